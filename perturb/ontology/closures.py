@@ -1,0 +1,166 @@
+"""What follows for an object from its name: what it certainly is, may be called, and may have unannotated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vlgate.perturb.ontology.nouns import Noun, nearest
+
+Names = frozenset[str]
+Links = Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Names that are used for the same things: ``names`` for each other, and with all that is below each.
+
+    A name of ``also`` may stand for ``names`` and they for it, but what is below it does not take part: a gadget may be
+    called a device, and a device a gadget, but not every device is.
+    """
+
+    names: Names
+    also: Names = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closures:
+    """Nouns, and how they hang together beyond their hypernyms; every answer is worked out once a name.
+
+    ``overlaps`` are names that are used for the same things (cup, mug, glass). ``senses`` are further
+    hypernyms, which hold for some things of a name only ("bat": animal, sports equipment). ``parts`` are what things
+    of a name may have (car: tire), ``wholes`` what a thing of a name may belong to (paw: animal). All of them are said
+    in one number and hold in both.
+    """
+
+    nouns: Mapping[str, Noun]
+    overlaps: tuple[Overlap, ...] = ()
+    senses: Links = field(default_factory=dict)
+    parts: Links = field(default_factory=dict)
+    wholes: Links = field(default_factory=dict)
+    _below: Links = field(init=False, repr=False, compare=False)
+    _maybe_below: Links = field(init=False, repr=False, compare=False)
+    _sharing: Links = field(init=False, repr=False, compare=False)
+    _also: Links = field(init=False, repr=False, compare=False)
+    _alone: Links = field(init=False, repr=False, compare=False)
+    _known: dict[tuple[str, str], Names] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _above: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Turn the links round.
+
+        Raises: ValueError for a name in them that is no noun of the table.
+        """
+        below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
+        maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
+        for setting, pairs in (
+            ("_below", below),
+            ("_maybe_below", maybe),
+            ("_sharing", [(one, two) for group in self.overlaps for one in group.names for two in group.names]),
+            ("_also", [(one, two) for group in self.overlaps for one in group.names for two in group.also]),
+            ("_alone", [(two, one) for group in self.overlaps for one in group.names for two in group.also]),
+        ):
+            object.__setattr__(self, setting, _linked(pairs))
+        for links in (self.senses, self.parts, self.wholes, self._sharing, self._also):
+            for name in (*links, *(name for names in links.values() for name in names)):
+                self._noun(name)
+
+    def hypernyms(self, name: str) -> tuple[str, ...]:
+        """Return all names above ``name`` and their synonyms, nearest first; not itself, not its own synonyms."""
+        if name not in self._above:
+            own = (self._noun(name).name, *self.nouns[name].same)
+            found: dict[str, None] = {}
+            level = list(own)
+            while level:
+                parents = dict.fromkeys(parent for one in level for parent in self.nouns[one].parents)
+                twins = dict.fromkeys(twin for one in parents for twin in (one, *self.nouns[one].same))
+                level = [one for one in twins if one not in found]
+                found.update(dict.fromkeys(level))
+            self._above[name] = tuple(found)
+        return self._above[name]
+
+    def hyponyms(self, name: str) -> Names:
+        """Return all names below ``name``, in its number; not itself, not its own synonyms."""
+        return self._once("below", name)
+
+    def certain(self, name: str) -> Names:
+        """Return what a thing of that name certainly is: the name, its synonyms and all above."""
+        return self._once("certain", name)
+
+    def possible(self, name: str) -> Names:
+        """Return all that a thing of that name might be called."""
+        return self._once("possible", name)
+
+    def beside(self, name: str) -> Names:
+        """Return what may be there, unannotated, with a thing of that name: its parts, its wholes and their parts."""
+        return self._once("beside", name)
+
+    def _once(self, question: str, name: str) -> Names:
+        known = self._known.get((question, name))
+        if known is None:
+            self._noun(name)
+            known = self._known[question, name] = getattr(self, f"_find_{question}")(name)
+        return known
+
+    def _noun(self, name: str) -> Noun:
+        noun = self.nouns.get(name)
+        if noun is None:
+            raise ValueError(f"name={name!r} is no noun of the ontology{nearest(name, self.nouns)}")
+        return noun
+
+    def _find_below(self, name: str) -> Names:
+        own = {name, *self.nouns[name].same}
+        return frozenset(self._reach(own, self._below) - own)
+
+    def _find_certain(self, name: str) -> Names:
+        return frozenset((name, *self.nouns[name].same, *self.hypernyms(name)))
+
+    def _find_possible(self, name: str) -> Names:
+        # A thing may be whatever is below its name, and whatever shares things with that or with what it is: a coffee
+        # cup, since it is a cup, may be called a glass. Senses are followed from the name itself only: a device may be
+        # a fan, and a fan a spectator, but no device is.
+        own, certain = self._forms({name}), self._forms(self.certain(name))
+        users = self._forms(self._reach(own, self._below)) | certain
+        shared = self._follow(users, self._sharing) | self._follow(own, self._alone)
+        narrower = shared | own | self._follow(users - certain | own, self._maybe_below)
+        found = self._reach(self._forms(narrower), self._below) | self._follow(certain, self.senses)
+        return self._all_above(found | self._follow(users, self._also) | certain)
+
+    def _find_beside(self, name: str) -> Names:
+        # What an "animal" has depends on which it is, so the parts of all kinds below count.
+        kinds = self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
+        wholes = self._forms(self._follow(kinds, self.wholes))
+        owners = self._forms(above for whole in wholes for above in self.certain(whole))
+        return self._all_above(self._follow(kinds | owners, self.parts) | wholes)
+
+    def _all_above(self, names: Collection[str]) -> Names:
+        """Return the names, all that is certainly above them, and the other forms of all these."""
+        forms = self._forms(names)
+        return frozenset(self._forms(above for name in forms for above in self.certain(name)))
+
+    def _reach(self, names: Collection[str], links: Links) -> set[str]:
+        found: set[str] = set()
+        new = set(names)
+        while new:
+            new |= {twin for name in new for twin in self.nouns[name].same}
+            found |= new
+            new = self._follow(new, links) - found
+        return found
+
+    def _forms(self, names: Iterable[str]) -> set[str]:
+        """Return the names with their synonyms and all of these in the other number."""
+        found = set(names)
+        found |= {twin for name in found for twin in self.nouns[name].same}
+        return found | {other for name in found if (other := self.nouns[name].other)}
+
+    @staticmethod
+    def _follow(names: Collection[str], links: Links) -> set[str]:
+        return {target for name in names for target in links.get(name, ())}
+
+
+def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
+    links: dict[str, dict[str, None]] = defaultdict(dict)
+    for source, target in pairs:
+        links[source][target] = None
+    return {source: tuple(targets) for source, targets in links.items()}

@@ -1,0 +1,65 @@
+"""Tables in text files: tab-separated, a "#" before each line of comment, the first other line naming the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a table by its columns, and where it stands, for messages."""
+
+    file: str
+    line: int
+    cells: Mapping[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        """Return the cell of a column."""
+        return self.cells[column]
+
+    def names(self, column: str) -> tuple[str, ...]:
+        """Return the names of a cell that lists them with "|" between; an empty cell lists none."""
+        return tuple(self[column].split("|")) if self[column] else ()
+
+    def flag(self, column: str) -> bool:
+        """Return the truth of a cell that says "yes" or "no".
+
+        Raises:
+            ValueError: it says something else.
+        """
+        if self[column] not in {"yes", "no"}:
+            raise self.error(f"{column}={self[column]!r} must be 'yes' or 'no'")
+        return self[column] == "yes"
+
+    def error(self, what: str) -> ValueError:
+        """Return the error to raise about this line."""
+        return ValueError(f"{self.file}:{self.line}: {what}")
+
+
+def rows_of(file: str, text: str, *columns: str) -> Iterator[Row]:
+    r"""Read a table.
+
+    Args:
+        file: its name, for messages.
+        text: its text.
+        columns: the columns that it must have, in this order.
+
+    Raises:
+        ValueError: it has other columns, a line has more or fewer cells, or a cell begins or ends with a blank.
+
+    >>> [row["b"] for row in rows_of("x.tsv", "# a comment\na\tb\n1\t2\n", "a", "b")]
+    ['2']
+    """
+    lines = ((at, line) for at, line in enumerate(text.splitlines(), 1) if line and not line.startswith("#"))
+    at, header = next(lines, (1, ""))
+    if tuple(header.split("\t")) != columns:
+        raise ValueError(f"{file}:{at}: columns={header.split(chr(9))!r} must be {list(columns)!r}, with tabs between")
+    for at, line in lines:
+        cells = line.split("\t")
+        row = Row(file=file, line=at, cells=dict(zip(columns, cells, strict=False)))
+        if len(cells) != len(columns):
+            raise row.error(f"{len(cells)} cells; {len(columns)} were expected: {', '.join(columns)}")
+        if wrong := [cell for cell in cells if cell != cell.strip()]:
+            raise row.error(f"{wrong[0]!r} begins or ends with a blank; take it away")
+        yield row

@@ -1,0 +1,244 @@
+"""Object names that the curated files do not know, taken from a WordNet that is installed.
+
+CARETS (section 4) takes hypernyms and hyponyms from an ontology of GQA's own objects. Other scene graphs name other
+things; an English wordnet, read by the ``wn`` library, places them below the classes that the curated files know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vlgate.perturb.grammar import plural, singular
+from vlgate.perturb.ontology.nouns import Noun, Number
+from vlgate.perturb.ontology.ontology import Ontology
+
+if TYPE_CHECKING:
+    from wn import Synset, Wordnet
+
+# WordNet's files of nouns for what a picture can show; "noun.cognition", "noun.act" and others it cannot.
+_VISIBLE = frozenset(
+    f"noun.{kind}" for kind in ("animal", "artifact", "body", "food", "object", "person", "plant", "substance")
+)
+_SINGULAR_IN_S = ("ss", "us", "is", "as", "os")  # glass, octopus, trellis, atlas, rhinoceros
+_MISSING = (
+    "run `python -m wn download oewn:2024` once, or `python -c \"import wn; wn.add('FILE')\"` with a file in WN-LMF, "
+    "or name one that is installed"
+)
+
+
+Forms = tuple[tuple[str, Number], ...]  # a word in the numbers that it has: axolotl, axolotls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Concept:
+    """A thing with its words, the one that was asked for first."""
+
+    words: tuple[Forms, ...]
+    parents: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # classes that its first word may stand for in another sense
+    countable: bool = True  # whether "a" may stand before its singular for certain
+
+
+def extended_by_wordnet(
+    ontology: Ontology,
+    names: Iterable[str],
+    *,
+    lexicon: str = "oewn:2024",
+) -> tuple[Ontology, tuple[str, ...]]:
+    """Add to ``ontology`` those of ``names`` that it does not know and an installed wordnet does.
+
+    A name's sense is its most frequent one that a picture can show and that lies below a class of the ontology; the
+    nearest such classes are its parents, those of its other senses are what it may be called. A compound that the
+    wordnet lacks ("garden gnome statue") is what its last word is where that has one sense; else it may be such a
+    thing. Synonyms and the other number come along, not to be asked about themselves, and parts as far as the ontology
+    knows them. A name whose number is not certain stays unknown.
+
+    Args:
+        ontology: what is known.
+        names: object names in lower case; known ones are passed over.
+        lexicon: the wordnet as ``wn`` calls it, "oewn:2024" for Open English Wordnet 2024.
+
+    Returns: (the extended ontology, the names still unknown in the order given, each once).
+
+    Raises:
+        ValueError: ``wn`` or the lexicon is not installed; nothing is ever fetched from here.
+
+    >>> from vlgate.perturb.ontology.ontology import default_ontology
+    >>> more, unknown = extended_by_wordnet(default_ontology(), ["axolotl", "gribbleflax"])  # doctest: +SKIP
+    >>> more.hypernyms("axolotl"), unknown  # doctest: +SKIP
+    (('animal',), ('gribbleflax',))
+    """
+    wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
+    source = _Source(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
+    concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
+    nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
+    added = {name: concept for concept in concepts.values() if (name := concept.words[0][0][0]) in nouns}
+    extended = ontology.extended(
+        nouns.values(),
+        overlaps=[frozenset((name, other)) for name, concept in added.items() for other in concept.also],
+        parts={name: concept.parts for name, concept in added.items() if concept.parts},
+    )
+    return extended, tuple(name for name in wanted if name not in nouns)
+
+
+def _classes(ontology: Ontology) -> Mapping[str, str]:
+    nouns = [
+        noun
+        for noun in ontology.nouns.values()
+        if noun.askable and noun.synset and (noun.number != "plural" or not noun.other)
+    ]
+    return {noun.synset: noun.name for noun in reversed(nouns)}  # of synonyms the first
+
+
+def _wordnet(lexicon: str) -> Wordnet:
+    try:
+        import wn
+    except ImportError:
+        raise ValueError("extended_by_wordnet needs the library wn; pip install 'vlgate[wordnet]'") from None
+    try:
+        # Without other forms a plural is found by its singular only.
+        return wn.Wordnet(lexicon, expand="", search_all_forms=False)
+    except wn.Error:
+        installed = ", ".join(repr(one.specifier()) for one in wn.lexicons()) or "none"
+        raise ValueError(f"lexicon={lexicon!r} is not installed ({installed}); {_MISSING}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A wordnet as seen from an ontology; ``classes`` are the ontology's nouns by their synsets' ids."""
+
+    ontology: Ontology
+    wordnet: Wordnet
+    classes: Mapping[str, str]
+
+    def concept(self, name: str) -> tuple[str, _Concept] | None:
+        """Return what ``name`` means and a key for it, the same for its synonyms; None where that is not certain."""
+        as_is, one = self.sense(name), singular(name)
+        of_one = None if one is None or name.endswith(_SINGULAR_IN_S) else self.sense(one)
+        if as_is is None and (of_one is None or one is None or plural(one) != name):
+            return self.compound(name)
+        if as_is is None and of_one is not None and one is not None:
+            return of_one.id, self.described(of_one, one)
+        if as_is is None or of_one is not None:
+            return None  # "glasses": either may be meant
+        if one is None or name.endswith(_SINGULAR_IN_S):
+            return as_is.id, self.described(as_is, name)
+        if "plural" in (as_is.definition() or ""):  # "trousers", where "lens" has such a form and is one
+            return as_is.id, _Concept(
+                words=(((name, "plural"),),), parents=self.parents(as_is), parts=self.parts(as_is)
+            )
+        return None
+
+    def compound(self, name: str) -> tuple[str, _Concept] | None:
+        """Take the last word for the whole: a garden gnome statue is a statue."""
+        first, blank, head = name.rpartition(" ")
+        noun = self.ontology.nouns.get(head)
+        if noun is not None:
+            base = head if noun.number != "plural" or not noun.other else noun.other
+            forms = tuple((f"{first} {form}", self.ontology.nouns[form].number) for form in (head, noun.other) if form)
+            if not noun.askable:
+                return None
+            # A paper punch is no drink: of a word of several senses the compound is possibly a thing of it, no more.
+            senses = {name for sense in self.visible(base) for name in self.parents(sense)}
+            sure = senses <= self.ontology.certain(base)
+            parents, also = ((base,), ()) if sure else ((), (base,))
+            return f"{first} {base}", _Concept(words=(forms,), parents=parents, also=also)
+        found = self.concept(head) if blank else None
+        if found is None:
+            return None
+        concept = found[1]
+        forms = tuple((f"{first} {form}", number) for form, number in concept.words[0])
+        if concept.also:
+            return forms[0][0], _Concept(words=(forms,), parents=(), also=(*concept.parents, *concept.also))
+        return forms[0][0], replace(concept, words=(forms,))
+
+    def described(self, synset: Synset, word: str) -> _Concept:
+        others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
+        mass = synset.lexfile() == "noun.substance"
+        return _Concept(
+            words=tuple(_forms(one, mass=mass) for one in (word, *others) if one.isascii() and not _plural_like(one)),
+            parents=self.parents(synset),
+            parts=self.parts(synset),
+            also=self.other_senses(synset, word),
+            countable=synset.lexfile() != "noun.food",
+        )
+
+    def sense(self, word: str) -> Synset | None:
+        """Return the most frequent sense that a picture can show and that is below a class of the ontology."""
+        return next((synset for synset in self.visible(word) if self.parents(synset)), None)
+
+    def visible(self, word: str) -> list[Synset]:
+        """Return what a picture can show; "cd player" finds "CD player", but "us" not "US"."""
+        found = [one for one in self.wordnet.synsets(word, pos="n") if " " in word or word in one.lemmas()]
+        return [synset for synset in found if synset.lexfile() in {None, *_VISIBLE}]
+
+    def other_senses(self, synset: Synset, word: str) -> tuple[str, ...]:
+        names = dict.fromkeys(name for sense in self.visible(word) for name in self.parents(sense))
+        return tuple(name for name in names if name not in self.parents(synset))
+
+    def parents(self, synset: Synset) -> tuple[str, ...]:
+        """Return the class that the synset is, else the nearest ones on the ways up, those above others left out."""
+        if (own := self.noun(synset)) is not None:
+            return (own,)
+        found, seen, level = dict[str, None](), {synset.id}, synset.hypernyms()
+        while level:
+            above = [one for one in level if one.id not in seen]
+            seen.update(one.id for one in above)
+            classes = [(one, self.noun(one)) for one in above]
+            found.update((name, None) for _, name in classes if name is not None)
+            level = [up for one, name in classes if name is None for up in one.hypernyms()]
+        covered = {above for name in found for above in self.ontology.hypernyms(name)}
+        return tuple(name for name in found if name not in covered)
+
+    def parts(self, synset: Synset) -> tuple[str, ...]:
+        """Return the parts of such a thing that the ontology has words for."""
+        names = [self.noun(part) for part in synset.get_related("mero_part")]
+        return tuple(dict.fromkeys(name for name in names if name is not None))
+
+    def noun(self, synset: Synset) -> str | None:
+        """Return the ontology's noun for a synset: that of this sense, or one of no sense whose most frequent it is."""
+        if synset.id in self.classes:
+            return self.classes[synset.id]
+        for lemma in synset.lemmas():
+            noun = self.ontology.nouns.get(lemma)
+            if noun is not None and noun.askable and not noun.synset and noun.number != "plural":
+                first, *_ = self.wordnet.synsets(lemma, pos="n")
+                if first.id == synset.id:
+                    return noun.name
+        return None
+
+
+def _nouns(concepts: Iterable[_Concept], wanted: Collection[str], ontology: Ontology) -> dict[str, Noun]:
+    nouns: dict[str, Noun] = {}
+    for concept in concepts:
+        free = [forms for forms in concept.words if not any(form in nouns or ontology.knows(form) for form, _ in forms)]
+        for forms in free:
+            for form, number in forms:
+                nouns[form] = Noun(
+                    name=form,
+                    number=number,
+                    parents=_in_number(concept.parents, number, ontology),
+                    same=tuple(other for twin in free if twin != forms for other, n in twin if n == number),
+                    other=next((other for other, _ in forms if other != form), ""),
+                    askable=form in wanted and (concept.countable or number != "singular"),
+                )
+    return nouns
+
+
+def _in_number(names: Iterable[str], number: Number, ontology: Ontology) -> tuple[str, ...]:
+    nouns = (ontology.nouns[name] for name in names)
+    return tuple(noun.other if noun.other and number == "plural" else noun.name for noun in nouns)
+
+
+def _forms(word: str, *, mass: bool) -> Forms:
+    several = plural(word)
+    if mass:
+        return ((word, "mass"),)
+    return ((word, "singular"),) if several == word else ((word, "singular"), (several, "plural"))
+
+
+def _plural_like(word: str) -> bool:
+    return singular(word) is not None and not word.endswith(_SINGULAR_IN_S)

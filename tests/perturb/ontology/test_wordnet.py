@@ -1,0 +1,250 @@
+"""Names that a wordnet knows."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from vlgate.perturb.ontology.attributes import curated_attributes
+from vlgate.perturb.ontology.closures import Closures
+from vlgate.perturb.ontology.nouns import Noun
+from vlgate.perturb.ontology.ontology import Ontology, default_ontology
+from vlgate.perturb.ontology.wordnet import extended_by_wordnet
+
+REAL = Path(__file__).resolve().parents[4] / "shared/data/wordnet/oewn.xml.gz"
+
+# (id, words, hypernym, part, file, definition); the order of a word's synsets here is that of its senses.
+SYNSETS = (
+    ("animal", "animal", "", "", "noun.animal", "a living thing that moves"),
+    ("hoofer", "hoofer", "animal", "", "noun.animal", "an animal with hooves"),
+    ("tapir", "tapir|Malayan tapir|seladang", "hoofer", "snout", "noun.animal", "an animal with a short trunk"),
+    ("snout", "snout", "", "", "noun.body", "a long nose"),
+    ("artifact", "artifact", "", "", "noun.artifact", "a made thing"),
+    ("chair", "chair", "artifact", "", "noun.artifact", "a seat for one"),
+    ("throne", "throne", "chair", "", "noun.artifact", "the chair of a king"),
+    ("milking", "milking stool", "throne|artifact", "", "noun.artifact", "a chair, said twice to be made"),
+    ("pincers", "pincers", "artifact", "", "noun.artifact", "(usually in the plural) a gripping thing"),
+    ("prism", "prisms", "artifact", "", "noun.artifact", "one made thing whose word ends like many"),
+    ("mole_act", "mole", "animal", "", "noun.act", "not to be seen"),
+    ("mole_sauce", "mole", "chair", "", "noun.food", "the first that can be seen"),
+    ("mole_animal", "mole", "hoofer", "", "noun.animal", "an animal"),
+    ("snout_thing", "snout", "animal", "", "noun.animal", "another sense"),
+    ("player", "CD Player", "artifact", "", "noun.artifact", "a made thing with capitals"),
+    ("us", "US", "artifact", "", "noun.artifact", "no word in lower case"),
+    ("idea", "idea", "", "", "noun.cognition", "a thought"),
+    ("mud", "mud", "artifact", "", "noun.substance", "wet earth"),
+    ("crosspatch", "crosspatch", "animal|artifact", "", "noun.animal", "below two classes"),
+)
+
+
+def _two(name, **more):
+    other = f"{name}s"
+    parents = more.pop("parents", ())
+    return (
+        Noun(name=name, number="singular", parents=parents, other=other, **more),
+        Noun(name=other, number="plural", parents=tuple(f"{parent}s" for parent in parents), other=name, **more),
+    )
+
+
+@pytest.fixture(scope="module")
+def ontology():
+    nouns = (*_two("animal"), *_two("artifact"), *_two("chair", parents=("artifact",)), *_two("snout"))
+    # The curated table gives most nouns their sense; here "animal" has one and the others go by their first.
+    sensed = {noun.name: noun for noun in (*nouns, *_two("animal", synset="tiny-animal"))}
+    return Ontology(objects=Closures(nouns=sensed), words=curated_attributes())
+
+
+def _lexicon() -> str:
+    synsets, entries = [], {}
+    for key, words, above, part, file, definition in SYNSETS:
+        relations = "".join(f'<SynsetRelation relType="hypernym" target="tiny-{up}"/>' for up in above.split("|") if up)
+        relations += f'<SynsetRelation relType="mero_part" target="tiny-{part}"/>' if part else ""
+        members = " ".join(f"s-{key}-{number}" for number, _ in enumerate(words.split("|")))
+        synsets.append(
+            f'<Synset id="tiny-{key}" ili="" partOfSpeech="n" members="{members}" lexfile="{file}">'
+            f"<Definition>{definition}</Definition>{relations}</Synset>",
+        )
+        for number, word in enumerate(words.split("|")):
+            entries.setdefault(word, []).append(f'<Sense id="s-{key}-{number}" synset="tiny-{key}"/>')
+    lines = [
+        f'<LexicalEntry id="e-{number}"><Lemma writtenForm="{word}" partOfSpeech="n"/><Form writtenForm="{word}im"/>'
+        f"{''.join(senses)}</LexicalEntry>"
+        for number, (word, senses) in enumerate(entries.items())
+    ]
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE LexicalResource SYSTEM '
+        '"http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">\n'
+        '<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">'
+        '<Lexicon id="tiny" label="Tiny" language="en" email="a@b.c" license="CC0" version="1">'
+        f"{''.join(lines)}{''.join(synsets)}</Lexicon></LexicalResource>"
+    )
+
+
+@pytest.fixture(scope="module")
+def wn(tmp_path_factory):
+    """The library with the tiny lexicon as its only one, in a folder of its own."""
+    wn = pytest.importorskip("wn")
+    folder = tmp_path_factory.mktemp("wn")
+    before = wn.config.data_directory
+    wn.config.data_directory = folder
+    (folder / "tiny.xml").write_text(_lexicon(), "utf-8")
+    wn.add(folder / "tiny.xml", progress_handler=None)
+    yield wn
+    wn.config.data_directory = before
+
+
+def _extended(ontology, *names):
+    more, unknown = extended_by_wordnet(ontology, names, lexicon="tiny:1")
+    return more, unknown
+
+
+@pytest.mark.usefixtures("wn")
+def test_a_name_comes_with_its_class_number_and_parts(ontology):
+    more, unknown = _extended(ontology, "tapir")
+    assert unknown == ()
+    assert more.nouns["tapir"].number == "singular"
+    assert more.nouns["tapir"].parents == ("animal",)  # the hoofer between is no word of the ontology
+    assert more.nouns["tapirs"].parents == ("animals",)
+    assert (more.nouns["tapir"].other, more.nouns["tapirs"].other) == ("tapirs", "tapir")
+    assert "snout" in more.parts("tapir")
+
+
+@pytest.mark.usefixtures("wn")
+def test_synonyms_and_the_other_number_come_along_unasked(ontology):
+    more, _ = _extended(ontology, "tapirs")
+    assert [name for name in more.nouns if more.nouns[name].askable and name not in ontology.nouns] == ["tapirs"]
+    assert more.certain("tapir") >= {"tapir", "seladang", "malayan tapir", "animal"}
+    assert more.nouns["seladangs"].same == ("tapirs", "malayan tapirs")
+
+
+@pytest.mark.usefixtures("wn")
+def test_names_of_one_thing_are_one_thing(ontology):
+    more, unknown = _extended(ontology, "seladang", "tapirs", "tapir", "seladang")
+    assert unknown == ()
+    asked = {name for name in more.nouns if more.nouns[name].askable and name not in ontology.nouns}
+    assert asked == {"seladang", "tapirs", "tapir"}
+    assert "seladang" in more.certain("tapir")
+
+
+@pytest.mark.usefixtures("wn")
+def test_the_nearest_class_is_the_parent(ontology):
+    more, _ = _extended(ontology, "throne", "crosspatch", "milking stool")
+    assert more.nouns["throne"].parents == ("chair",)
+    assert more.hypernyms("throne") == ("chair", "artifact")
+    assert set(more.nouns["crosspatch"].parents) == {"animal", "artifact"}
+    assert more.nouns["milking stool"].parents == ("chair",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_a_word_of_another_sense_is_no_class():
+    nouns = (*_two("artifact"), *_two("chair", synset="tiny-professorship", parents=("artifact",)))
+    ontology = Ontology(objects=Closures(nouns={noun.name: noun for noun in nouns}), words=curated_attributes())
+    more, _ = _extended(ontology, "throne")
+    assert more.nouns["throne"].parents == ("artifact",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_the_first_visible_sense_is_taken_and_the_others_stay_possible(ontology):
+    more, _ = _extended(ontology, "mole")
+    assert more.nouns["mole"].parents == ("chair",)
+    assert not more.nouns["mole"].askable  # "a mole" of a sauce may not be English
+    assert "animal" not in more.certain("mole")
+    assert "animal" in more.possible("mole")
+
+
+@pytest.mark.usefixtures("wn")
+def test_a_compound_is_what_its_last_word_is(ontology):
+    more, unknown = _extended(ontology, "garden chair", "royal thrones", "stray gribbleflax")
+    assert unknown == ("stray gribbleflax",)
+    assert more.nouns["garden chair"].parents == ("chair",)
+    assert more.nouns["garden chairs"].parents == ("chairs",)
+    assert more.nouns["royal thrones"].parents == ("chairs",)
+    assert more.nouns["royal throne"].parents == ("chair",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_a_compound_of_an_ambiguous_word_is_possibly_such_a_thing(ontology):
+    more, unknown = _extended(ontology, "paper snout", "garden mole")
+    assert unknown == ()
+    assert more.nouns["garden mole"].parents == ()
+    assert more.possible("garden mole") >= {"chair", "animal"}
+    assert "snout" not in more.certain("paper snout")
+    assert "snout" in more.possible("paper snout")
+
+
+@pytest.mark.usefixtures("wn")
+def test_capitals_are_passed_over_in_phrases_only(ontology):
+    more, unknown = _extended(ontology, "cd player", "us")
+    assert unknown == ("us",)
+    assert more.nouns["cd player"].parents == ("artifact",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_words_that_are_not_asked_about_are_no_classes():
+    nouns = (*_two("artifact"), *_two("chair", askable=False, parents=("artifact",)))
+    ontology = Ontology(objects=Closures(nouns={noun.name: noun for noun in nouns}), words=curated_attributes())
+    more, unknown = _extended(ontology, "throne", "garden chair")
+    assert unknown == ("garden chair",)
+    assert more.nouns["throne"].parents == ("artifact",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_numbers(ontology):
+    more, unknown = _extended(ontology, "mud", "pincers", "prisms")
+    assert (more.nouns["mud"].number, more.nouns["mud"].other) == ("mass", "")
+    assert (more.nouns["pincers"].number, more.nouns["pincers"].other) == ("plural", "")
+    assert unknown == ("prisms",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_an_inflected_form_is_not_taken_for_a_singular(ontology):
+    _, unknown = _extended(ontology, "throneim")
+    assert unknown == ("throneim",)
+
+
+@pytest.mark.usefixtures("wn")
+def test_unknown_names_stay_unknown_in_their_order(ontology):
+    more, unknown = _extended(ontology, "gribbleflax", "idea", "chair", "", "gribbleflax")
+    assert unknown == ("gribbleflax", "idea", "")
+    assert more.nouns == ontology.nouns
+
+
+@pytest.mark.usefixtures("wn")
+def test_the_given_ontology_is_left_as_it_was_and_the_order_decides_nothing(ontology):
+    before = dict(ontology.nouns)
+    one, _ = _extended(ontology, "tapir", "throne")
+    other, _ = _extended(ontology, "throne", "tapir")
+    assert ontology.nouns == before
+    assert one.nouns == other.nouns
+
+
+def test_a_lexicon_that_is_not_installed(wn, ontology):
+    assert [lexicon.specifier() for lexicon in wn.lexicons()] == ["tiny:1"]
+    with pytest.raises(
+        ValueError, match=r"lexicon='oewn:2024' is not installed \('tiny:1'\); run `python -m wn download"
+    ):
+        extended_by_wordnet(ontology, ["tapir"])
+
+
+def test_without_the_library(monkeypatch, ontology):
+    monkeypatch.setitem(sys.modules, "wn", None)
+    with pytest.raises(ValueError, match=r"pip install 'vlgate\[wordnet\]'"):
+        extended_by_wordnet(ontology, ["tapir"])
+
+
+def test_open_english_wordnet_where_it_is_installed(monkeypatch):
+    wn = pytest.importorskip("wn")
+    folder = Path(os.getenv("WN_DATA_DIR", Path.home() / ".wn_data"))  # the library's own default
+    # Without a database there the library would make one, so that it is asked only where there is.
+    monkeypatch.setattr(wn.config, "data_directory", folder)
+    known = wn.lexicons() if (folder / "wn.db").is_file() else []
+    if not (installed := [one.specifier() for one in known if one.id == "oewn"]):
+        pytest.skip(f"needs an Open English Wordnet: python -m wn download oewn:2024, or wn.add({str(REAL)!r})")
+    names = ["axolotl", "pangolins", "gribbleflax", "theory"]
+    more, unknown = extended_by_wordnet(default_ontology(), names, lexicon=installed[0])
+    assert unknown == ("gribbleflax", "theory")
+    assert "animal" in more.hypernyms("axolotl")
+    assert "animals" in more.hypernyms("pangolins")
