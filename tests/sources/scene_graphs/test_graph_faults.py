@@ -1,0 +1,264 @@
+"""What is wrong with a graph: an error that says where and what to do, or left out as the smallest part and counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from vlgate.errors import DataError
+from vlgate.sources.scene_graphs import MOST_OBJECTS, read_graphs
+
+BOX = {"x": 10, "y": 10, "w": 20, "h": 20}
+CUP = {"name": "cup", **BOX, "attributes": ["red"], "relations": [{"name": "on", "object": "2"}]}
+TABLE = {"name": "table", **BOX, "attributes": [], "relations": []}
+REMEDY = '; correct it, or read the file with faults="leave out", which leaves the part out and counts it'
+
+
+def write(folder, content):
+    file = folder / "graphs.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return file
+
+
+def gqa(cup=None, table=None, **graph):
+    return {
+        "7": {"width": 100, "height": 50, "objects": {"1": CUP if cup is None else cup, "2": table or TABLE}, **graph}
+    }
+
+
+def without(fields, name):
+    return {key: value for key, value in fields.items() if key != name}
+
+
+def problem(folder, content):
+    file = write(folder, content)
+    with pytest.raises(DataError) as caught:
+        list(read_graphs(file))
+    message = str(caught.value)
+    assert message.startswith(f"{file}, record ")
+    assert message.endswith(REMEDY)
+    return message.removeprefix(f"{file}, record ").removesuffix(REMEDY)
+
+
+def kept(folder, content):
+    """The graphs without their faulty parts, and what was left out."""
+    left_out = Counter()
+    found = list(read_graphs(write(folder, content), faults="leave out", left_out=left_out))
+    for graph in found:
+        for thing in graph.objects.values():
+            assert all(link.object in graph.objects and link.object != thing.id for link in thing.relations)
+    return found, dict(left_out)
+
+
+BOXES = [
+    (without(CUP, "x"), "no box", "'x' is missing ("),
+    (without(CUP, "h"), "no box", "'h' is missing ("),
+    (CUP | {"x": "10"}, "a box that is not of four finite numbers", "('10', 10, 20, 20)"),
+    (CUP | {"w": None}, "a box that is not of four finite numbers", "(10, 10, None, 20)"),
+    (CUP | {"y": True}, "a box that is not of four finite numbers", "(10, True, 20, 20)"),
+    (CUP | {"x": 1e308, "w": 1e308}, "a box that is not of four finite numbers", "(1e+308, 10, 1e+308, 20)"),
+    (CUP | {"w": 0}, "a box without an extent", "w=0, h=20"),
+    (CUP | {"h": -3}, "a box without an extent", "w=20, h=-3"),
+    (CUP | {"x": 100}, "a box outside the picture", "x=100, y=10, w=20, h=20 in a picture of 100 x 50"),
+    (CUP | {"y": -20}, "a box outside the picture", "x=10, y=-20, w=20, h=20 in a picture of 100 x 50"),
+    (CUP | {"x": 100, "w": 5}, "a box outside the picture", "x=100, y=10, w=5, h=20 in a picture of 100 x 50"),
+    (CUP | {"y": -2, "h": 2}, "a box outside the picture", "x=10, y=-2, w=20, h=2 in a picture of 100 x 50"),
+    (CUP | {"w": 101}, "a box outside the picture", "x=10, y=10, w=101, h=20 in a picture of 100 x 50"),
+]
+NAMES = [
+    (without(CUP, "name"), "a name that is no string", "null"),
+    (CUP | {"name": 3}, "a name that is no string", "3"),
+    (CUP | {"name": ["cup"]}, "a name that is no string", "a list of 1"),
+    (CUP | {"name": "  "}, "a name that is empty or unprintable", "'  '"),
+    (CUP | {"name": "cup\u0007"}, "a name that is empty or unprintable", r"'cup\x07'"),
+    ([], "an object that is no JSON object", "a list of 0"),
+]
+
+
+@pytest.mark.parametrize(("cup", "reason", "said"), BOXES + NAMES)
+def test_an_object(tmp_path, cup, reason, said):
+    table = TABLE | {"relations": [{"name": "near", "object": "1"}]}
+    assert problem(tmp_path, gqa(cup, table)).startswith(f"graph '7', object '1': has {reason}: {said}")
+    [graph], left_out = kept(tmp_path, gqa(cup, table))
+    assert list(graph.objects) == ["2"]
+    assert left_out == {reason: 1, "a relation to an object that is left out": 1}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason", "said"),
+    [
+        ("red", "attributes that are no list", "'red'"),
+        (None, "attributes that are no list", "null"),
+        ([3], "a attribute that is no string", "3"),
+        ([""], "a attribute that is empty or unprintable", "''"),
+    ],
+)
+def test_attributes(tmp_path, attributes, reason, said):
+    reason = reason.replace("a attribute", "an attribute")
+    cup = CUP | {"attributes": attributes}
+    assert problem(tmp_path, gqa(cup)) == f"graph '7', object '1': has {reason}: {said}"
+    more = ["small"] if isinstance(attributes, list) else []
+    [graph], left_out = kept(tmp_path, gqa(CUP | {"attributes": attributes + more if more else attributes}))
+    assert graph.objects["1"].attributes == tuple(more)
+    assert left_out == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    ("relation", "reason", "said"),
+    [
+        ({"name": "on", "object": "9"}, "a relation to an object that the graph lacks", "'on' to '9'"),
+        ({"name": "on", "object": "1"}, "a relation to itself", "'on'"),
+        ({"name": "on", "object": 2}, "a relation without an object's id", "an object of 2"),
+        ({"name": "on"}, "a relation without an object's id", "an object of 1"),
+        ("on", "a relation without an object's id", "'on'"),
+        ({"object": "2"}, "a relation that is no string", "null"),
+        ({"name": "", "object": "2"}, "a relation that is empty or unprintable", "''"),
+    ],
+)
+def test_a_relation(tmp_path, relation, reason, said):
+    cup = CUP | {"relations": [relation, {"name": "near", "object": "2"}]}
+    assert problem(tmp_path, gqa(cup)) == f"graph '7', object '1': has {reason}: {said}"
+    [graph], left_out = kept(tmp_path, gqa(cup))
+    assert [link.name for link in graph.objects["1"].relations] == ["near"]
+    assert left_out == {reason: 1}
+
+
+def test_relations_that_are_no_list(tmp_path):
+    cup = CUP | {"relations": {"9": {"name": "on", "object": "2"}}}
+    assert problem(tmp_path, gqa(cup)) == "graph '7', object '1': has relations that are no list: an object of 1"
+
+
+@pytest.mark.parametrize("name", ["on", "inside", "under", "behind", "to the left of", "above"])
+def test_relations_in_a_circle(tmp_path, name):
+    things = {
+        one: TABLE | {"name": thing, "relations": [{"name": name, "object": other}, {"name": "near", "object": other}]}
+        for one, thing, other in (("a", "cup", "b"), ("b", "table", "c"), ("c", "box", "a"))
+    }
+    said = problem(tmp_path, gqa(objects=things))
+    assert f"has a relation that closes a circle: {name!r}, " in said
+    assert "cup 'a'" in said
+    [graph], left_out = kept(tmp_path, gqa(objects=things))
+    names = [link.name for thing in graph.objects.values() for link in thing.relations]
+    assert sorted(names) == sorted([name] * 2 + ["near"] * 3)
+    assert left_out == {"a relation that closes a circle": 1}
+
+
+def test_a_relation_in_a_circle_that_is_there_twice_goes_twice(tmp_path):
+    back = {"name": "on", "object": "1"}
+    [graph], left_out = kept(tmp_path, gqa(table=TABLE | {"relations": [back, back]}))
+    assert [len(thing.relations) for thing in graph.objects.values()] == [1, 0]
+    assert left_out == {"a relation that closes a circle": 2}
+
+
+@pytest.mark.parametrize(
+    ("graph", "reason", "said"),
+    [
+        ([], "a graph that is no object", "a list of 0 (in a file of your own known are"),
+        ({"width": 3, "object": {}}, "no objects", "'objects' is missing (did you mean 'object'?)"),
+        ({"objects": []}, "no objects", "a list of 0"),
+    ],
+)
+def test_a_graph(tmp_path, graph, reason, said):
+    content = {"8": graph} | gqa()
+    assert problem(tmp_path, content).startswith(f"graph '8': has {reason}: {said}")
+    found, left_out = kept(tmp_path, content)
+    assert [one.id for one in found] == ["7"]
+    assert left_out == {reason: 1}
+
+
+@pytest.mark.parametrize("name", ["../7", "/etc/7", "", "a\\b", "7\n"])
+def test_a_name_that_leads_out_of_the_pictures(tmp_path, name):
+    content = {name: gqa()["7"]}
+    assert f"graph {name!r}: has no name of a picture: {name!r} where a plain" in problem(tmp_path, content)
+    assert kept(tmp_path, content) == ([], {"no name of a picture": 1})
+
+
+@pytest.mark.parametrize("width", [0, -5, 1.5, "100", True])
+def test_a_size_that_is_none(tmp_path, width):
+    assert "graph '7': has a width that is no integer above 0: " in problem(tmp_path, gqa(width=width))
+    [graph], left_out = kept(tmp_path, gqa(width=width))
+    assert (graph.width, graph.height, len(graph.objects)) == (None, 50, 2)
+    assert left_out == {"a width that is no integer above 0": 1}
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "expected"),
+    [(-1, 20, (0, 19)), (-10, 30, (0, 20)), (95, 15, (95, 5)), (-2, 113, None), (-11, 30, None), (0, 100, (0, 100))],
+)
+def test_what_reaches_a_little_beyond_the_picture_is_cut_off(tmp_path, x, w, expected):
+    content = gqa(CUP | {"x": x, "w": w})
+    if expected is None:
+        assert "has a box outside the picture" in problem(tmp_path, content)
+    else:
+        [graph] = read_graphs(write(tmp_path, content))
+        assert (graph.objects["1"].box.x, graph.objects["1"].box.w) == expected
+
+
+@pytest.mark.parametrize(("x", "w", "good"), [(-2, 5, True), (-3, 5, False), (-3, 30, True), (-4, 30, False)])
+def test_without_the_size_the_box_itself_is_the_measure(tmp_path, x, w, good):
+    content = gqa(CUP | {"x": x, "w": w}, width=None, height=None)
+    [graph], left_out = kept(tmp_path, content)
+    assert ("1" in graph.objects) == good
+    assert (not left_out) == good
+
+
+def test_ids_that_are_there_twice(tmp_path):
+    one = json.dumps(gqa()["7"])
+    assert problem(tmp_path, f'{{"7": {one}, "7": {one}}}').startswith("graph '7': has an id that an earlier graph has")
+    cup, table = json.dumps(CUP), json.dumps(TABLE)
+    content = f'{{"7": {{"objects": {{"1": {cup}, "2": {table}, "1": {table}}}}}}}'
+    assert problem(tmp_path, content) == "graph '7': has a key a second time in one object: '1'"
+    [graph], left_out = kept(tmp_path, content)
+    assert [thing.name for thing in graph.objects.values()] == ["cup", "table"]
+    assert left_out == {"a key a second time in one object": 1}
+
+
+def test_too_many_objects(tmp_path):
+    file = write(tmp_path, gqa(objects={str(number): TABLE for number in range(MOST_OBJECTS + 1)}))
+    with pytest.raises(DataError, match=r"graph '7': has 10001 objects where at most 10000 are allowed; split the"):
+        list(read_graphs(file, faults="leave out", left_out=Counter()))
+
+
+def test_what_is_left_out_is_counted(tmp_path):
+    with pytest.raises(ValueError, match="expected a Counter, since nothing is left out silently"):
+        read_graphs(write(tmp_path, gqa()), faults="leave out")
+    with pytest.raises(ValueError, match="faults='ignore': expected 'fail' or 'leave out'"):
+        read_graphs(write(tmp_path, gqa()), faults="ignore")
+
+
+def vg(**thing):
+    link = {"predicate": "on", "subject_id": 1, "object_id": 2}
+    things = [{"object_id": one, "names": ["cup"], **BOX} for one in (1, 2)]
+    return {"image_id": 7, "objects": [things[0] | thing, things[1]], "relationships": [link]}
+
+
+@pytest.mark.parametrize(
+    ("graph", "reason"),
+    [
+        (vg(names=[]), "a name that is empty or unprintable"),
+        (vg(names="  "), "a name that is empty or unprintable"),
+        (vg(names=None), "a name that is no string"),
+        (vg(object_id=None), "an object without an id"),
+        (vg(object_id=2), "an object's id a second time"),
+        (vg(w=0), "a box without an extent"),
+        (vg(x=-50), "a box outside the picture"),
+        (vg(attributes=None), "attributes that are no list"),
+        (vg() | {"relationships": 3}, "relationships that are no list"),
+        (vg() | {"relationships": [{"predicate": "on", "subject_id": 1}]}, "a relationship without two objects' ids"),
+        (vg() | {"relationships": [3]}, "a relationship without two objects' ids"),
+        (
+            vg() | {"relationships": [{"predicate": "on", "subject_id": 9, "object_id": 1}]},
+            "a relation of an object that the graph lacks",
+        ),
+        (vg() | {"image_id": None}, "no name of a picture"),
+        (vg() | {"objects": {}}, "objects that are no list"),
+        (3, "a record that is no object"),
+    ],
+)
+def test_visual_genome(tmp_path, graph, reason):
+    assert f"has {reason}: " in problem(tmp_path, [graph])
+    found, left_out = kept(tmp_path, [graph, vg() | {"image_id": 8}])
+    assert [one.id for one in found][-1] == "8"
+    assert left_out[reason] == 1

@@ -1,0 +1,163 @@
+"""Files that are no JSON, of no format, or too large."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vlgate.errors import DataError
+from vlgate.sources.scene_graphs import MOST_BYTES, read_graphs, stream
+
+THING = {"name": "cup", "x": 1, "y": 1, "w": 5, "h": 5, "attributes": ["red"], "relations": []}
+GRAPH = {"objects": {"1": THING}}
+
+
+def problem(file, content=None):
+    """The error, which is the same in both modes."""
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    said = []
+    for mode in ({}, {"faults": "leave out", "left_out": Counter()}):
+        with pytest.raises(DataError) as caught:
+            list(read_graphs(file, **mode))
+        said.append(str(caught.value).removeprefix(str(file)))
+    assert said[0] == said[1] != str(caught.value)
+    assert said[0].rpartition("; ")[2]
+    return said[0]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "train_sceneGraphs.json"
+
+
+def test_missing_and_a_folder(file):
+    assert "there is no such file; check the path" in problem(file)
+    file.mkdir()
+    assert "is a folder where a file of scene graphs was expected; give a file in it" in problem(file)
+
+
+def test_unreadable(file, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert "cannot be read (Permission denied)" in problem(file)
+
+
+@pytest.mark.parametrize("content", ["", " \n\t ", "\ufeff", "\n" * 9])
+def test_empty(file, content):
+    assert "is empty; " in problem(file, content)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"graphs": []}'])
+def test_no_graph(file, content):
+    assert "holds no scene graph" in problem(file, content)
+
+
+@pytest.mark.parametrize("content", ["3", '"graphs"', "null", '{"image": "1.jpg", "objects": []}\n[]'])
+def test_no_format(file, content):
+    assert "is none of the formats of scene graphs: GQA's {image id: graph}, " in problem(file, content)
+
+
+@pytest.mark.parametrize("content", ['{"1": {"objects": {}}} []', '[{"image_id": 1}]\n{}', '{"graphs": []} {}'])
+def test_a_second_value(file, content):
+    content = content.replace("[{", '[{"objects": [], "relationships": [], ')
+    assert "holds a second value after the first one" in problem(file, content)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [{"12": GRAPH, "13": GRAPH}, [{"image_id": 1, "objects": [], "relationships": []}], {"graphs": [], "words": {}}],
+)
+def test_every_cut_is_an_error(file, whole):
+    content = json.dumps(whole, indent=1)
+    for length in range(1, len(content)):
+        problem(file, content[:length])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2500), st.sampled_from(("}", "]", ":", ",,", "x", "\x00", "NaN")))
+def test_what_does_not_belong_there_is_found_at_its_place(tmp_path_factory, number, wrong):
+    before = "{" + "".join(f'"{one}": {json.dumps(GRAPH)},\n' for one in range(number)) + '"é": '
+    file = tmp_path_factory.getbasetemp() / "wrong.json"
+    said = problem(file, before + wrong)
+    assert f" at line {number + 1}, column {7 + (number == 0)}, which reads {wrong!r}" in said
+
+
+def test_cut_off_names_its_place(file):
+    assert "is cut off: it ends at line 2, column 11 within a value" in problem(file, '{"1":\n{"objects"')
+
+
+@pytest.mark.parametrize("wrong", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000, "01", "+1"])
+def test_numbers_that_json_has_not(file, wrong):
+    content = json.dumps({"1": {"objects": {"1": THING | {"x": "?"}}}}).replace('"?"', wrong)
+    assert "is no JSON: " in problem(file, content)
+    assert " at line 1, column " in problem(file, content)
+
+
+def test_not_utf_8(file):
+    assert "line 2, column 3 is not UTF-8" in problem(file, b'{"1":\n{"\xff": 1}}')
+
+
+@pytest.mark.parametrize("half", [r"\ud800", r"\uDFFF", r"\\\ud83dx", r"\ud83d\ud83d\ude00", r"\ude00\ud83d"])
+def test_half_of_a_surrogate_pair(file, half):
+    content = json.dumps({"1": {"objects": {"1": THING | {"name": "?"}}}}).replace("?", half)
+    said = problem(file, content)
+    place = content.index(r"\ud83dx") if "x" in half else content.index("\\")
+    assert f"line 1, column {place + 1} holds half of a surrogate pair: \\u" in said
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deep_nesting(file, opening):
+    assert "is nested more than 32 levels deep" in problem(file, opening * 100_000)
+
+
+@pytest.mark.parametrize(("part", "share"), [('"x" ', 4), ("0, ", 4), ('{"a": 1}, ', 50)])
+def test_a_graph_that_does_not_end(file, part, share, monkeypatch):
+    most = 2**20
+    monkeypatch.setattr(stream, "MOST_BYTES", most)
+    head = '{"1": {"objects": ' + ("" if "x" in part else "[")
+    file.write_text(head + (part.replace("x", "x" * 8 * most) if "x" in part else part * (8 * most // len(part))))
+    tracemalloc.start()
+    with pytest.raises(DataError, match="no graph ends within 1 MiB, the most that one graph may have; check that"):
+        list(read_graphs(file))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < share * most
+
+
+def test_a_long_file_of_short_graphs_is_not_too_long(file, monkeypatch):
+    monkeypatch.setattr(stream, "MOST_BYTES", 2**16)
+    file.write_text(json.dumps({str(one): GRAPH for one in range(8000)}))
+    assert file.stat().st_size > 2 * (2**16 + stream._CHUNK)
+    assert sum(1 for _ in read_graphs(file)) == 8000
+    assert MOST_BYTES == 8 * 2**20
+    column = file.stat().st_size + 1
+    assert f"at line 1, column {column}, which reads ','" in problem(file, file.read_text()[:-1] + ",,")
+
+
+@pytest.mark.parametrize("shift", range(0, 12, 2))
+def test_a_pair_of_surrogates_where_a_piece_could_end(file, shift):
+    name = "a" * shift + "\U0001f41f" * (stream._CHUNK // 12)
+    file.write_text(json.dumps({"1": GRAPH, "2": {"objects": {"1": THING | {"name": name}}}}))
+    _, graph = read_graphs(file)
+    assert graph.objects["1"].name == name
+
+
+def test_memory_does_not_grow_with_the_file(file):
+    peaks = []
+    for number in (400, 2500):
+        file.write_text(json.dumps({str(one): {"objects": dict.fromkeys("abcde", THING)} for one in range(number)}))
+        tracemalloc.start()
+        assert sum(1 for _ in read_graphs(file)) == number
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0] + 2**21
+    assert file.stat().st_size > 900_000
