@@ -11,9 +11,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 # The sound decides, not the letter: "an hour", "a unicorn", "a one-way street"; not "an unicorn" or "a umbrella".
-_SOUNDS_LIKE_A_VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|11\b|18\b|[aeiou])", re.IGNORECASE)
+# What is spelled out begins with the name of its first letter: "an SUV", "an x-ray", "a UFO", "a USB stick".
+_SOUNDS_LIKE_A_VOWEL = re.compile(
+    r"(?:hour|honest|honou?r|heir|8|11\b|18\b|[aeiou]"
+    r"|[fhlmnrsx]\b|(?:hdtv|lcd|led|mlb|mp3|nba|nfl|rv|suv)s?\b|xray|xbox)",
+    re.IGNORECASE,
+)
 _SOUNDS_LIKE_A_CONSONANT = re.compile(
-    r"(?:eu|ewe|one\b|once\b|uni(?![dmn])|us[aeu]|ut[ei]|ubi|u\b)",
+    r"(?:eu|ewe|one(?:s|sies?)?\b|once\b|ouija|uni(?![dmn])|us[aeu]|ut[ei]|ubi|uku|uri|u\b|(?:ufo|uk|ups|us|usb)s?\b)",
     re.IGNORECASE,
 )
 _ARTICLE_BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)

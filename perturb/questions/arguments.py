@@ -1,0 +1,238 @@
+"""What a question is about: phrases for the things of a picture, things that it does not show, and other pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, TypeVar
+
+from vlgate.perturb.ontology import Reading
+from vlgate.perturb.questions.chance import drawn, pick
+from vlgate.perturb.questions.corpus import Corpus, Thing, View
+from vlgate.perturb.questions.phrases import NounPhrase
+
+T = TypeVar("T")
+TRIES = 8  # of a random choice before another argument is taken
+DESCRIBED = 0.5  # the share of phrases with an attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing and the phrase that names it: its picture, its position there, and the attributes in the phrase."""
+
+    view: View
+    number: int
+    phrase: NounPhrase
+    adjectives: tuple[str, ...]
+
+    @property
+    def thing(self) -> Thing:
+        """The thing itself."""
+        return self.view.things[self.number]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its name and attribute as ``Corpus.places`` has them."""
+        return self.phrase.noun, self.adjectives[0] if self.adjectives else ""
+
+
+class Arguments:
+    """Draws the arguments of questions from a corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Take the pictures that show anything that can be asked about.
+
+        Raises: ValueError where none does.
+        """
+        self.corpus = corpus
+        self.ontology = corpus.ontology
+        self.views = tuple(view for view in corpus.views if view.askable)
+        if not self.views:
+            reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(corpus.left_out.items()))
+            raise ValueError(f"graphs={len(corpus.views)!r}: none has an object that can be asked about ({reasons})")
+        self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
+        self._classes: dict[str, tuple[str, ...]] = {}
+        self._lone: dict[Thing, tuple[tuple[str, str], ...]] = {}
+        self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
+
+    def phrase(self, name: str, adjectives: tuple[str, ...] = ()) -> NounPhrase:
+        """Return the phrase of a known name and attributes; the same one each time."""
+        key = name, adjectives
+        if key not in self._phrases:
+            attributes = self.ontology.attributes
+            ordered = tuple(sorted(adjectives, key=lambda word: attributes[word].rank))
+            self._phrases[key] = NounPhrase(name, self.ontology.nouns[name].number, ordered)
+        return self._phrases[key]
+
+    def classes(self, name: str) -> tuple[str, ...]:
+        """The hypernyms of ``name`` that can be asked about, nearest first."""
+        if name not in self._classes:
+            nouns = self.ontology.nouns
+            self._classes[name] = tuple(word for word in self.ontology.hypernyms(name) if nouns[word].askable)
+        return self._classes[name]
+
+    def lone(self, thing: Thing) -> tuple[tuple[str, str], ...]:
+        """The attributes of a thing that can be said after "is", with their categories: its only ones of them.
+
+        Another attribute of the same category would soften them: a thing may be both black and white.
+        """
+        if thing not in self._lone:
+            attributes = self.ontology.attributes
+            known = self.corpus.known(thing.object.attributes)
+            categories = [attributes[word].category for word in known]
+            self._lone[thing] = tuple(
+                (word, category)
+                for word, category in zip(known, categories, strict=True)
+                if attributes[word].after and category and categories.count(category) == 1
+            )
+        return self._lone[thing]
+
+    def asked_for(self, thing: Thing, kind: str) -> list[tuple[str, str]]:
+        """The lone attributes of a thing that a choice question can ask for, with their categories.
+
+        ``kind`` is "attribute" or "action"; an action is asked for only of what can act so.
+        """
+        words, acts = self.ontology.words, self.ontology.acts
+        names = (thing.name, *self.ontology.hypernyms(thing.name))
+        return [
+            (word, category)
+            for word, category in self.lone(thing)
+            if words.categories[category].kind == kind
+            and words.categories[category].noun
+            and words.asked(names, category)
+            and (kind == "attribute" or acts(thing.name, word))
+        ]
+
+    def among(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
+        """Draw one of the things that can be asked about in some way, and a way.
+
+        ``ways`` is asked for the ways of each thing once; they are kept under the name ``what``.
+
+        Returns: the picture, the thing's position and the way; None where no thing has one.
+        """
+        if what not in self._ways:
+            every = ((view, number) for view in self.views for number in view.askable)
+            found = ((view, number, tuple(ways(view, number))) for view, number in every)
+            self._ways[what] = tuple(place for place in found if place[2])
+        places = self._ways[what]
+        if not places:
+            return None
+        view, number, offered = pick(chance, places)
+        return view, number, pick(chance, offered)
+
+    def shown(self, chance: Random) -> Named:
+        """Draw a thing of a picture, with one of its attributes or none."""
+        view = pick(chance, self.views)
+        return self.named(chance, view, pick(chance, view.askable))
+
+    def named(self, chance: Random, view: View, number: int) -> Named:
+        """Name a thing, with one of its attributes or none."""
+        thing = view.things[number]
+        plain = not thing.adjectives or chance.random() >= DESCRIBED
+        adjectives = () if plain else (pick(chance, thing.adjectives),)
+        return Named(view, number, self.phrase(thing.name, adjectives), adjectives)
+
+    def another(self, chance: Random, one: Named) -> Named | None:
+        """Draw another thing of the same picture that is of no kind with ``one``: neither can be called the other."""
+        for _ in range(TRIES):
+            number = pick(chance, one.view.askable)
+            other = one.view.things[number]
+            if number != one.number and not self.akin(one.thing.name, other.name):
+                return self.named(chance, one.view, number)
+        return None
+
+    def akin(self, one: str, other: str) -> bool:
+        """Whether a thing called ``one`` might be called ``other`` or a part of it, or the other way round."""
+        masks, bits = self.corpus.masks, self.corpus.bits
+        mine, others = masks(one), masks(other)
+        return bool((mine[0] | mine[1]) & bits[other] or (others[0] | others[1]) & bits[one])
+
+    def absent(self, name: str, view: View) -> bool:
+        """Whether nothing in the picture could be called ``name``."""
+        return not view.might & self.corpus.bits[name]
+
+    def unseen(self, chance: Random, view: View) -> NounPhrase | None:
+        """Draw something that the picture does not show but, going by what it shows, might well have shown."""
+        for _ in range(TRIES):
+            companions = self.corpus.companions.get(pick(chance, view.names))
+            name = companions.draw(chance) if companions else ""
+            if name and self.absent(name, view):
+                return self.phrase(name, self.usual(chance, name))
+        return None
+
+    def usual(self, chance: Random, name: str) -> tuple[str, ...]:
+        """Draw an attribute that such things have, or none."""
+        adjectives = self.corpus.adjectives.get(name)
+        return (adjectives.draw(chance),) if adjectives and chance.random() < DESCRIBED else ()
+
+    def elsewhere(self, chance: Random, *names: str) -> View | None:
+        """Draw a picture without anything of these names, the likelier the better they would go with it."""
+        bits, found = 0, []
+        for name in names:
+            bits |= self.corpus.bits[name]
+        for _ in range(TRIES):
+            view = pick(chance, self.views)
+            if not view.might & bits:
+                found.append(view)
+        return self._plausible(chance, found, names)
+
+    def with_one(self, chance: Random, shown: tuple[str, str], absent: str) -> tuple[View, int] | None:
+        """Draw a picture that shows one thing, by name and attribute, and nothing that could be called ``absent``."""
+        places, bit = self.corpus.places.get(shown, ()), self.corpus.bits[absent]
+        found = {}
+        for _ in range(TRIES if places else 0):
+            view, number = pick(chance, places)
+            if not view.might & bit:
+                found[view] = number
+        view_found = self._plausible(chance, list(found), (absent,))
+        return None if view_found is None else (view_found, found[view_found])
+
+    def _plausible(self, chance: Random, views: list[View], names: tuple[str, ...]) -> View | None:
+        if len(views) < 2:
+            return views[0] if views else None
+        likelihood = self.corpus.likelihood
+        return drawn(chance, views, [1e-3 + sum(likelihood(name, view) for name in names) for view in views])
+
+    def related(self, chance: Random, one: Named) -> tuple[NounPhrase, int] | None:
+        """Add one of a thing's relations to its phrase.
+
+        Returns: the phrase and the position of the other thing; None where it has no relation that can be read.
+        """
+        links = one.view.links.get(one.number)
+        if not links:
+            return None
+        reading, number = pick(chance, links)
+        other = self.named(chance, one.view, number)
+        return joined(one.phrase, reading, other.phrase), number
+
+    def only(self, one: Named) -> bool:
+        """Whether the phrase with "the" can mean nothing else in the picture.
+
+        No other object might be called so, unless one of its attributes excludes one in the phrase; and where the
+        thing is something that others have unannotated (a wheel), at most one object is there that would have it.
+        """
+        return self.single(one.view, one.number, one.phrase.noun, one.adjectives)
+
+    def single(self, view: View, number: int, name: str, adjectives: tuple[str, ...]) -> bool:
+        """Whether ``name`` with these attributes can mean no other thing of the picture than the one at ``number``."""
+        bit, wholes = self.corpus.bits[name], 0
+        for place, other in enumerate(view.things):
+            if place != number and other.possible & bit and not self._ruled_out(other, adjectives):
+                return False
+            wholes += bool(other.parts & bit)
+        return wholes <= 1
+
+    def _ruled_out(self, other: Thing, adjectives: tuple[str, ...]) -> bool:
+        known, exclusive = self.ontology.attributes, self.ontology.exclusive
+        return any(
+            exclusive(adjective, attribute)
+            for adjective in adjectives
+            for attribute in other.object.attributes
+            if attribute in known
+        )
+
+
+def joined(phrase: NounPhrase, reading: Reading, other: NounPhrase) -> NounPhrase:
+    """Return ``phrase`` with its relation to ``other``: "cup", "on" and "table" make "cup on the table"."""
+    return NounPhrase(phrase.noun, phrase.number, phrase.attributes, reading.text, other, reading.that)

@@ -1,0 +1,127 @@
+"""Questions that offer two or three choices: of objects, attributes and actions (CARETS, Q5 to Q7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from vlgate.perturb.questions.arguments import DESCRIBED, TRIES, Arguments, Named
+from vlgate.perturb.questions.chance import Weighted, pick
+from vlgate.perturb.questions.corpus import View
+from vlgate.perturb.questions.drafts import Draft, Kind
+from vlgate.perturb.questions.verification import identity
+
+THREE = 0.5  # the share of questions with three choices
+
+
+def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft | None:
+    """Is the black animal a cow or a horse? The false choices are under the same hypernym, and not in the picture.
+
+    Returns: the draft, or None where the class could mean another thing of the picture, or too few choices are false.
+    """
+
+    def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
+        return _classes(arguments, view, number, related=related)
+
+    drawn = arguments.among(chance, f"classes, {related=}", ways)
+    if drawn is None:
+        return None
+    view, number, (name, adjectives) = drawn
+    thing = view.things[number]
+    nouns, absent, akin = arguments.ontology.nouns, arguments.absent, arguments.akin
+
+    def fits(word: str, so_far: list[str]) -> bool:
+        if nouns[word].number != thing.number or not absent(word, view):
+            return False
+        return not any(akin(word, other) for other in (thing.name, *so_far))
+
+    false = _false(chance, arguments.corpus.below(name), fits)
+    one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
+    kind: Kind = "object-choice-related" if related else "object-choice-described"
+    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)))
+
+
+def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action: bool) -> Draft | None:
+    """Which color is the cup, red or blue? What is the man doing, walking or sitting?
+
+    The false choices are of the same category, and no one thing can have two of the choices. A thing with two
+    attributes of the category is not asked about.
+
+    Returns: the draft, or None where the phrase could mean another thing, or too few choices are false.
+    """
+    asked = "action" if action else "attribute"
+
+    def ways(view: View, number: int) -> list[tuple[str, str]]:
+        told = not related or number in view.links
+        return arguments.asked_for(view.things[number], asked) if told else []
+
+    drawn = arguments.among(chance, f"{asked}, {related=}", ways)
+    if drawn is None:
+        return None
+    view, number, (attribute, category) = drawn
+    one = _described(arguments, chance, (view, number), category)
+    if not arguments.only(one):
+        return None
+    ontology, name = arguments.ontology, one.thing.name
+
+    def fits(word: str, so_far: list[str]) -> bool:
+        alone = all(ontology.exclusive(word, other) for other in (attribute, *so_far))
+        return alone and bool(ontology.attributes[word].after) and (not action or ontology.acts(name, word))
+
+    false = _false(chance, arguments.corpus.categories[category], fits)
+    kind: Kind = (
+        ("action-choice-related" if related else "action-choice")
+        if action
+        else ("attribute-choice-related" if related else "attribute-choice")
+    )
+    return _draft(arguments, chance, one, (kind, category, (attribute, *false)))
+
+
+def _draft(arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]]) -> Draft | None:
+    """Ask about a thing, told by its relation to another where the kind says so, if there is any false choice."""
+    kind, category, choices = asked
+    if len(choices) < 2:
+        return None
+    x, objects = one.phrase, tuple[str, ...]((identity(one),))
+    if kind.endswith("-related"):
+        relation = arguments.related(chance, one)
+        if relation is None:
+            return None
+        x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
+    return Draft(kind, one.view, choices[0], x, objects, category=category, choices=choices)
+
+
+def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
+    """The hypernyms of a thing, each with an attribute unless a relation tells it, that can mean no other thing."""
+    if related and number not in view.links:
+        return []
+    thing = view.things[number]
+    told: list[tuple[str, ...]] = [()] if related else [(word,) for word in thing.adjectives]
+    return [
+        (name, adjectives)
+        for name in arguments.classes(thing.name)
+        for adjectives in told
+        if arguments.single(view, number, name, adjectives)
+    ]
+
+
+def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:
+    """Name a thing without an attribute of the category asked for."""
+    view, number = place
+    thing, attributes = view.things[number], arguments.ontology.attributes
+    usable = [word for word in thing.adjectives if attributes[word].category != category]
+    adjectives = (pick(chance, usable),) if usable and chance.random() < DESCRIBED else ()
+    return Named(view, number, arguments.phrase(thing.name, adjectives), adjectives)
+
+
+def _false(chance: Random, words: Weighted | None, fits: Callable[[str, list[str]], bool]) -> tuple[str, ...]:
+    """Draw one or two false choices, each fitting those before; none where not one was found."""
+    wanted = 2 if chance.random() < THREE else 1
+    found: list[str] = []
+    for _ in range(TRIES if words else 0):
+        word = words.draw(chance) if words else ""
+        if word not in found and fits(word, found):
+            found.append(word)
+            if len(found) == wanted:
+                break
+    return tuple(found)

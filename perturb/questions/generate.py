@@ -1,0 +1,153 @@
+"""Pairs of questions from scene graphs: the six tests of CARETS (Jimenez et al. 2022, section 4) at any size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Protocol
+
+from vlgate.perturb.questions import choices, verification
+from vlgate.perturb.questions.arguments import Arguments
+from vlgate.perturb.questions.attributes_asked import Opposites
+from vlgate.perturb.questions.chance import chance_of
+from vlgate.perturb.questions.corpus import Corpus
+from vlgate.perturb.questions.drafts import Draft, Kind
+from vlgate.perturb.questions.makeup import makeup
+from vlgate.perturb.questions.pairs import QuestionPair, Test
+from vlgate.perturb.questions.perturbing import Perturbing
+
+IN_VAIN = 2000  # draws in a row that give nothing new before a kind is taken to be exhausted
+POOL = 3  # candidates for each choice question that is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """The pairs of a test, and for each kind that the graphs gave too few of how many questions are wanting."""
+
+    pairs: tuple[QuestionPair, ...]
+    wanting: Mapping[Kind, int]
+
+
+class Verify(Protocol):
+    """Drafts a question with the wanted answer, or None where a draw comes to nothing."""
+
+    def __call__(self, chance: Random, *, yes: bool) -> Draft | None:
+        """Draw once."""
+
+
+class Generator:
+    """Makes the tests from one corpus; what all of them need is looked up once."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Take the corpus.
+
+        Raises: ValueError where none of its graphs shows anything that can be asked about.
+        """
+        self.corpus = corpus
+        self._arguments = Arguments(corpus)
+        self._opposites = Opposites(self._arguments)
+        self._perturbing = Perturbing(corpus.ontology)
+
+    def make(
+        self, test: Test, *, size: int | None = None, seed: int = 0, without: Collection[tuple[str, str]] = ()
+    ) -> Made:
+        """Make the pairs of one test.
+
+        ``size`` is the number of original questions, None for the paper's; the visual test has five pairs of each.
+        ``without`` names (picture's id, question) that no pair may have, which keeps training data apart from a test's.
+        The graphs, ``size``, ``seed`` and ``without`` decide the result.
+
+        Raises: ValueError where ``size`` is below 1.
+        """
+        wanting: dict[Kind, int] = {}
+        pairs: list[QuestionPair] = []
+        forbidden = frozenset(without)
+        for kind, number in makeup(test, size).items():
+            chance = chance_of(seed, f"{test}/{kind}")
+            made = list(self._of_kind(test, kind, number, chance, forbidden))
+            pairs.extend(pair for group in made for pair in group)
+            if len(made) < number:
+                wanting[kind] = number - len(made)
+        return Made(pairs=tuple(pairs), wanting=wanting)
+
+    def _of_kind(
+        self, test: Test, kind: Kind, number: int, chance: Random, without: frozenset[tuple[str, str]]
+    ) -> Iterator[list[QuestionPair]]:
+        positions: Counter[int] = Counter()
+        drafts = self._verifying(test, kind, number, chance) if _binary(kind) else self._choosing(kind, number, chance)
+        for place, draft in enumerate(drafts):
+            offered = len(draft.choices)
+            position = positions[offered] % offered if offered else 0
+            made = self._perturbing.pairs(test, chance, draft, f"{kind}/{place:05d}", position=position)
+            if made and not any((made[0].graph.id, text) in without for text in made[0].questions):
+                positions[offered] += 1
+                yield made
+
+    def _verifying(self, test: Test, kind: Kind, number: int, chance: Random) -> Iterator[Draft]:
+        """Drafts whose answer is yes as often as no."""
+        draw = self._verifier(test, kind)
+        seen: set[object] = set()
+        for place in range(number):
+            draft = _new(partial(draw, chance, yes=place % 2 == 0), seen)
+            if draft is None:
+                return
+            yield draft
+
+    def _verifier(self, test: Test, kind: Kind) -> Verify:
+        arguments = self._arguments
+        if test == "ontological-inv":
+            return lambda chance, *, yes: verification.more_general(arguments, chance, yes=yes)
+        if kind in {"attribute", "attribute-related"}:
+            return lambda chance, *, yes: self._opposites.draft(chance, yes=yes, related=kind == "attribute-related")
+        way = {
+            "object": verification.about_object,
+            "object-related": verification.about_related_object,
+            "conjunction": verification.conjunction,
+            "disjunction": verification.disjunction,
+        }[kind]
+        return lambda chance, *, yes: way(arguments, chance, yes=yes)
+
+    def _choosing(self, kind: Kind, number: int, chance: Random) -> list[Draft]:
+        """Drafts from a larger pool, each class and each answer as often as can be.
+
+        A candidate is kept with a probability inverse to the counts of its class and of its answer (section 4.1).
+        """
+        draw, seen = self._chooser(kind), set[object]()
+        pool: list[Draft] = []
+        while len(pool) < POOL * number and (draft := _new(lambda: draw(chance), seen)) is not None:
+            pool.append(draft)
+        classes = Counter(draft.category for draft in pool)
+        answers = Counter(draft.answer for draft in pool)
+        # The smallest n of exponential waiting times are a sample without replacement in proportion to the weights
+        # (Efraimidis and Spirakis 2006).
+        waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
+        kept = sorted(range(len(pool)), key=waits.__getitem__)[:number]
+        return [pool[place] for place in sorted(kept)]
+
+    def _chooser(self, kind: Kind) -> Callable[[Random], Draft | None]:
+        arguments, related = self._arguments, kind.endswith("-related")
+        if kind.startswith("object-choice"):
+            return lambda chance: choices.of_objects(arguments, chance, related=related)
+        action = kind.startswith("action")
+        return lambda chance: choices.of_attributes(arguments, chance, related=related, action=action)
+
+
+def _binary(kind: Kind) -> bool:
+    return "choice" not in kind
+
+
+def _new(draw: Callable[[], Draft | None], seen: set[object]) -> Draft | None:
+    """Draw until there is a draft whose keys are new, or too many draws in a row were in vain.
+
+    What is drawn uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few
+    pictures is asked about with either answer as often, and no answer can be told from those given before.
+    """
+    for _ in range(IN_VAIN):
+        draft = draw()
+        if draft is not None and seen.isdisjoint(draft.keys):
+            seen.update(draft.keys)
+            return draft
+    return None

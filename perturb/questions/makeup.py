@@ -1,0 +1,74 @@
+"""How many pairs of each kind a test has: the paper's make-up, at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from vlgate.perturb.questions.drafts import Kind
+from vlgate.perturb.questions.pairs import Test
+
+VISUAL = ("blur3", "blur6", "blur9", "mask", "crop")
+"""The five perturbations of VISUAL-INV (section 4.2 d); each question has a pair of each."""
+
+_OBJECTS: Mapping[Kind, int] = {"object": 2500, "object-related": 2500}
+_JOINED: Mapping[Kind, int] = {"conjunction": 2500, "disjunction": 2500}
+_ATTRIBUTES: Mapping[Kind, int] = {"attribute": 2500, "attribute-related": 2500}
+# 248, 2,250 and 1,664 are those of the released files; the other three are not printed one by one, and make up the
+# rest of the 9,412 choice questions of Table 6.
+_CHOICES: Mapping[Kind, int] = {
+    "object-choice-described": 2500,
+    "object-choice-related": 2500,
+    "attribute-choice": 1664,
+    "attribute-choice-related": 2250,
+    "action-choice": 248,
+    "action-choice-related": 250,
+}
+# Of the 26,272 questions 18,000 are binary and 8,272 offer choices (Table 6); how many of each type is not printed.
+_SEEN_BINARY: Mapping[Kind, int] = dict.fromkeys((*_OBJECTS, *_JOINED, *_ATTRIBUTES), 3000)
+_SEEN_CHOICES: Mapping[Kind, int] = {
+    "object-choice-described": 2197,
+    "object-choice-related": 2197,
+    "attribute-choice": 1462,
+    "attribute-choice-related": 1977,
+    "action-choice": 219,
+    "action-choice-related": 220,
+}
+
+MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
+    {
+        "rephrase-inv": {**_OBJECTS, **_JOINED, **_CHOICES},
+        "order-inv": {**_JOINED, **_CHOICES},
+        "ontological-inv": {"object": 13952},
+        "visual-inv": {**_SEEN_BINARY, **_SEEN_CHOICES},
+        "negation-dir": {**_OBJECTS, **_JOINED},
+        "antonym-dir": dict(_ATTRIBUTES),
+    },
+)
+"""The questions of each kind in each test (CARETS, section 4.2 and Table 6)."""
+
+
+def makeup(test: Test, size: int | None = None) -> dict[Kind, int]:
+    """Share out ``size`` questions among a test's kinds as the paper does, or return the paper's own numbers.
+
+    The largest remainders are rounded up, and every kind gets at least one question while there are enough.
+
+    Returns: the number of each kind; they sum to ``size``.
+    Raises: ValueError where ``size`` is below 1.
+
+    >>> makeup("antonym-dir", 7)
+    {'attribute': 4, 'attribute-related': 3}
+    """
+    whole = MAKEUP[test]
+    if size is None:
+        return dict(whole)
+    if size < 1:
+        raise ValueError(f"size={size!r}: expected at least 1 question, or None for the paper's own number")
+    least = 1 if size >= len(whole) else 0
+    total, free = sum(whole.values()), size - least * len(whole)
+    exact = {kind: free * count / total for kind, count in whole.items()}
+    shares = {kind: least + int(share) for kind, share in exact.items()}
+    by_remainder = sorted(whole, key=lambda kind: int(exact[kind]) - exact[kind])  # stable: ties in the paper's order
+    for kind in by_remainder[: size - sum(shares.values())]:
+        shares[kind] += 1
+    return shares

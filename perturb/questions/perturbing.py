@@ -1,0 +1,239 @@
+"""From a draft to a pair: the original question in words, and what each of the six tests makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import permutations
+from random import Random
+from types import MappingProxyType
+
+from vlgate.perturb.grammar import with_article
+from vlgate.perturb.ontology import Number, Ontology
+from vlgate.perturb.questions.chance import pick
+from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
+from vlgate.perturb.questions.makeup import VISUAL
+from vlgate.perturb.questions.pairs import QuestionPair, Test
+from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask, category_for, fits
+from vlgate.perturb.scene_graph import Box
+
+_FLIPPED = {"yes": "no", "no": "yes"}
+_TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
+    {
+        "object": "object",
+        "object-related": "object",
+        "conjunction": "conjunction",
+        "disjunction": "disjunction",
+        "attribute": "attribute",
+        "attribute-related": "attribute",
+        "object-choice-described": "object-choice",
+        "object-choice-related": "object-choice",
+        "attribute-choice": "attribute-choice",
+        "attribute-choice-related": "attribute-choice",
+        "action-choice": "action-choice",
+        "action-choice-related": "action-choice",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a test makes of a draft: the two questions, and what else differs from the original."""
+
+    questions: tuple[str, str]
+    rule: str
+    answer: str = ""
+    choices: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    picture: str = ""
+    foreground: tuple[Box, ...] = ()
+
+
+class Perturbing:
+    """Puts drafts into words and perturbs them, with the names of one ontology."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        """Take the ontology that the drafts were made with."""
+        self._ontology = ontology
+        self._ways: dict[Test, Callable[[Random, Draft], Iterator[Change]]] = {
+            "rephrase-inv": self._rephrased,
+            "order-inv": self._reordered,
+            "ontological-inv": self._renamed,
+            "visual-inv": self._obscured,
+            "negation-dir": self._negated,
+            "antonym-dir": self._opposed,
+        }
+
+    def pairs(self, test: Test, chance: Random, draft: Draft, identity: str, *, position: int) -> list[QuestionPair]:
+        """Make the pairs of a draft: one, or of the visual test one a perturbation.
+
+        ``position`` is where the right one stands among the choices, from 0, where there are any.
+
+        Returns: the pairs; none where no template fits, or where no two templates do that a rephrasing needs.
+        """
+        ordered = _ordered(chance, draft, position)
+        return [_pair(test, ordered, identity, change) for change in self._ways[test](chance, ordered)]
+
+    def _templates(self, draft: Draft) -> tuple[Template, ...]:
+        return fitting(_TYPES[draft.kind], draft.x, draft.y, self._category(draft))
+
+    def _category(self, draft: Draft) -> str:
+        """The word for what the choices are, where it goes with all of them."""
+        categories = self._ontology.words.categories
+        return category_for(categories[draft.category].noun, draft.choices) if draft.category in categories else ""
+
+    def _question(self, template: Template, draft: Draft, *, negated: bool = False) -> str:
+        return ask(
+            template,
+            draft.x,
+            draft.y,
+            attribute=self._ontology.attributes[draft.attribute].after if draft.attribute else "",
+            category=self._category(draft),
+            choices=self._choice_texts(draft),
+            negated=negated,
+        )
+
+    def _choice_texts(self, draft: Draft) -> tuple[str, ...]:
+        if not draft.kind.startswith("object-choice"):
+            return draft.choices
+        nouns = self._ontology.nouns
+        return tuple(with_article(name) if nouns[name].number == "singular" else name for name in draft.choices)
+
+    def _rephrased(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = self._templates(draft)
+        if len(templates) > 1:
+            first, second = chance.sample(templates, 2)
+            questions = (self._question(first, draft), self._question(second, draft))
+            yield Change(questions=questions, rule=f"template {first.id} to {second.id}")
+
+    def _reordered(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        other = _other_order(chance, draft)
+        templates = self._templates(draft)
+        if draft.y is not None:
+            templates = tuple(one for one in templates if fits(one, other.x, other.y))
+        if templates:
+            template = pick(chance, templates)
+            questions = (self._question(template, draft), self._question(template, other))
+            rule = "operands exchanged" if draft.binary else f"choices {_list(draft)} to {_list(other)}"
+            yield Change(questions=questions, rule=rule, choices=other.choices)
+
+    def _renamed(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        other = replace(draft, x=draft.instead or draft.x)
+        templates = [one for one in self._templates(draft) if fits(one, other.x)]
+        if templates:
+            template = pick(chance, templates)
+            questions = (self._question(template, draft), self._question(template, other))
+            direction = "hypernym" if draft.answer == "yes" else "hyponym"
+            rule = f"{direction}: {draft.x.noun} to {other.x.noun}"
+            yield Change(questions=questions, rule=rule, tags={"direction": direction})
+
+    def _obscured(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = self._templates(draft)
+        if templates:
+            question = self._question(pick(chance, templates), draft)
+            boxes, whose = _foreground(chance, draft)
+            for name in VISUAL:
+                rule, tags = f"{name} around {whose}", {"perturbation": name}
+                yield Change(questions=(question, question), rule=rule, tags=tags, picture=name, foreground=boxes)
+
+    def _negated(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = [one for one in self._templates(draft) if one.negated]
+        if templates:
+            template = pick(chance, templates)
+            questions = (self._question(template, draft), self._question(template, draft, negated=True))
+            yield Change(questions=questions, rule=f"template {template.id} negated", answer=_FLIPPED[draft.answer])
+
+    def _opposed(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = self._templates(draft)
+        if templates:
+            template = pick(chance, templates)
+            other = replace(draft, attribute=draft.opposite)
+            questions = (self._question(template, draft), self._question(template, other))
+            rule = f"antonym: {draft.attribute} to {draft.opposite}"
+            yield Change(questions=questions, rule=rule, answer=_FLIPPED[draft.answer])
+
+
+@cache  # bounded by its arguments: 7 types, 3 numbers, 2 forms and the few categories
+def _fitting(
+    kind: QuestionType, x: tuple[Number, bool, bool], y: tuple[Number, bool, bool] | None, category: str
+) -> tuple[Template, ...]:
+    """The templates that take phrases like these: their number, whether they are related, whether in a clause too."""
+    first, second = _example(*x), None if y is None else _example(*y)
+    return tuple(one for one in TEMPLATES[kind] if fits(one, first, second, category=category))
+
+
+def fitting(kind: QuestionType, x: NounPhrase, y: NounPhrase | None = None, category: str = "") -> tuple[Template, ...]:
+    """Return the templates of a type that take these phrases and, where there is one, this word for the choices."""
+    return _fitting(kind, _likeness(x), None if y is None else _likeness(y), category)
+
+
+def _likeness(phrase: NounPhrase) -> tuple[Number, bool, bool]:
+    return phrase.number, phrase.other is not None, phrase.that
+
+
+def _example(number: Number, related: bool, that: bool) -> NounPhrase:
+    other = NounPhrase("table", "singular") if related else None
+    return NounPhrase("thing", number, (), "on" if related else "", other, that=that)
+
+
+def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
+    """Put the right choice at ``position`` and the others, in random order, around it."""
+    if draft.binary:
+        return draft
+    right, *others = draft.choices
+    chance.shuffle(others)
+    others.insert(position, right)
+    return replace(draft, choices=tuple(others))
+
+
+def _other_order(chance: Random, draft: Draft) -> Draft:
+    """Exchange the operands, or put the choices into another order, each other one as likely."""
+    if draft.y is not None:
+        return replace(draft, x=draft.y, y=draft.x, objects=draft.objects[::-1])
+    orders = [order for order in permutations(draft.choices) if order != draft.choices]
+    return replace(draft, choices=pick(chance, orders))
+
+
+def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
+    """The boxes of what the question names and the picture shows; else of one or two objects by chance.
+
+    Returns: the boxes, and whose they are in words.
+    """
+    objects = draft.view.graph.objects
+    shown = [name for name in draft.objects if name is not None]
+    if shown:
+        return tuple(objects[name].box for name in shown), f"objects {', '.join(shown)}"
+    number = min(len(objects), 2 if draft.y is not None else 1)
+    some = chance.sample(list(objects), number)
+    return tuple(objects[name].box for name in some), f"objects {', '.join(some)}, chosen by chance"
+
+
+def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPair:
+    choices = draft.choices or YES_NO
+    return QuestionPair(
+        id=f"{identity}/{change.picture}" if change.picture else identity,
+        test=test,
+        kind=draft.kind,
+        graph=draft.view.graph,
+        questions=change.questions,
+        choices=(choices, change.choices or choices),
+        answers=(draft.answer, change.answer or draft.answer),
+        rule=change.rule,
+        objects=draft.objects,
+        tags={**_tags(draft), **change.tags},
+        picture=change.picture,
+        foreground=change.foreground,
+    )
+
+
+def _list(draft: Draft) -> str:
+    return ", ".join(draft.choices)
+
+
+def _tags(draft: Draft) -> dict[str, str]:
+    tags = {"question_type": draft.kind}
+    if draft.binary:
+        return tags | {"form": "binary", "answer": draft.answer}
+    return tags | {"form": "multi-choice", "choices": str(len(draft.choices))}

@@ -1,0 +1,231 @@
+"""The generator's promises, on the drawn world and on graphs written here; the truth of answers is test_truth's."""
+
+from collections import Counter
+from itertools import chain
+
+import pytest
+from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.questions import TESTS, Corpus, Generator
+from vlgate.perturb.questions.makeup import VISUAL, makeup
+from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
+
+SIZE = 300
+WORLD = world_graphs(3, 120)
+
+
+@pytest.fixture(scope="module")
+def generator():
+    return Generator(Corpus(WORLD, default_ontology(), least_box=0))
+
+
+@pytest.fixture(scope="module")
+def made(generator):
+    return {test: generator.make(test, size=SIZE, seed=5) for test in TESTS}
+
+
+def pairs_of(made):
+    return list(chain.from_iterable(one.pairs for one in made.values()))
+
+
+def graph(name, *objects):
+    return SceneGraph(id=name, objects={item.id: item for item in objects}, width=400, height=300)
+
+
+def thing(number, name, attributes=(), relations=(), side=90):
+    return SceneObject(
+        id=str(number),
+        name=name,
+        box=Box(x=10.0 * number, y=5, w=side, h=side),
+        attributes=tuple(attributes),
+        relations=tuple(Relation(name=text, object=other) for text, other in relations),
+    )
+
+
+def test_every_kind_of_every_test_is_made(made):
+    for test, one in made.items():
+        assert not one.wanting, test
+        questions = Counter(pair.kind for pair in one.pairs if pair.picture in {"", "crop"})
+        assert questions == makeup(test, SIZE)
+
+
+def test_the_same_seed_gives_the_same_pairs_whatever_was_made_before(made):
+    fresh = Generator(Corpus(WORLD, default_ontology(), least_box=0))
+    for test in reversed(TESTS):
+        assert repr(fresh.make(test, size=SIZE, seed=5).pairs) == repr(made[test].pairs)
+
+
+def test_another_seed_gives_other_pairs(generator, made):
+    for test in TESTS:
+        other = generator.make(test, size=SIZE, seed=6)
+        assert {pair.questions for pair in other.pairs} != {pair.questions for pair in made[test].pairs}
+
+
+def test_ids_are_unique_within_a_test_and_no_question_is_asked_twice(made):
+    for one in made.values():
+        assert len({pair.id for pair in one.pairs}) == len(one.pairs)
+        asked = Counter(
+            (pair.graph.id, pair.questions, pair.picture, frozenset(pair.choices[0]), pair.kind) for pair in one.pairs
+        )
+        assert max(asked.values()) == 1
+
+
+def test_yes_and_no_are_right_equally_often(made):
+    for one in made.values():
+        by_kind = Counter((pair.kind, pair.answers[0]) for pair in one.pairs if pair.choices[0] == ("yes", "no"))
+        for kind, answer in by_kind:
+            assert abs(by_kind[kind, answer] - by_kind[kind, "no" if answer == "yes" else "yes"]) <= len(VISUAL)
+
+
+def test_the_right_choice_stands_everywhere_equally_often(made):
+    for one in made.values():
+        positions = Counter(
+            (pair.kind, len(pair.choices[0]), pair.choices[0].index(pair.answers[0]))
+            for pair in one.pairs
+            if "choice" in pair.kind and pair.picture in {"", "crop"}
+        )
+        for kind, offered, position in positions:
+            assert abs(positions[kind, offered, position] - positions[kind, offered, 0]) <= 1
+
+
+def test_what_is_expected_of_the_answers(made):
+    for test, one in made.items():
+        assert {pair.test for pair in one.pairs} == {test}
+        for pair in one.pairs:
+            assert (pair.answers[0] == pair.answers[1]) == test.endswith("-inv")
+            assert all(answer in offered for answer, offered in zip(pair.answers, pair.choices, strict=True))
+
+
+def test_only_what_a_test_is_about_changes(made):
+    for pair in pairs_of(made):
+        assert (pair.questions[0] == pair.questions[1]) == (pair.test == "visual-inv")
+        assert (pair.picture != "") == (pair.test == "visual-inv")
+        assert bool(pair.foreground) == (pair.test == "visual-inv")
+        if pair.test == "order-inv" and "choice" in pair.kind:
+            assert sorted(pair.choices[0]) == sorted(pair.choices[1])
+            assert pair.choices[0] != pair.choices[1]
+        else:
+            assert pair.choices[0] == pair.choices[1]
+
+
+def test_choices_stand_in_the_question_in_their_order(made):
+    for pair in pairs_of(made):
+        if "choice" in pair.kind:
+            for question, choices in zip(pair.questions, pair.choices, strict=True):
+                places = [question.rindex(choice) for choice in choices]
+                assert places == sorted(places), (question, choices)
+
+
+def test_the_objects_are_in_the_graph_and_named_in_the_question(made):
+    for pair in pairs_of(made):
+        for name in filter(None, pair.objects):
+            assert name in pair.graph.objects
+        if pair.kind in {"object", "conjunction"} and pair.test != "ontological-inv" and pair.answers[0] == "yes":
+            assert all(pair.graph.objects[name].name in pair.questions[0] for name in pair.objects)
+
+
+def test_a_negative_names_nothing_that_might_be_in_the_picture(generator, made):
+    """By hand, from the ontology's words alone."""
+    ontology = default_ontology()
+    checked = 0
+    for pair in made["negation-dir"].pairs:
+        if pair.kind == "object" and pair.answers[0] == "no":
+            named = [
+                name
+                for name in generator.corpus.places
+                if name[1] == "" and f" {name[0]} " in f"{pair.questions[0].rstrip('?')} "
+            ]
+            asked = max((name for name, _ in named), key=len)
+            for item in pair.graph.objects.values():
+                assert asked not in ontology.possible(item.name) | ontology.parts(item.name)
+            checked += 1
+    assert checked > 20
+
+
+def test_the_foreground_is_what_the_question_names(made):
+    by_question = {}
+    for pair in made["visual-inv"].pairs:
+        shown = [pair.graph.objects[name].box for name in pair.objects if name is not None]
+        boxes = {item.box for item in pair.graph.objects.values()}
+        if shown:
+            assert list(pair.foreground) == shown
+        else:
+            assert len(pair.foreground) == min(len(boxes), 2 if "junction" in pair.kind else 1)
+            assert set(pair.foreground) <= boxes
+        by_question.setdefault(pair.id.rpartition("/")[0], []).append(pair)
+    for group in by_question.values():
+        assert [pair.picture for pair in group] == list(VISUAL)
+        assert len({(pair.questions, pair.foreground) for pair in group}) == 1
+
+
+def test_an_ontological_pair_goes_up_where_the_answer_is_yes_and_down_where_it_is_no(made):
+    ontology = default_ontology()
+    for pair in made["ontological-inv"].pairs:
+        direction, _, words = pair.rule.partition(": ")
+        old, _, new = words.partition(" to ")
+        if pair.answers[0] == "yes":
+            assert direction == "hypernym"
+            assert new in ontology.hypernyms(old)
+        else:
+            assert direction == "hyponym"
+            assert old in ontology.hypernyms(new)
+
+
+def test_the_words_of_ontological_originals_say_nothing_about_the_answer(generator):
+    made = generator.make("ontological-inv", size=2000, seed=1)
+    words = Counter((pair.rule.split(": ")[1].split(" to ")[0], pair.answers[0]) for pair in made.pairs)
+    for word in {word for word, _ in words}:
+        total = words[word, "yes"] + words[word, "no"]
+        if total >= 60:
+            assert 0.3 <= words[word, "yes"] / total <= 0.7, word
+
+
+def test_training_data_keep_apart_from_a_test(generator, made):
+    asked = {(pair.graph.id, text) for pair in made["order-inv"].pairs for text in pair.questions}
+    other = generator.make("order-inv", size=SIZE, seed=9, without=asked)
+    assert other.pairs
+    assert not asked & {(pair.graph.id, text) for pair in other.pairs for text in pair.questions}
+
+
+def test_too_few_graphs_are_counted_and_never_made_up_for():
+    small = [graph("1", thing(1, "dog", ["brown"])), graph("2", thing(1, "bench"))]
+    made = Generator(Corpus(small, default_ontology())).make("rephrase-inv", size=100)
+    assert made.wanting["conjunction"] == makeup("rephrase-inv", 100)["conjunction"]
+    assert len(made.pairs) + sum(made.wanting.values()) == 100
+
+
+def test_no_graph_is_an_error():
+    with pytest.raises(ValueError, match="no scene graph was given"):
+        Corpus([], default_ontology())
+
+
+def test_graphs_without_anything_to_ask_about_are_an_error_that_says_why():
+    corpus = Corpus([graph("1", thing(1, "dog", side=5), thing(2, "zzyzx"))], default_ontology())
+    with pytest.raises(
+        ValueError,
+        match=r"graphs=1: none has an object.*under 32 pixels: 1, object whose name the ontology does not know: 1",
+    ):
+        Generator(corpus)
+
+
+def test_an_unknown_name_counts_for_all_the_names_in_it():
+    """What is unknown is asked about by no question, and what it might be is never said to be absent."""
+    corpus = Corpus([graph("1", thing(1, "zzyzx dog")), graph("2", thing(1, "bench"))], default_ontology())
+    assert corpus.unknown == {"zzyzx dog": 1}
+    unknown, bench = corpus.views
+    assert unknown.might & corpus.bits["dog"]
+    assert not bench.might & corpus.bits["dog"]
+
+
+def test_a_thing_is_meant_by_the_only_where_nothing_else_might_be():
+    two = graph("1", thing(1, "cup", ["red"]), thing(2, "mug", ["blue"]), thing(3, "dog", ["red"]))
+    made = Generator(Corpus([two, graph("2", thing(1, "bench"))], default_ontology())).make("order-inv", size=200)
+    texts = [text for pair in made.pairs if pair.kind == "attribute-choice" for text in pair.questions]
+    assert texts
+    assert all("the dog" in text.lower() or "the cup" not in text.lower() for text in texts)
+
+
+def test_a_contradicted_attribute_is_not_said():
+    odd = graph("1", thing(1, "dog", ["large", "small", "brown"]))
+    [view] = Corpus([odd], default_ontology()).views
+    assert view.things[0].adjectives == ("brown",)
