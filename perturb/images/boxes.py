@@ -1,0 +1,121 @@
+"""Boxes on a picture: clipped to it, grown within it, moved with it, and as whole pixels.
+
+Boxes are in pixels with fractions: x = 0 is the picture's left edge and x = 1 the right edge of its first column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from vlgate.perturb.scene_graph import Box
+
+SMALLEST = 32.0
+"""The least width and height, in pixels, at which people still recognise what a box shows (Torralba et al. 2008), and
+CARETS' own minimum (footnote 3)."""
+
+# An annotation that was scaled there and back may miss a pixel's edge by as much, and means the edge.
+_TOUCH = 1e-6
+
+
+def check_box(box: Box) -> None:
+    """Raise ValueError where a box is not finite, or without width or height."""
+    if not all(map(math.isfinite, (box.x, box.y, box.w, box.h))) or box.w <= 0 or box.h <= 0:
+        raise ValueError(f"box={box!r}: expected finite numbers, and a width and a height above 0")
+
+
+def on_picture(boxes: Iterable[Box], width: int, height: int) -> tuple[Box, ...]:
+    """Clip the boxes to a picture of ``width`` x ``height`` pixels; those that lie beside it are left out.
+
+    Returns: at least one box, in the order given.
+    Raises: ValueError where a box is not finite or without width or height, or where none overlaps the picture.
+
+    >>> on_picture([Box(x=-5, y=2, w=10, h=100)], 20, 10)
+    (Box(x=0.0, y=2.0, w=5.0, h=8.0),)
+    """
+    given = tuple(boxes)
+    for box in given:
+        check_box(box)
+    clipped = (_clip(box, width, height) for box in given)
+    kept = tuple(box for box in clipped if box.w > _TOUCH and box.h > _TOUCH)
+    if not kept:
+        many = ", ".join(map(str, given)) or "none given"
+        remedy = "name at least one box on it, in its own pixels (see rescale)"
+        raise ValueError(f"boxes={many}: no box overlaps the picture of {width} x {height} pixels; {remedy}")
+    return kept
+
+
+def at_least(box: Box, width: int, height: int, *, smallest: float = SMALLEST) -> Box:
+    """Grow a box to ``smallest`` x ``smallest`` pixels around its centre, and shift it inside the picture.
+
+    A side that is long enough stays as long as it is, and in a picture that is smaller the box becomes as long as the
+    picture. A box that is large enough and inside stays as it is.
+
+    >>> at_least(Box(x=0, y=50, w=10, h=40), 100, 100)
+    Box(x=0.0, y=50.0, w=32.0, h=40.0)
+    """
+    x, w = _grow(box.x, box.w, smallest, width)
+    y, h = _grow(box.y, box.h, smallest, height)
+    return Box(x=x, y=y, w=w, h=h)
+
+
+def rescale(boxes: Iterable[Box], size: tuple[int, int], to: tuple[int, int]) -> tuple[Box, ...]:
+    """Move boxes from a picture of ``size`` (width, height) to the same picture of size ``to``.
+
+    Raises: ValueError where a size is not above 0.
+
+    >>> rescale([Box(x=10, y=10, w=5, h=5)], (100, 50), (200, 200))
+    (Box(x=20.0, y=40.0, w=10.0, h=20.0),)
+    """
+    if min(*size, *to) <= 0:
+        raise ValueError(f"size={size!r}, to={to!r}: expected (width, height) in pixels, both above 0")
+    across, down = to[0] / size[0], to[1] / size[1]
+    return tuple(Box(x=box.x * across, y=box.y * down, w=box.w * across, h=box.h * down) for box in boxes)
+
+
+def mirror_box(box: Box, width: float) -> Box:
+    """Return where the box is once the picture, ``width`` pixels wide, is flipped left to right.
+
+    >>> mirror_box(Box(x=0, y=5, w=10, h=10), 100)
+    Box(x=90, y=5, w=10, h=10)
+    """
+    return Box(x=width - box.x - box.w, y=box.y, w=box.w, h=box.h)
+
+
+def enlarge(box: Box, by: float) -> Box:
+    """Return the box with each of its sides moved outwards ``by`` pixels; it may leave the picture."""
+    return Box(x=box.x - by, y=box.y - by, w=box.w + 2 * by, h=box.h + 2 * by)
+
+
+def around(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around all, of which there is at least one."""
+    x, y = min(box.x for box in boxes), min(box.y for box in boxes)
+    right, bottom = max(box.x + box.w for box in boxes), max(box.y + box.h for box in boxes)
+    return Box(x=x, y=y, w=right - x, h=bottom - y)
+
+
+def pixels_of(box: Box, width: int, height: int) -> tuple[slice, slice]:
+    """Return the rows and columns of all pixels of the picture that the box touches, so that none of it is lost.
+
+    >>> pixels_of(Box(x=1.5, y=0, w=2, h=1), 10, 10)
+    (slice(0, 1, None), slice(1, 4, None))
+    """
+    return _span(box.y, box.h, height), _span(box.x, box.w, width)
+
+
+def _clip(box: Box, width: int, height: int) -> Box:
+    left, right = (float(min(max(0, at), width)) for at in (box.x, box.x + box.w))
+    top, bottom = (float(min(max(0, at), height)) for at in (box.y, box.y + box.h))
+    return Box(x=left, y=top, w=right - left, h=bottom - top)
+
+
+def _grow(start: float, length: float, smallest: float, whole: int) -> tuple[float, float]:
+    if length >= smallest and start >= 0 and start + length <= whole:
+        return float(start), float(length)  # as it is: no rounding errors
+    grown = min(max(length, smallest), float(whole))
+    return min(max(0.0, start + (length - grown) / 2), whole - grown), grown
+
+
+def _span(start: float, length: float, whole: int) -> slice:
+    first = min(max(0, math.floor(start + _TOUCH)), whole - 1)
+    return slice(first, min(whole, max(first + 1, math.ceil(start + length - _TOUCH))))

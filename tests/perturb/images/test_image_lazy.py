@@ -1,0 +1,124 @@
+"""Pictures perturbed when they are asked for."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vlgate.perturb.images import PERTURBATIONS, blur_background, crop_to, flip, mask_background, mirror_box, perturbed
+from vlgate.perturb.scene_graph import Box
+from vlgate.types import Picture
+
+BOX = Box(x=10, y=20, w=40, h=30)
+PIXELS = np.random.default_rng(0).integers(0, 256, (60, 90, 3), dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Counts are kept in a file, as the object is copied."""
+
+    pixels: bytes = PIXELS.tobytes()
+
+    def __call__(self):
+        return Image.fromarray(np.frombuffer(self.pixels, np.uint8).reshape(PIXELS.shape))
+
+
+def refuse():
+    raise AssertionError("decoded too early")
+
+
+@pytest.fixture
+def picture():
+    return Picture(key="2357834", load=Loader(), where="data/2357834.jpg")
+
+
+def test_nothing_is_decoded_before_it_is_asked_for():
+    lazy = perturbed(Picture(key="a.jpg", load=refuse, where="a.jpg"), "blur6", [BOX], size=(90, 60))
+    assert lazy.key == "a.jpg#blur6"
+    with pytest.raises(AssertionError, match="too early"):
+        lazy.image()
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_it_is_what_the_function_makes(picture, name):
+    made = perturbed(picture, name, [BOX], fill=(1, 2, 3))
+    assert made.key == f"2357834#{name}"
+    assert made.image().mode == "RGB"
+    if "seed" not in PERTURBATIONS[name].uses:
+        assert (np.asarray(made.image()) == PERTURBATIONS[name](PIXELS, [BOX], fill=(1, 2, 3))).all()
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made
+    assert hash(again) == hash(made)
+    assert (np.asarray(again.image()) == np.asarray(made.image())).all()
+
+
+def test_perturbations_follow_each_other(picture):
+    flipped = perturbed(picture, "flip")
+    both = perturbed(flipped, "blur6", [mirror_box(BOX, 90)])
+    assert both.key == "2357834#flip+blur6"
+    assert (np.asarray(both.image()) == blur_background(flip(PIXELS), [mirror_box(BOX, 90)], 6.0)).all()
+    assert perturbed(both, "greyscale").key == "2357834#flip+blur6+greyscale"
+
+
+def test_boxes_are_scaled_to_the_file(picture):
+    annotated = perturbed(picture, "crop", [Box(x=20, y=20, w=80, h=30)], size=(180, 60))
+    assert (np.asarray(annotated.image()) == crop_to(PIXELS, [BOX])).all()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"boxes": [Box(x=10, y=20, w=40, h=31)]},
+        {"boxes": [BOX, BOX]},
+        {"size": (180, 60)},
+        {"fill": (0, 0, 0)},
+    ],
+)
+def test_another_picture_is_unequal(picture, other):
+    plain = {"boxes": [BOX], "size": (90, 60)}
+    one, two = perturbed(picture, "mask", **plain), perturbed(picture, "mask", **{**plain, **other})
+    assert one.key == two.key
+    assert one != two
+    assert one == perturbed(picture, "mask", **plain)
+
+
+def test_the_same_picture_is_equal_whatever_is_not_used(picture):
+    assert perturbed(picture, "flip", [BOX], size=(9, 9), seed=3, fill=(0, 0, 0)) == perturbed(picture, "flip")
+    assert perturbed(picture, "blur6", [BOX], seed=3, fill=(0, 0, 0)) == perturbed(picture, "blur6", [BOX])
+    assert perturbed(picture, "jpeg-2") != picture
+
+
+def test_each_picture_and_seed_has_its_own_noise(picture):
+    twin = Picture(key="other", load=picture.load, where=picture.where)
+    noisy = [perturbed(one, "gaussian-noise-1", seed=seed) for one in (picture, twin) for seed in (0, 1)]
+    assert len({one.image().tobytes() for one in noisy}) == 4
+    assert len({one.where for one in noisy}) == 4
+    assert noisy[0].image().tobytes() == perturbed(picture, "gaussian-noise-1").image().tobytes()
+
+
+def test_what_cannot_be_is_said_at_once(picture):
+    with pytest.raises(ValueError, match="did you mean 'blur3'"):
+        perturbed(picture, "blur33", [BOX])
+    with pytest.raises(ValueError, match="'blur3' needs the boxes of the objects"):
+        perturbed(picture, "blur3")
+    with pytest.raises(ValueError, match="no box overlaps the picture of 8 x 8"):
+        perturbed(picture, "blur3", [BOX], size=(8, 8))
+    with pytest.raises(ValueError, match="expected finite numbers"):
+        perturbed(picture, "blur3", [Box(x=0, y=0, w=0, h=1)])
+    with pytest.raises(ValueError, match="each in"):
+        perturbed(picture, "mask", [BOX], fill=(0, 0, 300))
+
+
+def test_without_a_size_it_is_said_when_the_picture_is_asked_for(picture):
+    lazy = perturbed(picture, "mask", [Box(x=500, y=0, w=5, h=5)])
+    with pytest.raises(ValueError, match="no box overlaps the picture of 90 x 60"):
+        lazy.image()
+
+
+def test_masks_take_the_colour(picture):
+    made = perturbed(picture, "mask", [BOX], fill=np.array([1.4, 2.6, 3.0]))
+    assert (np.asarray(made.image()) == mask_background(PIXELS, [BOX], (1, 3, 3))).all()
