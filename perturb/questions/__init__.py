@@ -14,6 +14,6 @@ from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Kind
 from vlgate.perturb.questions.generate import Generator, Made
 from vlgate.perturb.questions.makeup import MAKEUP, makeup
-from vlgate.perturb.questions.pairs import TESTS, QuestionPair, Test
+from vlgate.perturb.questions.pairs import BEYOND, TESTS, QuestionPair, Test
 
-__all__ = ["MAKEUP", "TESTS", "Corpus", "Generator", "Kind", "Made", "QuestionPair", "Test", "makeup"]
+__all__ = ["BEYOND", "MAKEUP", "TESTS", "Corpus", "Generator", "Kind", "Made", "QuestionPair", "Test", "makeup"]

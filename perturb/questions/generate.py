@@ -1,4 +1,4 @@
-"""Pairs of questions from scene graphs: the six tests of CARETS (Jimenez et al. 2022, section 4) at any size."""
+"""Pairs of questions from scene graphs: the tests of CARETS (Jimenez et al. 2022, section 4) at any size."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class Generator:
         self, test: Test, kind: Kind, number: int, chance: Random, without: frozenset[tuple[str, str]]
     ) -> Iterator[list[QuestionPair]]:
         positions: Counter[int] = Counter()
-        drafts = self._verifying(test, kind, number, chance) if _binary(kind) else self._choosing(kind, number, chance)
+        make = self._verifying if _binary(kind) else self._choosing
+        drafts = make(test, kind, number, chance)
         for place, draft in enumerate(drafts):
             offered = len(draft.choices)
             position = positions[offered] % offered if offered else 0
@@ -91,13 +92,15 @@ class Generator:
         draw = self._verifier(test, kind)
         seen: set[object] = set()
         for place in range(number):
-            draft = _new(partial(draw, chance, yes=place % 2 == 0), seen)
+            draft = _new(_usable(test, partial(draw, chance, yes=place % 2 == 0)), seen)
             if draft is None:
                 return
             yield draft
 
     def _verifier(self, test: Test, kind: Kind) -> Verify:
         arguments = self._arguments
+        if test == "occlusion-dir":
+            return lambda chance, *, yes: verification.covered(arguments, chance, yes=yes)
         if test == "ontological-inv":
             return lambda chance, *, yes: verification.more_general(arguments, chance, yes=yes)
         if kind in {"attribute", "attribute-related"}:
@@ -110,14 +113,14 @@ class Generator:
         }[kind]
         return lambda chance, *, yes: way(arguments, chance, yes=yes)
 
-    def _choosing(self, kind: Kind, number: int, chance: Random) -> list[Draft]:
+    def _choosing(self, test: Test, kind: Kind, number: int, chance: Random) -> list[Draft]:
         """Drafts from a larger pool, each class and each answer as often as can be.
 
         A candidate is kept with a probability inverse to the counts of its class and of its answer (section 4.1).
         """
-        draw, seen = self._chooser(kind), set[object]()
+        draw, seen = _usable(test, partial(self._chooser(kind), chance)), set[object]()
         pool: list[Draft] = []
-        while len(pool) < POOL * number and (draft := _new(lambda: draw(chance), seen)) is not None:
+        while len(pool) < POOL * number and (draft := _new(draw, seen)) is not None:
             pool.append(draft)
         classes = Counter(draft.category for draft in pool)
         answers = Counter(draft.answer for draft in pool)
@@ -137,6 +140,18 @@ class Generator:
 
 def _binary(kind: Kind) -> bool:
     return "choice" not in kind
+
+
+def _usable(test: Test, draw: Callable[[], Draft | None]) -> Callable[[], Draft | None]:
+    """For the mirror, draw what stands to the left or the right of something; else as it comes."""
+    if test != "mirror-inv":
+        return draw
+
+    def sideways() -> Draft | None:
+        draft = draw()
+        return draft if draft and any(side in draft.x.relation for side in ("left", "right")) else None
+
+    return sideways
 
 
 def _new(draw: Callable[[], Draft | None], seen: set[object]) -> Draft | None:

@@ -10,6 +10,7 @@ from random import Random
 from types import MappingProxyType
 
 from vlgate.perturb.grammar import with_article
+from vlgate.perturb.mirror import flip_words
 from vlgate.perturb.ontology import Number, Ontology
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
@@ -49,6 +50,7 @@ class Change:
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str = ""
     foreground: tuple[Box, ...] = ()
+    reverse: bool = False
 
 
 class Perturbing:
@@ -64,6 +66,8 @@ class Perturbing:
             "visual-inv": self._obscured,
             "negation-dir": self._negated,
             "antonym-dir": self._opposed,
+            "mirror-inv": self._mirrored,
+            "occlusion-dir": self._occluded,
         }
 
     def pairs(self, test: Test, chance: Random, draft: Draft, identity: str, *, position: int) -> list[QuestionPair]:
@@ -154,6 +158,28 @@ class Perturbing:
             rule = f"antonym: {draft.attribute} to {draft.opposite}"
             yield Change(questions=questions, rule=rule, answer=_FLIPPED[draft.answer])
 
+    def _mirrored(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = self._templates(draft)
+        if templates:
+            question = self._question(pick(chance, templates), draft)
+            mirrored = flip_words(question)
+            if mirrored not in {None, question}:
+                yield Change(questions=(question, mirrored or ""), rule="mirrored, left for right", picture="flip")
+
+    def _occluded(self, chance: Random, draft: Draft) -> Iterator[Change]:
+        templates = self._templates(draft)
+        if templates:
+            question = self._question(pick(chance, templates), draft)
+            covered = [name for name in draft.objects if name is not None]
+            yield Change(
+                questions=(question, question),
+                rule=f"occlude objects {', '.join(covered)}",
+                answer=_FLIPPED[draft.answer],
+                picture="occlude",
+                foreground=tuple(draft.view.graph.objects[name].box for name in covered),
+                reverse=draft.answer == "no",
+            )
+
 
 @cache  # bounded by its arguments: 7 types, 3 numbers, 2 forms and the few categories
 def _fitting(
@@ -213,7 +239,7 @@ def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
 def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPair:
     choices = draft.choices or YES_NO
     return QuestionPair(
-        id=f"{identity}/{change.picture}" if change.picture else identity,
+        id=f"{identity}/{change.picture}" if test == "visual-inv" else identity,
         test=test,
         kind=draft.kind,
         graph=draft.view.graph,
@@ -225,6 +251,7 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
         tags={**_tags(draft), **change.tags},
         picture=change.picture,
         foreground=change.foreground,
+        reverse=change.reverse,
     )
 
 

@@ -29,6 +29,27 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
     return Draft("object", without, "no", one.phrase, (None,), counterpart=one.view)
 
 
+def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
+    """Is there a red cup? There is; or there is none to be seen, once everything that might be one is covered.
+
+    The objects are those that must be covered for the answer to be no.
+
+    Returns: the draft, or None where the thing may be a part of another, or more than half of the picture would go.
+    """
+    one = arguments.shown(chance)
+    graph, bit = one.view.graph, arguments.corpus.bits[one.phrase.noun]
+    if any(thing.parts & bit for thing in one.view.things):
+        return None
+    alike = [thing.object for thing in one.view.things if thing.possible & bit]
+    if (
+        graph.width
+        and graph.height
+        and 2 * sum(box.w * box.h for box in (item.box for item in alike)) > (graph.width * graph.height)
+    ):
+        return None
+    return Draft("object", one.view, "yes" if yes else "no", one.phrase, tuple(item.id for item in alike))
+
+
 def about_related_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     """Is there a red cup on the table? What is false is so for want of any cup, or of any table.
 

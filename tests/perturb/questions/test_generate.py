@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import chain
 
 import pytest
+
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator
@@ -229,3 +230,31 @@ def test_a_contradicted_attribute_is_not_said():
     odd = graph("1", thing(1, "dog", ["large", "small", "brown"]))
     [view] = Corpus([odd], default_ontology()).views
     assert view.things[0].adjectives == ("brown",)
+
+
+def test_the_mirror_exchanges_left_and_right_and_nothing_else(generator):
+    made = generator.make("mirror-inv", size=60, seed=2)
+    assert len(made.pairs) == 60
+    sides = {"left": "right", "right": "left"}
+    for pair in made.pairs:
+        assert pair.picture == "flip"
+        assert pair.answers[0] == pair.answers[1]
+        words = pair.questions[0].split(" ")
+        assert " ".join(sides.get(word, word) for word in words) == pair.questions[1] != pair.questions[0]
+
+
+def test_an_occluded_object_is_gone_in_one_of_the_two_pictures(generator):
+    ontology = default_ontology()
+    made = generator.make("occlusion-dir", size=60, seed=2)
+    assert Counter(pair.answers for pair in made.pairs) == {("yes", "no"): 30, ("no", "yes"): 30}
+    for pair in made.pairs:
+        assert pair.picture == "occlude"
+        assert pair.questions[0] == pair.questions[1]
+        assert pair.reverse == (pair.answers[0] == "no")
+        shown = {name: pair.graph.objects[name].name for name in pair.objects}
+        assert pair.foreground == tuple(pair.graph.objects[name].box for name in pair.objects)
+        left = [item.name for name, item in pair.graph.objects.items() if name not in shown]
+        asked = [name for name in shown.values() if name in pair.questions[0]]
+        assert asked
+        assert all(asked[0] not in ontology.possible(name) | ontology.parts(name) for name in left)
+        assert 2 * sum(box.w * box.h for box in pair.foreground) <= pair.graph.width * pair.graph.height

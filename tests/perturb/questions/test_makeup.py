@@ -1,12 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vlgate.perturb.questions.makeup import MAKEUP, VISUAL, makeup
-from vlgate.perturb.questions.pairs import TESTS
+from vlgate.perturb.questions.pairs import BEYOND, TESTS
 
 
 def test_every_test_has_a_makeup():
-    assert set(MAKEUP) == set(TESTS)
+    assert set(MAKEUP) == {*TESTS, *BEYOND}
 
 
 # CARETS, Table 6: binary and multi-choice questions; VISUAL-INV's questions each have five pairs.
@@ -33,7 +34,7 @@ def test_the_sum_of_all_is_what_the_paper_says():
     assert sum(sizes.values()) + (len(VISUAL) - 1) * sizes["visual-inv"] == 194_136
 
 
-@given(st.sampled_from(TESTS), st.integers(1, 50_000))
+@given(st.sampled_from((*TESTS, *BEYOND)), st.integers(1, 50_000))
 def test_a_size_is_shared_out_exactly_and_in_proportion(test, size):
     made = makeup(test, size)
     whole = MAKEUP[test]
