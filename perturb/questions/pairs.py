@@ -37,11 +37,12 @@ class QuestionPair:
     """Two questions about one picture, or one question about a picture and its perturbed form.
 
     ``questions``, ``choices`` and ``answers`` hold the original's and the perturbed one's. ``picture`` names the
-    perturbation of the second picture, or of the first where ``reverse``; ``foreground`` holds the boxes that it keeps or
-    covers, in the graph's pixels. They are empty where the picture stays, or is perturbed as a whole. ``rule`` says what
-    made the second question from the first, and ``objects`` which objects of the graph the nouns of the first stand for,
-    in the order of the text: their ids, None for what is not in the picture. ``tags`` are the slices that the paper
-    reports (Tables 2 to 4, 18).
+    perturbation of the second picture, or of the first where ``reverse``; ``foreground`` holds the boxes that it keeps
+    or covers, in the graph's pixels. They are empty where the picture stays, or is perturbed as a whole.
+
+    ``rule`` says what made the second question from the first, and ``objects`` which objects of the graph the nouns of
+    the first stand for, in the order of the text: their ids, None for what is not in the picture. ``tags`` are the
+    slices that the paper reports (Tables 2 to 4, 18).
     """
 
     id: str
