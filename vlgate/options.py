@@ -13,13 +13,17 @@ DEFAULT_MODEL = "bag-of-words"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of one run; see the README's table. ``folder`` is where the user started it."""
+    """The options of one run; see the README's table.
+
+    ``folder`` is where the user started it, ``pairs`` None the paper's own number.
+    """
 
     folder: Path
     model: str = DEFAULT_MODEL
     suite: tuple[str, ...] = ()
     data: tuple[Path, ...] = ()
     limit: int | None = None
+    pairs: int | None = 1000
     items: Literal["auto", "pair", "batch"] = "auto"
     thresholds: Path
     results: Path
@@ -30,4 +34,6 @@ class Options:
     missing_images: Literal["fail", "skip"] = "fail"
     health: Literal["auto", "on", "off"] = "auto"
     seed: int = 0
+    shrink_budget: int = 200
+    shrink_cases: int = 5
     protocols: frozenset[str] = frozenset()

@@ -50,7 +50,13 @@ def make_plan(options: Options) -> Plan:
         if protocol not in known_protocols():
             raise UnknownNameError("protocol", protocol, known_protocols())
     wanted = frozenset(table for table in known if _wanted(table, options))
-    reading = Reading(folders=options.data, seed=options.seed, wanted=wanted.__contains__, protocols=options.protocols)
+    reading = Reading(
+        folders=options.data,
+        seed=options.seed,
+        wanted=wanted.__contains__,
+        protocols=options.protocols,
+        pairs=options.pairs,
+    )
     tables = tuple(
         sample(table, options.limit, f"{options.seed}:limit:{table.id}")
         for table in read_tables(reading)
@@ -98,6 +104,20 @@ def sample(table: Table, limit: int | None, name: str) -> Table:
     kept = np.sort(random.choice(n, size=limit, replace=False))
     left_out = {**table.left_out, f"beyond --limit {limit}": n - limit}
     return replace(table, cases=tuple(table.cases[place] for place in kept), left_out=left_out)
+
+
+def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
+    """The cases whose smallest breaking change is looked for: a seeded sample of each table, one case a batch, by id.
+
+    The ids begin with ``shrink:``, which no table's do: these cases are not asked for the figures' sake.
+    """
+    found: dict[str, Batch] = {}
+    for table in plan.tables:
+        some = sample(table, options.shrink_cases, f"{options.seed}:shrink:{table.id}")
+        for position, case in enumerate(some.cases):
+            name = _unused(f"shrink:{table.id}:{case.id}", found)
+            found[name] = Batch(table=some, positions=(position,), ties=options.ties)
+    return found
 
 
 def _batches(tables: Sequence[Table], options: Options) -> dict[str, Batch]:

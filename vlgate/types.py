@@ -133,13 +133,15 @@ class Table:
 class Reading:
     """What a source, ``read(reading: Reading) -> Iterable[Table]``, is asked for; it reads no table that is not wanted.
 
-    ``shared`` holds what the sources of one reading have in common: the folders that were listed.
+    ``shared`` holds what the sources of one reading have in common: the folders that were listed. ``pairs`` is how many
+    questions a table made from scene graphs has; None: as many as in the paper.
     """
 
     folders: tuple[Path, ...]
     seed: int
     wanted: Callable[[str], bool]
     protocols: frozenset[str] = frozenset()
+    pairs: int | None = 1000
     shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
 

@@ -61,6 +61,11 @@ SETTINGS = (
     Setting(name="data", metavar="DIR", help="a data folder; repeatable; also VLGATE_DATA", many=True),
     Setting(name="limit", metavar="N", help="at most N cases a table: a seeded sample (default: all)"),
     Setting(
+        name="pairs",
+        metavar="N|paper",
+        help="the questions of a test that is made from scene graphs (default: 1000; paper: as many as CARETS has)",
+    ),
+    Setting(
         name="items",
         metavar="auto|pair|batch",
         help="what a pytest item is; auto: one a case up to 2,000 cases, batches above (default: auto)",
@@ -101,6 +106,8 @@ SETTINGS = (
         choices=("auto", "on", "off"),
     ),
     Setting(name="seed", metavar="N", help="of every random choice (default: 0)"),
+    Setting(name="shrink-budget", metavar="N", help="with -m shrink: requests a search asks at most (default: 200)"),
+    Setting(name="shrink-cases", metavar="N", help="with -m shrink: cases a table that are searched (default: 5)"),
 )
 
 
@@ -134,6 +141,7 @@ def read(config: pytest.Config) -> Options:
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
+        pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
         thresholds=_thresholds(config, given["thresholds"]),
         results=_base(config, "results") / str(given["results"] or _folder_name(model)),
@@ -144,6 +152,8 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
+        shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
+        shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
     )
 
 
@@ -205,6 +215,10 @@ def _positive(text: str) -> int:
 
 def _size(text: str) -> int | None:
     return None if text == "auto" else _positive(text)
+
+
+def _pairs(text: str) -> int | None:
+    return None if text == "paper" else _positive(text)
 
 
 def _thresholds(config: pytest.Config, given: Any) -> Path:

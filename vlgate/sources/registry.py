@@ -19,6 +19,7 @@ SOURCES: Mapping[str, str] = {
     "bla": "vlgate.sources.bla",
     "sugarcrepe": "vlgate.sources.sugarcrepe",
     "foil-it": "vlgate.sources.foil_it",
+    "scene-graphs": "vlgate.sources.generated",
     "own": "vlgate.sources.own",
 }
 

@@ -1,0 +1,207 @@
+"""``vlgate questions``: scene graphs to a file of questions, and one line for whatever does not fit."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vlgate.cli import main
+from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
+from vlgate.perturb.questions import TESTS
+
+REAL = Path(__file__).parents[3] / "shared/data/scene-graphs"
+GRAPHS = world_graphs(2, 60)
+
+
+@pytest.fixture
+def gqa(tmp_path):
+    file = tmp_path / "graphs.json"
+    file.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS}))
+    return file
+
+
+@pytest.fixture
+def questions(gqa, tmp_path, capsys):
+    """Run the command on the graphs; give the exit status, the rows and what was said."""
+
+    def run(*arguments, graphs=gqa, out="x.jsonl", size="24"):
+        where = [] if graphs is None else ["--graphs", str(graphs)]
+        status = main(["questions", *where, "--out", str(tmp_path / out), "--size", size, *arguments])
+        told = capsys.readouterr()
+        assert told.out == ""
+        rows = []
+        if status == 0 and "gqa" not in arguments:
+            rows = [json.loads(line) for line in (tmp_path / out).read_text().split("\n") if line]
+        return status, rows, told.err
+
+    return run
+
+
+def test_all_six_tests_are_made_and_counted(questions):
+    status, rows, said = questions()
+    assert status == 0
+    assert {row["test"] for row in rows} == set(TESTS)
+    assert "60 graphs\n" in said
+    assert "visual-inv: 120 pairs\n" in said
+    assert f"{len(rows)} questions in " in said
+    assert {row["image"] for row in rows} <= {graph.id for graph in GRAPHS}
+
+
+def test_the_tests_can_be_chosen_and_a_name_twice_counts_once(questions):
+    _, rows, _ = questions("--tests", "antonym-dir,order-inv,antonym-dir")
+    assert [row["test"] for row in rows if row["half"] == "perturbed"] == ["antonym-dir"] * 24 + ["order-inv"] * 24
+
+
+def test_the_seed_decides_the_bytes(questions, tmp_path):
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        questions("--seed", seed, out=name)
+    a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_the_bytes_do_not_depend_on_the_process(gqa, tmp_path):
+    for seed in ("1", "2"):
+        code = "import sys; from vlgate.cli import main; sys.exit(main(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / seed, "--size", "24"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(command, env=environment, capture_output=True, timeout=120, check=True)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "gqa"])
+def test_no_picture_of_the_files_given_is_asked_about(questions, tmp_path, form):
+    questions("--tests", "negation-dir", "--format", form, out="test", size="8")
+    text = (tmp_path / "test").read_text()
+    rows = json.loads(text).values() if form == "gqa" else map(json.loads, text.splitlines())
+    taken = {row["imageId" if form == "gqa" else "image"] for row in rows}
+    assert taken
+    _, train, said = questions("--without", str(tmp_path / "test"), "--seed", "1", out="train")
+    assert not taken & {row["image"] for row in train}
+    assert len({row["image"] for row in train}) > 10
+    assert f"{len(taken)} x graph of a picture that --without names" in said
+
+
+def test_a_graph_that_two_files_have_counts_once(questions, gqa, tmp_path):
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS[:7]}))
+    _, _, said = questions("--graphs", str(gqa), str(again), graphs=None)
+    assert "60 graphs\n" in said
+    assert "7 x graph of a picture that an earlier file has" in said
+
+
+def test_a_users_own_file_brings_its_words(questions, tmp_path):
+    def own(place, *names):
+        things = [{"id": str(i), "name": name, "box": [9 + 90 * i, 9, 80, 80]} for i, name in enumerate(names)]
+        return {"image": f"{place}.jpg", "objects": things}
+
+    file = tmp_path / "own.json"
+    some, others = ("zorbot", "cup", "apple", "dog", "ball"), ("bench", "bus", "tree", "kite", "horse")
+    graphs = [own(place, *(some if place % 2 else others)) for place in range(12)]
+    file.write_text(json.dumps({"graphs": graphs}))
+    _, rows, said = questions("--tests", "negation-dir", graphs=file, out="without")
+    assert not any("zorbot" in row["question"] for row in rows)
+    assert "unknown names: 1, most often zorbot (6); see --words" in said
+    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["device"]}]}
+    file.write_text(json.dumps({"graphs": graphs, "words": words}))
+    _, rows, said = questions("--tests", "negation-dir", graphs=file, out="with")
+    assert any("zorbot" in row["question"] for row in rows)
+    assert "unknown" not in said
+
+
+def test_a_fault_fails_unless_it_is_to_be_left_out(questions, tmp_path):
+    content = {graph.id: as_gqa(graph) for graph in GRAPHS}
+    content[GRAPHS[3].id]["objects"]["0"]["w"] = -1
+    file = tmp_path / "faulty.json"
+    file.write_text(json.dumps(content))
+    status, _, said = questions(graphs=file)
+    assert status == 1
+    assert GRAPHS[3].id in said
+    assert not (tmp_path / "x.jsonl").exists()
+    status, _, said = questions("--faults", "leave-out", graphs=file)
+    assert status == 0
+    assert "left out: 1 x a box without an extent" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--graphs", "no.json"], "no.json: "),
+        (["--graphs", "."], ".: "),
+        (["--graphs", "empty.json"], "empty.json"),
+        (["--graphs", "cut.json"], "cut.json"),
+        (["--graphs", "none.json"], "none.json"),
+        (["--tests", "order"], "unknown test in --tests 'order'; did you mean 'order-inv'?"),
+        (["--tests", ""], "unknown test in --tests ''; known are 'antonym-dir'"),
+        (["--size", "0"], "--size 0: expected a whole number above 0, or paper"),
+        (["--size", "ten"], "--size ten: expected a whole number above 0, or paper"),
+        (["--size", "²"], "--size ²: expected a whole number above 0, or paper"),
+        (["--size", "-3"], "--size -3: expected a whole number above 0, or paper"),
+        (["--out", "there.jsonl"], "--out there.jsonl: is there already"),
+        (["--out", "no/x.jsonl"], "--out no/x.jsonl: there is no folder no"),
+        (["--out", "x" * 300], "cannot be written (File name too long)"),
+        (["--without", "no.jsonl"], "no.jsonl: there is no such file"),
+        (["--without", "cut.json"], "cut.json"),
+        (["--without", "all.jsonl"], "no scene graph was given"),
+        (["--words", "nothing:1"], "--words nothing:1: "),
+        (["--graphs", "alone.json"], "give no question of"),
+        (["--graphs", "unknown.json"], "none has an object that can be asked about"),
+        (["--graphs", "words.json"], "words.json, record 'words': name='zorbot'"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    box = {"x": 0, "y": 0, "w": 90, "h": 90}
+    own = {"image": "1.jpg", "objects": [{"id": "1", "name": "zorbot", "box": [0, 0, 9, 9]}]}
+    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["gizmometer"]}]}
+    for name, text in {
+        "empty.json": "",
+        "cut.json": gqa.read_text()[:999],
+        "none.json": "[]",
+        "there.jsonl": "mine",
+        "all.jsonl": "".join(json.dumps({"image": graph.id}) + "\n" for graph in GRAPHS),
+        "alone.json": json.dumps({"1": {"objects": {"1": {"name": "bench", **box}}}}),
+        "unknown.json": json.dumps({"1": {"objects": {"1": {"name": "zorbot", **box}}}}),
+        "words.json": json.dumps({"graphs": [own], "words": words}),
+    }.items():
+        Path(name).write_text(text)
+    before = sorted(map(str, Path().iterdir()))
+    status = main(["questions", "--graphs", str(gqa), "--out", "out.jsonl", "--size", "8", *arguments])
+    told = capsys.readouterr()
+    assert status == 1
+    assert told.out == ""
+    last = told.err.splitlines()[-1]
+    assert last.startswith("vlgate questions: ")
+    assert says in last
+    assert "Traceback" not in told.err
+    assert sorted(map(str, Path().iterdir())) == before
+    assert Path("there.jsonl").read_text() == "mine"
+
+
+def test_an_option_that_argparse_refuses_ends_with_2(gqa, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["questions", "--graphs", str(gqa), "--out", "x", "--seed", "x"])
+    assert ended.value.code == 2
+    assert "--seed" in capsys.readouterr().err
+
+
+def test_real_graphs_of_visual_genome_give_questions(questions):
+    if not REAL.is_dir():
+        pytest.skip(f"there is no {REAL}")
+    files = [str(file) for file in sorted(REAL.glob("vg_scene_graphs*.json"))]
+    status, rows, said = questions("--graphs", *files, "--faults", "leave-out", graphs=None, size="60")
+    assert status == 0
+    assert len(rows) > 100
+    assert "54 graphs" in said
+
+
+def test_no_framework_and_no_picture_library_is_loaded(gqa, tmp_path):
+    code = (
+        "import sys; from vlgate.cli import main; main(sys.argv[1:]);"
+        "print({name.partition('.')[0] for name in sys.modules} & {'torch', 'cv2', 'PIL', 'pytest', 'wn'})"
+    )
+    command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / "x", "--size", "8"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert ended.stdout == "set()\n"

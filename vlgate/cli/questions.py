@@ -1,0 +1,155 @@
+"""Make pairs of questions from scene graphs, for tests of your own or to train on.
+
+The same generator makes the tables of a run (CARETS, section 4). With another seed, and without the pictures of the
+test, it makes training data (the paper's Table 5).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.question_files import FORMS, pictures_in, write_questions
+from vlgate.sources.json_file import collector_paused
+from vlgate.sources.scene_graphs import read_graphs, unknown_names
+from vlgate.sources.vocabulary import vocabulary_of
+
+HELP = "make pairs of questions from scene graphs"
+SHOWN = 5  # unknown names that are listed
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    graphs = "files of scene graphs: GQA's, Visual Genome's or your own"
+    parser.add_argument("--graphs", nargs="+", type=Path, required=True, metavar="FILE", help=graphs)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write; it must be new")
+    parser.add_argument("--format", choices=sorted(FORMS), default="jsonl", help="(default: jsonl, a question a line)")
+    tests = f"(default: the six of CARETS; beyond them there are {' and '.join(BEYOND)})"
+    parser.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
+    parser.add_argument("--size", default="paper", metavar="N|paper", help="questions a test (default: as the paper)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of every random choice (default: 0)")
+    without = "files of questions, this command's or GQA's: none of their pictures is asked about"
+    parser.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
+    faults = "what a fault in a graph does (default: fail)"
+    parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
+    words = "look up names that vlgate does not know in this lexicon of wn, as oewn:2024"
+    parser.add_argument("--words", metavar="LEXICON", help=words)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Make the pairs and write them; what was left out is counted on stderr.
+
+    Returns: the exit status, 0.
+    Raises: OptionError or UnknownNameError for an option that does not fit; DataError for a file that cannot be read.
+    """
+    tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given.size)
+    _check_out(given.out)
+    left_out: Counter[str] = Counter()
+    with collector_paused():
+        generator = _generator(given, left_out)
+        made = {test: generator.make(test, size=size, seed=given.seed) for test in tests}
+        for line in _account(made, generator.corpus, left_out):
+            _say(line)
+        written = _written(given, [pair for one in made.values() for pair in one.pairs])
+    _say(f"{written:,} questions in {given.out}")
+    return 0
+
+
+def _check_out(file: Path) -> None:
+    """See to it that the file can be made before anything is read, which may take minutes."""
+    try:
+        there = file.exists() or file.is_symlink()
+    except OSError as error:
+        raise OptionError(f"--out {file}: cannot be written ({error.strerror}); name another file") from None
+    if there:
+        raise OptionError(f"--out {file}: is there already; remove it, or name another file")
+    if not file.parent.is_dir():
+        raise OptionError(f"--out {file}: there is no folder {file.parent}; make it, or name another file")
+
+
+def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
+    graphs = _graphs(given, left_out)
+    try:
+        return Generator(Corpus(graphs, _ontology(given, graphs)))
+    except ValueError as error:
+        reasons = f"; left out: {_listed(left_out)}" if left_out else ""
+        raise OptionError(f"--graphs {' '.join(map(str, given.graphs))}: {error}{reasons}") from None
+
+
+def _written(given: argparse.Namespace, pairs: Sequence[QuestionPair]) -> int:
+    if not pairs:
+        raise OptionError(f"--graphs {' '.join(map(str, given.graphs))}: give no question of {given.tests}; give more")
+    try:
+        return write_questions(pairs, given.out, given.format)
+    except OSError as error:
+        raise OptionError(f"--out {given.out}: cannot be written ({error.strerror}); name another file") from None
+
+
+def _graphs(given: argparse.Namespace, left_out: Counter[str]) -> list[SceneGraph]:
+    taken = frozenset(chain.from_iterable(pictures_in(file) for file in given.without))
+    faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
+    found: dict[str, SceneGraph] = {}
+    for file in given.graphs:
+        for graph in read_graphs(file, faults=faults, left_out=left_out):
+            if graph.id in taken:
+                left_out["graph of a picture that --without names"] += 1
+            elif found.setdefault(graph.id, graph) is not graph:
+                left_out["graph of a picture that an earlier file has"] += 1
+    return list(found.values())
+
+
+def _ontology(given: argparse.Namespace, graphs: list[SceneGraph]) -> Ontology:
+    ontology = vocabulary_of(given.graphs)
+    if given.words is None:
+        return ontology
+    from vlgate.perturb.ontology.wordnet import extended_by_wordnet
+
+    names = sorted(unknown_names(graphs, ontology.knows))
+    try:
+        return extended_by_wordnet(ontology, names, lexicon=given.words)[0]
+    except ValueError as error:
+        raise OptionError(f"--words {given.words}: {error}") from None
+
+
+def _test(name: str) -> Test:
+    found = next((test for test in (*TESTS, *BEYOND) if test == name), None)
+    if found is None:
+        raise UnknownNameError("test in --tests", name, (*TESTS, *BEYOND))
+    return found
+
+
+def _size(text: str) -> int | None:
+    if text == "paper":
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise OptionError(f"--size {text}: expected a whole number above 0, or paper")
+    return int(text)
+
+
+def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Counter[str]) -> Iterator[str]:
+    yield f"{len(corpus.views):,} graphs"
+    for reason, number in sorted((left_out + corpus.left_out).items()):
+        yield f"left out: {number:,} x {reason}"
+    if corpus.unknown:
+        names = ", ".join(f"{name} ({number})" for name, number in corpus.unknown.most_common(SHOWN))
+        yield f"unknown names: {len(corpus.unknown):,}, most often {names}; see --words"
+    for test, one in made.items():
+        wanting = ", ".join(f"{kind} {number:,}" for kind, number in one.wanting.items())
+        yield f"{test}: {len(one.pairs):,} pairs" + (f"; the graphs give too few for: {wanting}" if wanting else "")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} x {reason}" for reason, number in sorted(counts.items()))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  # what a command is for
