@@ -14,6 +14,7 @@ from vlgate.metrics import Columns, columns, metrics, points, with_interval
 from vlgate.metrics.hierarchy import Gap, Row, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.probes import Probe
+from vlgate.shrink.record import Shrunk
 from vlgate.thresholds import Thresholds, expand
 from vlgate.types import Decision, Gate, Metric, Table, Ties, Verdict
 
@@ -43,13 +44,17 @@ class TableResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a run found: its tables by id, the gates' decisions, and the benchmarks' own averages and gaps."""
+    """What a run found: its tables by id, the gates' decisions, and the benchmarks' own averages and gaps.
+
+    ``shrunk`` holds the searches for smallest changes, where there were any.
+    """
 
     tables: tuple[TableResult, ...]
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
     averages: Mapping[str, Row] = field(default_factory=dict)
     gaps: Mapping[str, Gap] = field(default_factory=dict)
+    shrunk: tuple[Shrunk, ...] = ()
 
     @property
     def passed(self) -> bool:

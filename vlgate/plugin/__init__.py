@@ -11,6 +11,7 @@ import pytest
 
 from vlgate.plugin import arguments, settings
 from vlgate.plugin.run import Run
+from vlgate.plugin.searches import SHRINK, SearchHooks
 from vlgate.types import CAPABILITIES
 
 pytest_plugins = ["vlgate.fixtures.session"]
@@ -31,7 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and the hooks of this session."""
     for capability in CAPABILITIES:
         config.addinivalue_line("markers", f"{capability}: asks a model for this capability, one batch of cases a test")
-    config.pluginmanager.register(Hooks(Run(config)), "vlgate-run")
+    config.addinivalue_line("markers", f"{SHRINK}: finds the smallest change that breaks a case; run by -m shrink")
+    run = Run(config)
+    config.pluginmanager.register(Hooks(run), "vlgate-run")
+    if run.searches:
+        config.pluginmanager.register(SearchHooks(run), "vlgate-searches")
 
 
 def pytest_unconfigure() -> None:

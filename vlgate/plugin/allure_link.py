@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from vlgate.types import Batch, Decision, Verdict
+
+if TYPE_CHECKING:
+    from vlgate.shrink.search import Search
 
 
 def connect(config: pytest.Config) -> Any:
@@ -31,6 +34,13 @@ def show(missed: Any, name: str, batch: Batch, verdicts: Sequence[Verdict]) -> N
     from vlgate.report import allure
 
     allure.show(name, batch, verdicts, missed)
+
+
+def show_search(missed: Any, name: str, batch: Batch, search: Search) -> None:
+    """Show one test's search."""
+    from vlgate.report import allure
+
+    allure.show_search(name, batch, search, missed)
 
 
 def show_gates(config: pytest.Config, decisions: Sequence[Decision]) -> None:

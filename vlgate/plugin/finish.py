@@ -18,6 +18,7 @@ from vlgate.probes import probe
 from vlgate.report.environment import write_environment
 from vlgate.report.metrics_json import write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
+from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
 from vlgate.results import RunResult, TableResult, averages, decisions, tabulate
 from vlgate.scoring import score
@@ -31,7 +32,7 @@ PROBED_CASES = 5_000  # a table: a probe's share is then within 0.014 of that of
 BLIND_CASES = 20_000  # a table: the blind figure is then within 0.007 of that of all cases, 19 times in 20
 
 
-FILES = ("metrics.json", "cases.parquet", "predictions.parquet", "summary.md", "environment.json")
+FILES = ("metrics.json", "cases.parquet", "predictions.parquet", "summary.md", "environment.json", "shrunk.jsonl")
 
 
 def empty_results(folder: Path) -> None:
@@ -82,14 +83,23 @@ def conclude(
     )
 
 
+def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
+    """The result of a run that asked for no figures: every gate is listed as not run."""
+    return RunResult(tables=(), decisions=decisions(thresholds, (), options.ties))
+
+
 def write_files(result: RunResult, card: ModelCard, options: Options, workers: int) -> None:
-    """Write the run's folder."""
+    """Write the run's folder; without tables there are no figures, and no files that could be taken for some."""
     folder = options.results
     folder.mkdir(parents=True, exist_ok=True)
-    write_cases(folder / "cases.parquet", result)
-    write_predictions(folder / "predictions.parquet", result)
     write_summary(folder / "summary.md", result, card, options)
     write_environment(folder / "environment.json", options, workers)
+    if result.shrunk:
+        write_shrunk(folder / "shrunk.jsonl", result.shrunk)
+    if not result.tables:
+        return
+    write_cases(folder / "cases.parquet", result)
+    write_predictions(folder / "predictions.parquet", result)
     write_metrics(folder / "metrics.json", result, card, options)  # last: where it is, all others are
 
 

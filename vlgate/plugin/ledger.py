@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
+from vlgate.options import Options
 from vlgate.types import Verdict
+
+if TYPE_CHECKING:
+    from vlgate.shrink.search import Search
 
 _SHOWN = 5  # reasons in a failure's message
 VERDICTS = pytest.StashKey[Sequence[Verdict]]()
+SEARCH = pytest.StashKey["Search"]()
 
 
 class ItemLedger:
@@ -25,11 +31,7 @@ class ItemLedger:
 
         A case that the model got wrong is a result, not a failure.
         """
-        if not self.asked():
-            message = (
-                "the fixture 'model' is not vlgate's: a conftest has one of that name, and --model was never asked"
-            )
-            pytest.fail(f"{message}; rename that fixture", pytrace=False)
+        _check_asked(self.asked)
         self.item.stash[VERDICTS] = verdicts
         unscored = [verdict for verdict in verdicts if verdict.state == "unscored"]
         if unscored:
@@ -39,3 +41,33 @@ class ItemLedger:
             pytest.fail("\n".join([head, *reasons, *more]) if len(verdicts) > 1 else reasons[0], pytrace=False)
         if all(verdict.state == "skipped" for verdict in verdicts):
             pytest.skip("picture missing")
+
+
+class ItemSearch:
+    """How one item's case is searched, and where the search goes that its report takes along."""
+
+    def __init__(self, item: pytest.Item, options: Options, asked: Callable[[], bool]) -> None:
+        """Write to ``item``; ``asked`` says whether the model was loaded."""
+        self.item = item
+        self.budget = options.shrink_budget
+        self.seed = options.seed
+        self.asked = asked
+
+    def record(self, search: Search) -> None:
+        """Keep what was found; the test fails where the case as it stands could not be scored.
+
+        A change that breaks the case is a result, not a failure, and so is a case that is wrong as it stands. The test
+        is skipped where the case's picture was left out, or the model has no reply to any changed case.
+        """
+        _check_asked(self.asked)
+        self.item.stash[SEARCH] = search
+        if search.ending == "unscored":
+            pytest.fail(search.original.why, pytrace=False)
+        if search.ending == "skipped":
+            pytest.skip(search.note or "picture missing")
+
+
+def _check_asked(asked: Callable[[], bool]) -> None:
+    if not asked():
+        message = "the fixture 'model' is not vlgate's: a conftest has one of that name, and --model was never asked"
+        pytest.fail(f"{message}; rename that fixture", pytrace=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,15 +19,18 @@ from vlgate.options import Options
 from vlgate.planning import Plan, make_plan
 from vlgate.plugin import allure_link, settings
 from vlgate.plugin.collected import Collected, batch_name, rows_of
-from vlgate.plugin.finish import conclude, empty_results, reversed_score, write_files
+from vlgate.plugin.finish import conclude, empty_results, reversed_score, unjudged, write_files
 from vlgate.plugin.gate_reports import gate_report
-from vlgate.plugin.ledger import VERDICTS, ItemLedger
+from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.loading import card_of, checks_of, load_model, merged
 from vlgate.plugin.progress import Progress
 from vlgate.plugin.rows import pack
+from vlgate.plugin.searches import SHRINK, check_hypothesis, only_searches, searches_wanted
+from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import results_line, terminal_table
 from vlgate.results import RunResult
 from vlgate.scoring import Scorer
+from vlgate.shrink.record import Shrunk
 from vlgate.sources.registry import shapes
 from vlgate.thresholds import Thresholds, read_thresholds
 from vlgate.types import CAPABILITIES, Batch, Predictor
@@ -44,6 +47,8 @@ class Run:
         worker = getattr(config, "workerinput", None)
         self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
         self.collected = Collected()
+        self.searches = searches_wanted(config)
+        self.shrunk: dict[str, Shrunk] = {}
         self.cards: list[ModelCard] = []
         self.result: RunResult | None = None
         self.progress: Progress | None = None
@@ -77,6 +82,8 @@ class Run:
         Raises: VlgateError where something does not fit.
         """
         check(self.options.model, folder=self.options.folder)
+        if self.searches:
+            check_hypothesis()
         _ = self.thresholds, self.plan
         gc.freeze()  # the tables stay to the end, and the collector need not walk them again and again
         if self.worker is None and not self.config.option.collectonly:
@@ -104,10 +111,12 @@ class Run:
         metafunc.parametrize("batch", list(batches.values()), ids=list(batches))
 
     def idle(self, test: object) -> bool:
-        """Whether a test function asks for a capability that this run has no batches of."""
-        if not inspect.isfunction(test) or "batch" not in inspect.signature(test).parameters:
+        """Whether a test function asks for a capability that this run has no batches of, or for an unwanted search."""
+        if not inspect.isfunction(test) or {"batch", "subject"}.isdisjoint(inspect.signature(test).parameters):
             return False
         names = {mark.name for mark in getattr(test, "pytestmark", [])}
+        if SHRINK in names:
+            return not self.searches
         capability = next((name for name in CAPABILITIES if name in names), None)
         return capability is not None and not self._batches(capability)
 
@@ -125,6 +134,10 @@ class Run:
     def ledger(self, item: pytest.Item) -> ItemLedger:
         """Where a test's verdicts go."""
         return ItemLedger(item, asked=lambda: "loaded" in self.__dict__)
+
+    def search(self, item: pytest.Item) -> ItemSearch:
+        """How a test's case is searched, and where what was found goes."""
+        return ItemSearch(item, self.options, asked=lambda: "loaded" in self.__dict__)
 
     def expect(self, nodeids: Sequence[str]) -> None:
         """Note the selected items, in the process that the user started."""
@@ -177,12 +190,13 @@ class Run:
         if self.progress is not None:
             self.progress.close()
         if "loaded" in self.__dict__:
-            checks = () if self.worker else checks_of(self.loaded[1], self.plan.tables, self.options.seed)
+            quiet = self.worker or only_searches(session)  # a search asks no more than its budget allows
+            checks = () if quiet else checks_of(self.loaded[1], self.plan.tables, self.options.seed)
             self.cards.append(card_of(*self.loaded, checks))
         if self.worker is not None:
             if self.cards:
                 self.config.workeroutput["vlgate_model"] = asdict(self.cards[0])  # type: ignore[attr-defined]
-        elif self.collected.expected and not session.config.option.collectonly:
+        elif (self.collected.expected or self.shrunk) and not session.config.option.collectonly:
             self._conclude(session)
 
     def summarize(self, reporter: Any) -> None:
@@ -193,13 +207,16 @@ class Run:
         writer = reporter._tw  # noqa: SLF001  # the width and markup that pytest itself uses
         reporter.write_line(terminal_table(self.result, width=writer.fullwidth, colour=writer.hasmarkup))
         reporter.write_line(results_line(self.options))
+        if self.result.shrunk:
+            reporter.write_sep("=", "smallest changes that break the model")
+            for line in shrunk_lines(self.result.shrunk):
+                reporter.write_line(line)
 
     def _conclude(self, session: pytest.Session) -> None:
         gc.freeze()
-        verdicts = {table.id: self.collected.of_table(table) for table in self.plan.tables}
         card = merged(self.cards, self.options.model)
-        objections = [*self.collected.objections(), *reversed_score(card)]
-        self.result = conclude(self.plan.tables, verdicts, self.thresholds, self.options, objections)
+        shrunk = tuple(self.shrunk[nodeid] for nodeid in sorted(self.shrunk))
+        self.result = replace(self._judged(card), shrunk=shrunk)
         write_files(self.result, card, self.options, len(self.cards))
         self.announcing = True
         for decision in self.result.decisions:
@@ -209,6 +226,13 @@ class Run:
             allure_link.show_gates(session.config, self.result.decisions)
         if not self.result.passed and session.exitstatus in _QUIET_END:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _judged(self, card: ModelCard) -> RunResult:
+        if not self.collected.expected:
+            return unjudged(self.thresholds, self.options)
+        verdicts = {table.id: self.collected.of_table(table) for table in self.plan.tables}
+        objections = [*self.collected.objections(), *reversed_score(card)]
+        return conclude(self.plan.tables, verdicts, self.thresholds, self.options, objections)
 
     def _batches(self, capability: str) -> Mapping[str, Batch]:
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import md5
 from io import BytesIO
 from time import time
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import allure
@@ -18,12 +19,19 @@ from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestR
 from allure_commons.types import AttachmentType
 
 from vlgate.errors import PictureError
+from vlgate.shrink.record import says
 from vlgate.types import Ask, Batch, Decision, Match, Picture, Prediction, Verdict
+
+if TYPE_CHECKING:
+    from vlgate.shrink.search import Search
 
 _SHOWN = 8  # missed cases of one batch that are shown with their pictures
 _SIDE = 640  # pixels of a shown picture's longer side
 _GATES = {"pass": Status.PASSED, "fail": Status.FAILED, "inconclusive": Status.FAILED, "not run": Status.SKIPPED}
-CATEGORIES = [{"name": "Missed cases: the model was wrong", "matchedStatuses": ["unknown"]}]
+CATEGORIES = [
+    {"name": "Missed cases: the model was wrong", "matchedStatuses": ["unknown"], "messageRegex": "missed.*"},
+    {"name": "Broken cases: a small change made it wrong", "matchedStatuses": ["unknown"], "messageRegex": "broken.*"},
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +72,10 @@ def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -
         verdicts: what came out; empty where the test failed before.
         missed: takes the reason, for when the result is written.
     """
-    allure.dynamic.title(name)
-    # Allure's tree shows the suites, or the title's path; without these it would show Python files.
-    for label in (allure.dynamic.epic, allure.dynamic.parent_suite):
-        label(batch.table.benchmark)
-    for label in (allure.dynamic.feature, allure.dynamic.suite):
-        label(batch.table.capability)
-    for label in (allure.dynamic.story, allure.dynamic.sub_suite):
-        label(batch.table.id)
+    path = (batch.table.benchmark, batch.table.capability, batch.table.id)
+    _label(name, path)
     wrong = [verdict for verdict in verdicts if verdict.state == "judged" and not verdict.right]
     lines = _lines(wrong[0]) if len(verdicts) == 1 and wrong else ""
-    path = (batch.table.benchmark, batch.table.capability, batch.table.id)
     missed.mendings[name] = Mending(path=path, why=_reason(wrong, len(verdicts)), lines=lines)
     if len(verdicts) == 1:
         for verdict in wrong:
@@ -83,6 +84,25 @@ def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -
     for verdict in wrong[:_SHOWN]:
         with allure.step(f"missed: {verdict.case.id}"):
             _show_case(verdict)
+
+
+def show_search(name: str, batch: Batch, search: Search, missed: Missed) -> None:
+    """Label the running test, and show what its search found: the pictures, texts and replies before and after.
+
+    Args:
+        name: of the test's case.
+        batch: of this one case.
+        search: what came out.
+        missed: takes the reason, for when the result is written.
+    """
+    path = (batch.table.benchmark, "shrink", batch.table.id)
+    _label(name, path)
+    missed.mendings[name] = Mending(path=path, why=says(search) if search.find else "", lines="")
+    allure.dynamic.description(says(search))
+    if search.find is not None:
+        for title, verdict in (("as it stands", search.original), ("changed", search.find.verdict)):
+            with allure.step(title):
+                _show_case(verdict)
 
 
 def show_gates(decisions: Iterable[Decision]) -> None:
@@ -116,6 +136,19 @@ def show_gates(decisions: Iterable[Decision]) -> None:
             stop=now,
         )
         allure_commons.plugin_manager.hook.report_result(result=result)
+
+
+def _label(name: str, path: tuple[str, str, str]) -> None:
+    """Allure's tree shows the suites, or the title's path; without these it would show Python files."""
+    allure.dynamic.title(name)
+    labels = (
+        (allure.dynamic.epic, allure.dynamic.parent_suite),
+        (allure.dynamic.feature, allure.dynamic.suite),
+        (allure.dynamic.story, allure.dynamic.sub_suite),
+    )
+    for pair, value in zip(labels, path, strict=True):
+        for label in pair:
+            label(value)
 
 
 def _reason(wrong: Sequence[Verdict], n: int) -> str:

@@ -26,6 +26,7 @@ _PACKAGES = (
     "transformers",
     "open_clip_torch",
     "allure-pytest",
+    "hypothesis",
 )
 
 

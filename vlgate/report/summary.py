@@ -15,6 +15,7 @@ from vlgate.report.remarks import (
     variant_lines,
 )
 from vlgate.report.rows import HEADINGS, blind_line, coverage_line, rows
+from vlgate.report.shrunk import shrunk_lines
 from vlgate.results import RunResult
 
 
@@ -52,6 +53,7 @@ def _lines(result: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += [f"- {kind} requests: {way}" for kind, way in model.ways.items()]
     lines += [f"- {note}" for note in (*model.notes, *result.notes)]
     sections = {
+        "Smallest changes that break the model": shrunk_lines(result.shrunk),
         "Checks of the model": check_lines(model),
         "Averages": average_lines(result),
         "Otherwise defined": variant_lines(result),

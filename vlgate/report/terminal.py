@@ -33,7 +33,8 @@ def terminal_table(result: RunResult, *, width: int, colour: bool) -> str:
         table.add_column(heading, justify="right" if heading in {"n", "value", "blind"} else "left", no_wrap=True)
     for row in rows(result):
         table.add_row(*row.cells, style=_STYLE[row.outcome])
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     for line in _remarks(result):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

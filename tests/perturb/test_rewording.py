@@ -1,0 +1,150 @@
+"""Other wordings of a question by the project's own templates."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.perturb.order import swap_operands
+from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.templates import TEMPLATES, ask, fits
+from vlgate.perturb.rewording import rewordings
+
+TABLE = NounPhrase("table", "singular")
+CUP = NounPhrase("cup", "singular", ("red",))
+COWS = NounPhrase("cows", "plural")
+GRASS = NounPhrase("grass", "mass", ("green",))
+CUP_ON_TABLE = NounPhrase("cup", "singular", (), "on", TABLE, that=True)
+SECONDS = (NounPhrase("apple", "singular"), NounPhrase("dogs", "plural"))
+CHOICES = {
+    "object-choice": ("a mug", "a glass"),
+    "attribute-choice": ("clay", "tin"),
+    "action-choice": ("lying", "falling"),
+}
+CATEGORIES = ("", "color", "material", "pose", "sport")
+
+
+def questions():
+    """(template, its arguments, the text) for all types and phrases of all kinds."""
+    for kind, templates in TEMPLATES.items():
+        seconds = SECONDS if kind in {"conjunction", "disjunction"} else (None,)
+        for x in (CUP, COWS, GRASS, CUP_ON_TABLE):
+            for y in seconds:
+                for category in CATEGORIES if kind.endswith("-choice") and kind != "object-choice" else ("",):
+                    given = {"attribute": "wet" if kind == "attribute" else "", "choices": CHOICES.get(kind, ())}
+                    given["category"] = category
+                    for template in templates:
+                        asks_category = "{category}" in template.text
+                        if fits(template, x, y, category=category) and bool(category) >= asks_category:
+                            yield template, (x, y), given, ask(template, x, y, **given)
+
+
+ASKED = list(questions())
+ANY = st.sampled_from(ASKED)
+
+
+@given(ANY)
+def test_every_rewording_is_what_another_template_asks_of_the_same(question):
+    template, phrases, given_, text = question
+    found = rewordings(text, given_["choices"])
+    assert text not in found
+    assert len(found) == len(set(found))
+    # "Is the thing clay or tin?" may ask for a kind, an attribute or an action: its words do not tell.
+    types = CHOICES if template.type in CHOICES else [template.type]
+    x, y = phrases
+    said = NounPhrase(x.clause.bare if template.relation == "that" else x.bare, x.number)
+    others = [
+        ask(other, said, y, **{**given_, "category": category})
+        for kind in types
+        for other in TEMPLATES[kind]
+        for category in CATEGORIES
+        if (other.relation == "none") == (x.other is None) and "{x.where}" not in other.text
+        if not other.categories or category in other.categories
+    ]
+    exchanged = swap_operands(text) if not given_["choices"] else None
+    assert set(found) <= {*others, exchanged}
+
+
+@given(ANY)
+def test_a_question_of_every_template_is_read_again(question):
+    template, (x, _), given_, text = question
+    told = x.number != "plural" or re.search(r"\b(?:are|do)\b", text.lower())  # "the cows" might be one thing's name
+    if told and not {"{x.kind}", "{x.where}"} & set(re.findall(r"\{[^}]*\}", template.text)):
+        assert rewordings(text, given_["choices"]) != ()
+
+
+@given(ANY)
+def test_the_nearest_comes_first_and_the_order_is_always_the_same(question):
+    from difflib import SequenceMatcher
+
+    _, _, given_, text = question
+    found = rewordings(text, given_["choices"])
+    shares = [SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio() for other in found]
+    assert shares == sorted(shares, reverse=True)
+    assert found == rewordings(text, given_["choices"])
+
+
+def test_a_negated_question_stays_negated():
+    found = rewordings("Is there no red cup in the picture?")
+    assert "Do you see no red cup in the photo?" in found
+    assert all(re.search(r"\bno\b|unable", other) for other in found)
+    assert not any(
+        re.search(r"\bno\b|unable|\bnot\b", other) for other in rewordings("Is there a red cup in the picture?")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Is there a cup?", "Do you see a cup in the photo?"),
+        ("Are there any cows?", "Would you say there are cows in the image?"),
+        ("Is there an old bus in the picture?", "Is it true that there is an old bus in this picture?"),
+        ("Is there a cup on the table?", "Can you see a cup on the table?"),
+        ("Is the table made of wood?", "Does the table appear to be made of wood?"),
+        ("Is there both a cup and an apple in the picture?", "Is there both an apple and a cup in the picture?"),
+        ("There are both a cup and a ball.", "There are both a ball and a cup."),
+    ],
+)
+def test_wordings(text, other):
+    assert other in rewordings(text)
+
+
+def test_what_may_stand_around_a_related_phrase_only_does_not_stand_behind_one():
+    assert "Do you see a man holding the cup anywhere in the picture?" not in rewordings(
+        "Is there a man holding the cup?"
+    )
+
+
+def test_choices_keep_their_order_and_their_articles():
+    found = rewordings("Is the animal a cow or a horse?", ("cow", "horse"))
+    assert "What is the animal, a cow or a horse?" in found
+    assert all("a cow or a horse" in other for other in found)
+    assert "Would you describe the cup as blue or red?" in rewordings("Is the cup blue or red?", ("red", "blue"))
+
+
+def test_what_can_be_read_in_two_ways_is_asked_in_words_that_fit_both():
+    assert rewordings("Is the red cup large?") == ("In the photo, is the red cup large?",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Why is the cup red?",
+        "A dog on a bench.",
+        "Is there a cup, a ball and a hat?",
+        "Is there a cup",
+        "there a cup?",
+    ],
+)
+def test_what_matches_no_template_is_left_alone(text):
+    assert rewordings(text) == ()
+
+
+def test_a_question_with_choices_is_not_read_without_them():
+    question = "What color is the cup, red, green, or blue?"
+    assert rewordings(question, ("red", "green", "blue")) != ()
+    assert rewordings(question) == ()

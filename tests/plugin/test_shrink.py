@@ -1,0 +1,225 @@
+"""The search for smallest changes: off unless ``-m`` asks for it, and then a run of its own kind."""
+
+import json
+
+import pytest
+
+BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+
+BODY = """
+def match(self, pairs):
+    with open({log!r}, "a") as log:
+        log.writelines(f"{{pair.picture.key}} {{pair.text}}\\n" for pair in pairs)
+    return np.array([self.score(pair.picture.key.partition("#")[2], pair.text) for pair in pairs])
+
+def score(self, change, text):
+    return float(len(text)) if self.breaks(change) else -float(len(text))
+
+def breaks(self, change):
+    return {breaks}
+"""
+"""Right on every record of ``Workplace.valse`` until ``breaks`` says otherwise; keeps a log of what it was asked."""
+BLURRED = 'change.startswith("blur") and "+" not in change and float(change[4:]) >= 2.0'
+
+
+@pytest.fixture
+def asked(place):
+    """Make a model; what it was asked comes back from ``asked.log()``."""
+    place.thresholds()
+
+    class Asked:
+        def __init__(self):
+            self.file = place.path / "log.txt"
+
+        def model(self, breaks):
+            return place.model(BODY.format(log=str(self.file), breaks=breaks), name="logging_model")
+
+        def log(self):
+            return self.file.read_text().splitlines() if self.file.exists() else []
+
+    return Asked()
+
+
+def finds(place, folder="out"):
+    return [json.loads(line) for line in (place.path / folder / "shrunk.jsonl").read_text().splitlines()]
+
+
+def test_without_the_marker_no_search_is_made_counted_or_listed(place, right):
+    place.valse(n=4)
+    place.thresholds()
+    result = place.run(right, "-v")
+    result.assert_outcomes(passed=4, failed=1)  # the gate: too few cases
+    result.stdout.no_fnmatch_line("*shrink*")
+    result.stdout.no_fnmatch_line("*deselected*")
+    result.stdout.no_fnmatch_line("*smallest changes*")
+    assert not (place.path / "out/shrunk.jsonl").exists()
+    listed = place.run(right, "--collect-only", "-q")
+    listed.stdout.no_fnmatch_line("*shrink*")
+    listed.stdout.fnmatch_lines(["4 tests collected in *"])
+
+
+def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place, asked):
+    place.valse(n=12)
+    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.99\n', 'schema = 1\n[defaults]\nrequire = ["valse/*"]\n')
+    result = place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=3")
+    assert result.ret == 0
+    result.assert_outcomes(skipped=1, deselected=12)  # a gate that is not run
+    result.stdout.fnmatch_lines(
+        [
+            "no gate was judged",
+            "*= smallest changes that break the model =*",
+            "valse/existence:record_*: broken by blur with sigma 2 (* of 200 calls)",
+            "3 of 3 cases broken",
+            "*1 skipped,* 3 broken in *",
+        ]
+    )
+    assert sorted(file.name for file in (place.path / "out").iterdir()) == [
+        "environment.json",
+        "shrunk.jsonl",
+        "summary.md",
+    ]
+    text = (place.path / "out/summary.md").read_text()
+    assert text.startswith("# logging_model:build: no gate was judged\n")
+    assert "## Smallest changes that break the model\n\n- valse/existence:record_" in text
+    found = finds(place)
+    assert len(found) == 3
+    assert {find["steps"][0]["strength"] for find in found} == {2.0}
+    # One request more than the searches count would be one that the budget did not allow.
+    assert sum(find["calls"] for find in found) == len(asked.log())
+    one = found[0]["requests"][0]
+    assert one["changed_image"] == f"{one['image']}#blur2"
+    assert (one["score"], one["changed_score"]) == (-len(one["text"]), len(one["text"]))
+
+
+def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
+    place.valse(n=12)
+    model = asked.model(BLURRED)
+    place.run(model, "-m", "shrink", "--results=one")
+    parallel = place.run(model, "-m", "shrink", "--results=two", "-n", "2")
+    assert parallel.ret == 0
+    parallel.stdout.fnmatch_lines(["no gate was judged", "5 of 5 cases broken", "*5 broken*"])
+    assert finds(place, "one") == finds(place, "two")
+    assert len(finds(place, "one")) == 5
+
+
+@pytest.mark.parametrize("budget", [2, 31, 200])
+def test_a_robust_model_is_asked_as_much_as_the_budget_allows(place, asked, budget):
+    place.valse(n=4)
+    result = place.run(asked.model("False"), "-m", "shrink", "--shrink-cases=1", f"--shrink-budget={budget}")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["0 of 1 cases broken; 1 not broken within their calls"])
+    assert budget - 2 < len(asked.log()) <= budget
+    assert len(set(asked.log())) == len(asked.log())
+    assert finds(place) == []
+
+
+def test_a_case_that_is_wrong_as_it_stands_is_not_searched(place, asked):
+    place.valse(n=4)
+    result = place.run(asked.model("True"), "-m", "shrink")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["0 of 4 cases broken; 4 not searched, being wrong as they stand", "*4 passed*"])
+    assert len(asked.log()) == 8
+
+
+@BOTH
+def test_searches_beside_other_tests_change_no_figure_and_no_gate(place, asked, workers):
+    place.valse()
+    place.thresholds()
+    result = place.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["valse/existence:record_*: broken by blur with sigma 2 (*", "*41 passed, 2 broken*"])
+    table = place.table()
+    assert (table["cases"], table["judged"], table["deselected"]) == (40, 40, 0)
+    assert place.metrics()["gates"][0]["decision"] == "pass"
+    assert len(finds(place)) == 2
+
+
+def test_other_tests_may_be_chosen_by_a_marker_without_a_search(place, right):
+    place.valse()
+    place.thresholds()
+    result = place.run(right, "-m", "foil")
+    result.assert_outcomes(passed=41)
+    result.stdout.no_fnmatch_line("*smallest changes*")
+
+
+def test_a_verbose_run_names_the_broken(place, asked):
+    place.valse(n=2)
+    result = place.run(asked.model(BLURRED), "-m", "shrink", "-v", "--shrink-cases=1")
+    result.stdout.fnmatch_lines(["*test_shrink.py::test_shrink[[]shrink:valse/existence:record_*] BROKEN*"])
+
+
+def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
+    place.valse(n=4)
+    place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=1", "--alluredir=allure")
+    results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
+    [shown] = [result for result in results if result["name"].startswith("shrink:")]
+    assert shown["status"] == "unknown"
+    assert shown["statusDetails"]["message"].startswith("broken by blur with sigma 2 (")
+    assert [step["name"] for step in shown["steps"]] == ["as it stands", "changed"]
+    names = [[attachment["name"] for attachment in step["attachments"]] for step in shown["steps"]]
+    assert names[0][0] + "#blur2" == names[1][0]
+    assert names[0][1] == names[1][1] == "texts and replies"
+    kinds = [attachment["type"] for step in shown["steps"] for attachment in step["attachments"]]
+    assert kinds == ["image/png", "text/plain"] * 2
+
+
+def test_replies_made_elsewhere_cannot_be_searched_and_that_is_said(place, right):
+    place.valse(n=4)
+    place.thresholds()
+    place.run(right)
+    replay = "--model=replay:out/predictions.parquet"
+    place.path.joinpath("out/predictions.parquet").rename(place.path / "kept.parquet")
+    result = place.run(
+        replay.replace("out/predictions", "kept"), "-m", "shrink", "--shrink-cases=1", "--shrink-budget=9"
+    )
+    assert result.ret == 0
+    result.assert_outcomes(skipped=2, deselected=4)  # the case, and the gate that is not run
+    result.stdout.fnmatch_lines(["*1 not searched, having no picture or no reply to a changed case"])
+
+
+def test_missing_pictures_fail_or_skip_as_elsewhere(place):
+    model = place.model("def match(self, pairs):\n    return [float(pair.picture.image().width) for pair in pairs]\n")
+    place.valse(n=2, images=False)
+    place.thresholds()
+    failed = place.run(model, "-m", "shrink", "--shrink-cases=1")
+    assert failed.ret == 1
+    failed.stdout.fnmatch_lines(
+        ["*picture 'v7w_100.jpg': not found*", "0 of 1 cases broken; 1 not searched, having no reply"]
+    )
+    skipped = place.run(model, "-m", "shrink", "--shrink-cases=1", "--missing-images=skip")
+    assert skipped.ret == 0
+    skipped.assert_outcomes(skipped=2, deselected=2)
+
+
+def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypatch):
+    place.valse()
+    monkeypatch.setattr("vlgate.plugin.searches.find_spec", lambda _: None)
+    result = place.run(right, "-m", "shrink")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
+    assert place.run(right).ret == 0
+
+
+@pytest.mark.parametrize("option", ["--shrink-budget=0", "--shrink-cases=none"])
+def test_a_number_that_is_none_is_an_error(place, right, option):
+    place.valse(n=2)
+    result = place.run(right, "-m", "shrink", option)
+    assert result.ret == 4
+    name, _, value = option.partition("=")
+    result.stderr.fnmatch_lines([f"ERROR: {name} {value}: expected a whole number above 0"])
+
+
+def test_the_numbers_may_stand_in_the_ini_file(place, asked):
+    place.valse(n=6)
+    place.path.joinpath("pytest.ini").write_text("[pytest]\nvlgate_shrink_cases = 2\nvlgate_shrink_budget = 10\n")
+    result = place.run(asked.model("False"), "-m", "shrink")
+    result.stdout.fnmatch_lines(["0 of 2 cases broken; 2 not broken within their calls"])
+    assert len(asked.log()) == 20
+
+
+def test_files_of_an_earlier_search_are_removed(place, asked, right):
+    place.valse(n=2)
+    place.run(asked.model(BLURRED), "-m", "shrink")
+    assert (place.path / "out/shrunk.jsonl").exists()
+    place.run(right)
+    assert not (place.path / "out/shrunk.jsonl").exists()

@@ -1,0 +1,124 @@
+"""Which changes a case allows, and what they do to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from vlgate.shrink.moves import PICTURE_MOVES, perturbed
+from vlgate.shrink.space import space
+from vlgate.types import Ask, Case, Match, Picture
+
+IMAGE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
+PICTURE = Picture(key="1.jpg", load=lambda: IMAGE, where="data/1.jpg")
+ALL = ["blur", "crop", "dark", "bright", "contrast", "jpeg", "turn"]
+
+
+def case_of(*texts, choices=(), answer=None):
+    if answer is not None:
+        requests = tuple(Ask(picture=PICTURE, question=text, choices=choices) for text in texts)
+        return Case(id="1", requests=requests, truths=(answer,) * len(texts))
+    return Case(
+        id="1", requests=tuple(Match(picture=PICTURE, text=text) for text in texts), truths=(True,) * len(texts)
+    )
+
+
+def kinds(case):
+    return [moves[0].kind for moves in space(case).pictures]
+
+
+@pytest.mark.parametrize(
+    ("texts", "never"),
+    [
+        (["A cup and a hat."], []),
+        (["A red cup."], ["dark", "bright", "contrast"]),
+        (["A Colourful cup."], ["dark", "bright", "contrast"]),
+        (["A cup.", "A reddish hat."], ["dark", "bright", "contrast"]),
+        (["A cup to the left of a hat."], ["turn"]),
+        (["A cup UNDER a hat."], ["turn"]),
+        (["Two cups."], ["crop", "turn"]),
+        (["There are 4 cups."], ["crop", "turn"]),
+        (["There are no cups in the corner."], ["crop", "turn"]),
+        (["Many black cups on a table."], ["crop", "dark", "bright", "contrast", "turn"]),
+        (["A predator in a lighthouse, bored."], ["dark", "bright", "contrast"]),  # rather too careful than too bold
+        (["A hundred-year-old bored predator."], []),
+    ],
+)
+def test_what_is_asked_decides_what_is_changed(texts, never):
+    assert kinds(case_of(*texts)) == [kind for kind in ALL if kind not in never]
+
+
+def test_choices_and_answers_count_too():
+    assert "dark" not in kinds(case_of("What is it like?", choices=("red", "old"), answer="old"))
+    assert "dark" not in kinds(case_of("What is it like?", answer="red"))
+    assert "crop" not in kinds(case_of("How old is he?", answer="3"))
+
+
+def test_a_picture_that_may_be_cropped_already_is_not_cropped_again():
+    cut = Picture(key="1.jpg#crop", load=lambda: IMAGE)
+    requests = tuple(Ask(picture=one, question="Is it old?") for one in (PICTURE, cut))
+    assert kinds(Case(id="1", requests=requests, truths=("yes", "yes"))) == [
+        k for k in ALL if k not in {"crop", "turn"}
+    ]
+
+
+def test_nothing_is_mirrored_and_little_is_cropped():
+    assert list(PICTURE_MOVES) == ALL
+    assert max(move.strength for move in PICTURE_MOVES["crop"]) == 0.1
+    assert max(move.strength for move in PICTURE_MOVES["blur"]) == 12.0
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_moves_go_from_weak_to_strong_in_equal_steps(kind):
+    moves = PICTURE_MOVES[kind]
+    distances = [move.distance for move in moves]
+    assert np.diff(distances) == pytest.approx(1 / len(moves))
+    assert distances[-1] == 1.0
+    steps = np.diff([move.strength for move in moves])
+    assert steps == pytest.approx(steps[0])
+    pixels = np.asarray(IMAGE)
+    weak, strong = (moves[at].alter(pixels) for at in (0, -1))
+    assert weak.dtype == strong.dtype == np.uint8
+    if weak.shape == strong.shape:
+        errors = [np.abs(changed.astype(int) - pixels).mean() for changed in (weak, strong)]
+        assert errors[0] < errors[1]
+    else:
+        assert strong.size < weak.size
+
+
+@given(st.lists(st.sampled_from(ALL), min_size=1, max_size=3, unique=True))
+def test_all_pictures_of_a_case_are_changed_alike_and_their_keys_say_how(chosen):
+    moves = [PICTURE_MOVES[kind][4] for kind in chosen]
+    changed = perturbed(case_of("A cup.", "A hat."), moves)
+    name = "+".join(f"{move.kind}{move.strength:g}" for move in moves)
+    assert [request.picture.key for request in changed.requests] == [f"1.jpg#{name}"] * 2
+    assert [request.text for request in changed.requests] == ["A cup.", "A hat."]
+    expected = np.asarray(IMAGE)
+    for move in moves:
+        expected = move.alter(expected)
+    for request in changed.requests:
+        assert request.picture.where == "data/1.jpg"
+        assert (np.asarray(request.picture.image()) == expected).all()
+
+
+def test_each_text_is_reworded_wherever_it_is_said_and_the_choices_with_it():
+    case = case_of("Is the cup old or new?", choices=("old", "new"), answer="old")
+    moves = space(case).wordings
+    reversed_order = next(move for move in moves if move.instead.choices == ("new", "old"))
+    changed = perturbed(case, [reversed_order])
+    assert changed.requests[0].question == "Is the cup new or old?"
+    assert changed.requests[0].choices == ("new", "old")
+    assert changed.truths == case.truths
+    assert reversed_order.says == "'old or new?' to 'new or old?'"
+    assert [move.strength for move in moves] == list(range(1, len(moves) + 1))
+    assert [move.distance for move in moves] == sorted(move.distance for move in moves)
+
+
+def test_a_wording_that_the_case_asks_already_is_left_out():
+    case = case_of("Is there a cup in the picture?", "Do you see a cup in the photo?", answer="yes")
+    texts = {request.question for request in case.requests}
+    assert space(case).wordings
+    assert texts.isdisjoint(move.instead.words for move in space(case).wordings)

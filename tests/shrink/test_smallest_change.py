@@ -1,0 +1,263 @@
+"""The search for the smallest change that breaks a case."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from vlgate.errors import MissingPictureError
+from vlgate.shrink.record import recorded, says
+from vlgate.shrink.search import smallest_change
+from vlgate.types import Ask, Batch, Case, Match, Picture, Prediction, Read, Table
+
+NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a search by hypothesis
+
+
+def picture(key="1.jpg", size=(40, 30)):
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (*size[::-1], 3), dtype=np.uint8))
+    return Picture(key=key, load=lambda: image)
+
+
+def batch_of(requests, truths, shape="pair", ties="strict"):
+    case = Case(id="1", requests=tuple(requests), truths=tuple(truths))
+    return Batch(table=Table(id="t/x", capability="foil", shape=shape, cases=(case,)), positions=(0,), ties=ties)
+
+
+def captions():
+    seen = picture()
+    return batch_of(
+        [Match(picture=seen, text="A cup in the room."), Match(picture=seen, text="A hat in the room.")], [True, False]
+    )
+
+
+def questions(first="Is there a cup in the picture?", second="Is there no cup in the picture?"):
+    asked = [Ask(picture=picture(), question=text, choices=("yes", "no")) for text in (first, second)]
+    return batch_of(asked, ["yes", "no"], "questions")
+
+
+class Model:
+    """Right until ``breaks(key, text)``; counts what it is asked, and is never asked the same twice."""
+
+    def __init__(self, breaks):
+        self.breaks = breaks
+        self.asked = []
+
+    def predict(self, requests):
+        requests = list(requests)
+        assert not set(requests) & set(self.asked)
+        self.asked += requests
+        return {request: self.reply(request) for request in requests}
+
+    def reply(self, request):
+        if isinstance(request, Ask):
+            yes = (" no " in request.question) == self.breaks(request.picture.key, request.question)
+            return Prediction(request=request, answer="yes" if yes else "no")
+        right = ("cup" in request.text) != self.breaks(request.picture.key, request.text)
+        return Prediction(request=request, score=float(right))
+
+
+def strength(key, kind="blur"):
+    found = re.search(rf"{kind}([\d.]+)", key)
+    return float(found[1]) if found else 0.0
+
+
+def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
+    found = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=200)
+    assert (found.ending, found.find.says, found.note) == ("broken", "blur with sigma 2", "")
+    assert found.find.distance == pytest.approx(2 / 12)
+    assert not found.find.verdict.right
+    assert [reply.request.picture.key for reply in found.find.verdict.predictions] == ["1.jpg#blur2"] * 2
+
+
+@settings(max_examples=20, suppress_health_check=NESTED)
+@given(st.sampled_from(["blur", "crop", "jpeg", "turn", "contrast"]), st.integers(1, 20), st.integers(0, 3))
+def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
+    from vlgate.shrink.moves import PICTURE_MOVES
+
+    moves = PICTURE_MOVES[kind]
+    least = moves[place * len(moves) // 20 - 1]
+    weak = {f"{kind}{move.strength:g}" for move in moves if move.distance < least.distance}
+    model = Model(lambda key, _: kind in key and key.partition("#")[2] not in weak)
+    found = smallest_change(captions(), model, budget=200, seed=seed)
+    assert [(move.kind, move.strength) for move in found.find.moves] == [(kind, least.strength)]
+
+
+def test_of_two_kinds_that_break_it_the_nearer_one_is_kept():
+    model = Model(lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5)
+    found = smallest_change(captions(), model, budget=200)
+    assert found.find.says == "turned by 1.5 degrees"
+
+
+def test_a_kind_that_breaks_it_further_away_only_costs_two_changes():
+    model = Model(lambda key, _: strength(key) >= 1.0 or strength(key, "turn") >= 5.0)
+    found = smallest_change(captions(), model, budget=200)
+    assert found.find.says == "blur with sigma 1"
+    assert {request.picture.key for request in model.asked if "turn" in request.picture.key} == {
+        "1.jpg#turn10",  # does the strongest break it, and does one that is as near as the blur?
+        "1.jpg#turn0.5",
+    }
+
+
+def test_a_model_that_breaks_on_one_wording_only():
+    model = Model(lambda _, text: text.startswith("Does this photo contain a"))
+    found = smallest_change(questions(), model, budget=200)
+    assert found.find.says == "'Is there a cup in the picture?' to 'Does this photo contain a cup?'"
+    assert [reply.request.picture.key for reply in found.find.verdict.predictions] == ["1.jpg"] * 2
+
+
+def test_the_nearest_of_the_wordings_that_break_it_is_kept():
+    model = Model(lambda _, text: "anywhere" in text and " no " not in text)
+    found = smallest_change(questions(), model, budget=200)
+    assert (
+        found.find.says == "'the picture?' to 'anywhere in this photo?'" or "anywhere in this photo" in found.find.says
+    )
+    assert len(found.find.moves) == 1
+
+
+def test_a_model_that_breaks_on_two_changes_together():
+    model = Model(lambda key, _: strength(key) >= 3.0 and strength(key, "crop") >= 0.02)
+    found = smallest_change(captions(), model, budget=400)
+    assert found.find.says == "blur with sigma 3, and 2.0% cropped from each side"
+
+
+@pytest.mark.parametrize("budget", [2, 3, 17, 50, 200])
+@pytest.mark.parametrize("make", [captions, questions])
+def test_a_robust_model_is_not_broken_and_the_budget_is_never_exceeded(make, budget):
+    model = Model(lambda *_: False)
+    found = smallest_change(make(), model, budget=budget)
+    assert (found.ending, found.find) == ("whole", None)
+    assert found.calls == len(model.asked) <= budget
+    assert budget - found.calls < 2  # what the next change would have cost
+    assert f"the search ended with its {budget} calls" in found.note
+    assert f"{found.calls} of {budget} calls" in says(found)
+
+
+def test_a_find_that_could_not_be_made_smaller_in_time_is_kept_and_says_so():
+    found = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=20)
+    assert found.ending == "broken"
+    assert found.find.moves[0].strength > 2.0
+    assert found.note == "the search ended with its 20 calls"
+
+
+def test_a_case_that_is_wrong_as_it_stands_is_not_searched():
+    model = Model(lambda *_: True)
+    found = smallest_change(captions(), model, budget=200)
+    assert (found.ending, found.calls, len(model.asked)) == ("wrong", 2, 2)
+    assert says(found) == "not searched, being wrong as it stands: the caption scores 0, below the foil's 1"
+
+
+def test_a_tie_counts_as_the_run_has_it():
+    class Tied(Model):
+        def reply(self, request):
+            return Prediction(request=request, score=0.5)
+
+    tied = captions()
+    assert smallest_change(tied, Tied(None), budget=9).ending == "wrong"
+    credit = Batch(table=tied.table, positions=(0,), ties="credit")
+    assert smallest_change(credit, Tied(None), budget=9).ending == "whole"
+
+
+def test_a_case_without_a_reply_is_not_searched_and_a_change_without_one_breaks_nothing():
+    class Deaf(Model):
+        def reply(self, request):
+            if self.breaks(request.picture.key, request.text):
+                return Prediction(request=request, problem="no row for it")
+            return super().reply(request)
+
+    assert smallest_change(captions(), Deaf(lambda *_: True), budget=9).ending == "unscored"
+    replayed = smallest_change(captions(), type("Replay", (Deaf,), {"reply": replay})(None), budget=9)
+    assert replayed.ending == "skipped"
+    assert "no row for it" in replayed.note
+
+
+def replay(_, request):
+    if "#" in request.picture.key:
+        return Prediction(request=request, problem="no row for it")
+    return Prediction(request=request, score=float("cup" in request.text))
+
+
+def test_a_text_without_a_picture_may_be_reworded_only():
+    texts = [Read(text="Is there a cup or a hat?"), Read(text="Is there a cup or a sofa?")]
+    model = Model(lambda *_: False)
+    model.reply = lambda request: Prediction(request=request, score=1.0 if "sofa" in request.text else 2.0)
+    found = smallest_change(batch_of(texts, [True, False]), model, budget=50)
+    assert (found.ending, found.note) == ("whole", "")
+    assert all(isinstance(request, Read) for request in model.asked)
+    assert len(model.asked) > 2
+
+
+@settings(max_examples=10, suppress_health_check=NESTED)
+@given(st.integers(0, 5), st.integers(20, 120))
+def test_the_same_search_gives_the_same_result(seed, budget):
+    searches = [
+        smallest_change(questions(), model, budget=budget, seed=seed)
+        for model in (Model(lambda key, _: 3 < strength(key) < 9 and "turn" in key) for _ in range(2))
+    ]
+    assert recorded(questions(), searches[0]) == recorded(questions(), searches[1])
+
+
+ELSEWHERE = """
+import sys
+sys.path.insert(0, {folder!r})
+import colorsys, json.tool, {more}
+import test_smallest_change as t
+model = t.Model(lambda key, _: 3 < t.strength(key) < 9 and "turn" in key)
+found = t.smallest_change(t.captions(), model, budget=120)
+print(found.find and found.find.says, found.calls, [r.picture.key for r in model.asked])
+"""
+
+
+def test_what_else_is_imported_does_not_change_the_search():
+    """Hypothesis mixes the constants of a program's modules into what it draws."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", ELSEWHERE.format(folder=os.path.dirname(__file__), more=more)],  # noqa: PTH120
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for more in ("re", "vlgate.published, vlgate.polarity, vlgate.fixtures.scenes.draw")
+    }
+    assert len(said) == 1
+
+
+def test_what_a_model_raises_comes_through_at_once():
+    class Broken(Model):
+        def reply(self, request):
+            if "jpeg" in request.picture.key:
+                raise RuntimeError("no such layer")
+            return super().reply(request)
+
+    model = Broken(lambda *_: False)
+    with pytest.raises(RuntimeError, match="no such layer"):
+        smallest_change(captions(), model, budget=200)
+    assert len(model.asked) < 20
+
+
+def test_a_missing_picture_is_the_models_to_report():
+    def missing():
+        raise MissingPictureError("1.jpg", "not found", "put it there")
+
+    gone = Picture(key="1.jpg", load=missing)
+    from vlgate.shrink.moves import PICTURE_MOVES, perturbed
+
+    case = perturbed(batch_of([Match(picture=gone, text="A cup.")], [True]).cases[0], PICTURE_MOVES["blur"][:1])
+    with pytest.raises(MissingPictureError, match=r"1\.jpg"):
+        case.requests[0].picture.image()
+
+
+def test_a_batch_of_two_cases_or_a_budget_below_one_case_is_an_error():
+    one = captions()
+    two = Batch(table=one.table, positions=(0, 0))
+    with pytest.raises(ValueError, match="one case, found 2"):
+        smallest_change(two, Model(lambda *_: False), budget=9)
+    with pytest.raises(ValueError, match="budget=1: expected enough"):
+        smallest_change(one, Model(lambda *_: False), budget=1)

@@ -1,0 +1,117 @@
+"""What may be changed and by how much: moves, in directions from the weakest to the strongest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vlgate.perturb.images.gaussian import gaussian_blur
+from vlgate.perturb.images.pixels import Pixels
+from vlgate.perturb.images.strengths import compress, crop_margin, scale_brightness, scale_contrast, turn
+from vlgate.shrink.texts import Text, text_of
+from vlgate.types import Ask, Case, Match, Picture, Request
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One change of one strength.
+
+    ``kind`` and ``strength`` tell it from others ("blur", 1.3). ``says`` is the change in words. ``distance``, above 0
+    and at most 1, says how far it goes: a picture's strength as a share of the largest one that is tried, a wording's
+    share of other words. Either ``alter`` changes every picture of the case, or ``text`` is said as ``instead``
+    wherever it is said.
+    """
+
+    kind: str
+    strength: float
+    says: str = field(compare=False)
+    distance: float = field(compare=False)
+    alter: Callable[[Pixels], Pixels] | None = field(default=None, compare=False, repr=False)
+    text: Text | None = field(default=None, compare=False)
+    instead: Text | None = field(default=None, compare=False)
+
+
+def perturbed(case: Case, moves: Sequence[Move]) -> Case:
+    """The case with every picture and text changed alike; its truths stay.
+
+    Args:
+        case: to change.
+        moves: of different kinds; pictures are changed in this order.
+
+    Returns: a case of the same id, with new requests; a picture's key says what was done to it (``2357834#blur1.3``).
+    """
+    alters = [move for move in moves if move.alter is not None]
+    texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
+    return replace(case, requests=tuple(_changed(request, alters, texts) for request in case.requests))
+
+
+def _changed(request: Request, alters: Sequence[Move], texts: dict[Text, Text]) -> Request:
+    said = texts.get(text_of(request), text_of(request))
+    if isinstance(request, Ask):
+        picture = _altered(request.picture, alters)
+        return Ask(picture=picture, question=said.words, choices=said.choices)
+    if isinstance(request, Match):
+        return Match(picture=_altered(request.picture, alters), text=said.words)
+    return replace(request, text=said.words)
+
+
+def _altered(picture: Picture, alters: Sequence[Move]) -> Picture:
+    if not alters:
+        return picture
+    name = "+".join(f"{move.kind}{move.strength:g}" for move in alters)
+    load = partial(_load, picture, tuple(move.alter for move in alters if move.alter is not None))
+    return Picture(key=f"{picture.key}#{name}", load=load, where=picture.where)
+
+
+def _load(picture: Picture, alters: Sequence[Callable[[Pixels], Pixels]]) -> Image:
+    from PIL import Image
+
+    pixels: Pixels = np.asarray(picture.image(), dtype=np.uint8)
+    for alter in alters:
+        pixels = alter(pixels)
+    return Image.fromarray(pixels)
+
+
+def _along(
+    kind: str, says: str, values: Iterable[float], act: Callable[[Pixels, float], Pixels]
+) -> tuple[str, tuple[Move, ...]]:
+    rounded = [round(value, 4) for value in values]
+    moves = tuple(
+        Move(
+            kind=kind,
+            strength=value,
+            says=says.format(value),
+            distance=place / len(rounded),
+            alter=lambda pixels, value=value: act(pixels, value),  # type: ignore[misc]
+        )
+        for place, value in enumerate(rounded, start=1)
+    )
+    return kind, moves
+
+
+PICTURE_MOVES = MappingProxyType(
+    dict(
+        (
+            _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
+            _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
+            _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
+            _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
+            _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
+            _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
+            _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
+        )
+    )
+)
+"""The changes of a picture by kind, each from the weakest to the strongest.
+
+No mirroring: it exchanges left and right. At most 10 % are cropped from a side, since where the objects are is not
+known; a rotation of 10 degrees loses about as much at the corners.
+"""

@@ -1,0 +1,22 @@
+"""What is said in a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vlgate.types import Ask, Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A caption, or a question and the choices it offers."""
+
+    words: str
+    choices: tuple[str, ...] = ()
+
+
+def text_of(request: Request) -> Text:
+    """What is said in a request."""
+    if isinstance(request, Ask):
+        return Text(words=request.question, choices=request.choices)
+    return Text(words=request.text)
