@@ -1,0 +1,73 @@
+"""Generated answers against the second reader of the tests: of 20,000 pairs, how many answers it gives otherwise.
+
+``--data DIR`` names the folder whose scene graphs are asked about besides the embedded scenes (default:
+``../shared/data`` beside the checkout). Each disagreement is printed with both answers and the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.questions import TESTS, Corpus, Generator
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.scene_graphs import find_graphs, read_graphs
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/perturb/questions"))
+from evaluator import disagreements  # type: ignore[import-not-found]
+
+SCENES = 400
+
+
+def main() -> None:
+    """Make the pairs, ask the second reader, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared/data")
+    parser.add_argument("--pairs", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    sets = list(graph_sets(options.data, options.seed))
+    size = -(-options.pairs // (len(sets) * len(TESTS)))
+    total = otherwise = 0
+    for name, graphs in sets:
+        asked, wrong = check(name, graphs, size, options.seed)
+        total, otherwise = total + asked.total(), otherwise + wrong.total()
+        for (test, kind), number in sorted(asked.items()):
+            print(f"truth: {name} {test} {kind}: {wrong[test, kind]} of {number} answers")
+    print(f"truth: {otherwise} of {total} answers otherwise, {1000 * otherwise / total:.2f} in 1,000, bar 1")
+
+
+def graph_sets(data: Path, seed: int) -> Iterator[tuple[str, list[SceneGraph]]]:
+    """The embedded scenes, and all graphs of a data folder."""
+    yield "drawn", world_graphs(seed, SCENES)
+    files = find_graphs([data])
+    left_out: Counter[str] = Counter()
+    real = [graph for file in files for graph in read_graphs(file, faults="leave out", left_out=left_out)]
+    if real:
+        yield "real", real
+
+
+def check(
+    name: str, graphs: list[SceneGraph], size: int, seed: int
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Print what is answered otherwise; the answers checked and those, by test and kind."""
+    asked: Counter[tuple[str, str]] = Counter()
+    wrong: Counter[tuple[str, str]] = Counter()
+    generator = Generator(Corpus(graphs, default_ontology()))
+    for test in TESTS:
+        pairs = generator.make(test, size=size, seed=seed).pairs
+        for pair in pairs:
+            asked[pair.test, pair.kind] += 2
+        for one in disagreements(pairs, default_ontology()):
+            wrong[one.pair.test, one.pair.kind] += 1
+            print(f"truth: {name} {one.pair.test} {one.pair.kind} {one}")
+    return asked, wrong
+
+
+if __name__ == "__main__":
+    main()
