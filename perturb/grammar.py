@@ -10,15 +10,16 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# The sound decides, not the letter: "an hour", "a unicorn", "a one-way street"; not "an unicorn" or "a umbrella".
+# The sound decides, not the letter: "an hour", "a unicorn", "a one-way street"; not "an unicorn" or "a umbrella". It is
+# the American one: "an herb".
 # What is spelled out begins with the name of its first letter: "an SUV", "an x-ray", "a UFO", "a USB stick".
 _SOUNDS_LIKE_A_VOWEL = re.compile(
-    r"(?:hour|honest|honou?r|heir|8|11\b|18\b|[aeiou]"
+    r"(?:hour|honest|honou?r|heir|herb(?:s|al)?\b|8|11\b|18\b|[aeiou]"
     r"|[fhlmnrsx]\b|(?:hdtv|lcd|led|mlb|mp3|nba|nfl|rv|suv)s?\b|xray|xbox)",
     re.IGNORECASE,
 )
 _SOUNDS_LIKE_A_CONSONANT = re.compile(
-    r"(?:eu|ewe|one(?:s|sies?)?\b|once\b|ouija|uni(?![dmn])|us[aeu]|ut[ei]|ubi|uku|uri|u\b|(?:ufo|uk|ups|us|usb)s?\b)",
+    r"(?:eu|ewe|one(?:s|sies?|way)?\b|once\b|ouija|uni(?![dmn])|us[aeu]|ut[ei]|ubi|uku|uri|u\b|(?:ufo|uk|ups|us|usb)s?\b)",
     re.IGNORECASE,
 )
 _ARTICLE_BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
@@ -26,6 +27,7 @@ _SENTENCE_BEFORE = re.compile(r"(?:^|[.?!]\s+)$")
 
 IRREGULAR_PLURALS: Mapping[str, str] = MappingProxyType(
     {
+        "bookshelf": "bookshelves",
         "bus": "buses",
         "child": "children",
         "deer": "deer",

@@ -18,7 +18,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """How an object stands to another one of the same graph: ``name`` is "on" or "wearing", ``object`` the other's id."""
+    """How an object stands to another of the same graph: ``name`` is "on" or "wearing", ``object`` the other's id."""
 
     name: str
     object: str

@@ -45,7 +45,8 @@ class Category:
 
     ``noun`` is its word in a question ("What color is the cup?"), "" where it has none. ``kind`` is "attribute" or
     "action": which type of multiple choice question it serves. ``single`` says that a thing has at most one of it, but
-    for shades. ``objects`` are the names and classes whose category it is (hair has a length); empty stands for all.
+    for shades. ``objects`` are the names and classes whose category it is (hair has a length); empty stands for all
+    but ``spared`` (nobody asks for a person's material).
     """
 
     name: str
@@ -53,6 +54,7 @@ class Category:
     kind: str
     single: bool
     objects: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +139,8 @@ class Attributes:
         >>> table.asked(("hair",), "length"), table.asked(("man", "person"), "length")
         (True, False)
         """
-        objects = self.categories[category].objects
-        return not objects or not objects.isdisjoint(names)
+        known, told = self.categories[category], frozenset(names)
+        return not told & known.spared and (not known.objects or bool(told & known.objects))
 
     def acts(self, names: Iterable[str], attribute: str) -> bool:
         """Say whether an object of these names, its own and its hypernyms', can do the action.
@@ -206,8 +208,15 @@ def _once(items: Iterable[tuple[_Key, _Value, Row]]) -> Mapping[_Key, _Value]:
 def _category(row: Row) -> Category:
     if row["kind"] not in {ATTRIBUTE, ACTION}:
         raise row.error(f"kind={row['kind']!r} must be {ATTRIBUTE!r} or {ACTION!r}")
-    objects = _numbers(row.names("asked of"))
-    return Category(name=row["name"], noun=row["noun"], kind=row["kind"], single=row.flag("single"), objects=objects)
+    names = row.names("asked of")
+    return Category(
+        name=row["name"],
+        noun=row["noun"],
+        kind=row["kind"],
+        single=row.flag("single"),
+        objects=_numbers(name for name in names if not name.startswith("!")),
+        spared=_numbers(name[1:] for name in names if name.startswith("!")),
+    )
 
 
 def _attribute(row: Row, categories: Mapping[str, Category]) -> Attribute:

@@ -26,6 +26,7 @@ ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("What {category} {does} {x.the} in the picture seem to be {doing}, {choices}?", _ACTIONS),
 )
 
+# "Which pose is the boy that is near the net in": the preposition would be taken for a part of the relation.
 RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {choices}?", _ALL),
     ("In this picture, {is} {x.the} {choices}?", _ALL),
@@ -34,6 +35,6 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("What {is} {x.the} doing, {choices}?", _ACTIONS),
     ("In the photo, what {is} {x.the} doing, {choices}?", _ACTIONS),
     ("What {does} {x.the} seem to be doing, {choices}?", _ACTIONS),
-    ("Which {category} {is} {x.the} {doing}, {choices}?", _ACTIONS),
+    ("Which {category} {does} {x.the} seem to be {doing}, {choices}?", _ACTIONS),
     ("What {category} {does} {x.the} appear to be {doing}, {choices}?", _ACTIONS),
 )

@@ -14,6 +14,7 @@ from vlgate.perturb.questions.phrases import NounPhrase
 
 T = TypeVar("T")
 TRIES = 8  # of a random choice before another argument is taken
+ENOUGH = 4  # pictures, of which the likeliest is the most likely to be drawn
 DESCRIBED = 0.5  # the share of phrases with an attribute
 
 
@@ -65,6 +66,21 @@ class Arguments:
             self._phrases[key] = NounPhrase(name, self.ontology.nouns[name].number, ordered)
         return self._phrases[key]
 
+    def compound(self, adjectives: tuple[str, ...], name: str) -> bool:
+        """Whether an attribute and the name make another noun, as "white board" does."""
+        return any(f"{word} {name}" in self.ontology.nouns for word in adjectives)
+
+    def goes(self, adjectives: tuple[str, ...], name: str) -> bool:
+        """Whether a class of a thing takes the thing's attributes: a banana is ripe and small, food is neither."""
+        words = self.ontology.words
+        names = (name, *self.ontology.hypernyms(name))
+        categories = ((word, words.attributes[word].category) for word in adjectives)
+        taken = all(
+            not self.corpus.unsaid(name, word) and (not category or words.asked(names, category))
+            for word, category in categories
+        )
+        return taken and not self.compound(adjectives, name)
+
     def classes(self, name: str) -> tuple[str, ...]:
         """The hypernyms of ``name`` that can be asked about, nearest first."""
         if name not in self._classes:
@@ -84,7 +100,10 @@ class Arguments:
             self._lone[thing] = tuple(
                 (word, category)
                 for word, category in zip(known, categories, strict=True)
-                if attributes[word].after and category and categories.count(category) == 1
+                if attributes[word].after
+                and category
+                and categories.count(category) == 1
+                and not self.corpus.unsaid(thing.name, word)
             )
         return self._lone[thing]
 
@@ -175,6 +194,8 @@ class Arguments:
             view = pick(chance, self.views)
             if not view.might & bits:
                 found.append(view)
+                if len(found) == ENOUGH:
+                    break
         return self._plausible(chance, found, names)
 
     def with_one(self, chance: Random, shown: tuple[str, str], absent: str) -> tuple[View, int] | None:
@@ -185,6 +206,8 @@ class Arguments:
             view, number = pick(chance, places)
             if not view.might & bit:
                 found[view] = number
+                if len(found) == ENOUGH:
+                    break
         view_found = self._plausible(chance, list(found), (absent,))
         return None if view_found is None else (view_found, found[view_found])
 
@@ -199,12 +222,22 @@ class Arguments:
 
         Returns: the phrase and the position of the other thing; None where it has no relation that can be read.
         """
-        links = one.view.links.get(one.number)
+        links = [link for link in one.view.links.get(one.number, ()) if not self._twice(one.adjectives, link[0].text)]
         if not links:
             return None
         reading, number = pick(chance, links)
         other = self.named(chance, one.view, number)
         return joined(one.phrase, reading, other.phrase), number
+
+    def _twice(self, adjectives: tuple[str, ...], relation: str) -> bool:
+        """Whether an action stands before the name and one behind it: "a sitting girl sitting on the bench"."""
+        return self.action(relation.split(" ", maxsplit=1)[0]) and any(map(self.action, adjectives))
+
+    def action(self, word: str) -> bool:
+        """Whether a word says what somebody is doing: "sitting", "skiing", "parked"."""
+        attribute = self.ontology.attributes.get(word)
+        category = attribute and self.ontology.words.categories.get(attribute.category)
+        return bool(category and category.kind == "action")
 
     def only(self, one: Named) -> bool:
         """Whether the phrase with "the" can mean nothing else in the picture.

@@ -6,7 +6,7 @@ given by the noun that it is asked with ("color"); one that no list names here i
 
 from __future__ import annotations
 
-ADJECTIVES = frozenset(("wooden", "metallic", "chrome"))
+ADJECTIVES = frozenset(("wooden", "metallic"))
 """Materials that nothing is "made of"."""
 
 _ALL: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Does} {x.the} in the image seem to be {said}?", _ALL),
     ("Would you say that {x.the} {is} {said}?", _ALL),
     ("Would you describe {x.the} as {said}?", _ALL),
-    ("Which best describes {x.the}, {said}?", _ALL),
+    ("Do you think {x.the} {is} {said}?", _ALL),
     ("What {category} {is} {x.the}, {choices}?", _IS),
     ("What {category} {is} {x.the} in this picture, {choices}?", _IS),
     ("What is the {category} of {x.the}, {choices}?", _OF),
@@ -44,7 +44,7 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Does} {x.the} appear to be {said}?", _ALL),
     ("Would you say that {x.the} {is} {said}?", _ALL),
     ("Would you describe {x.the} as {said}?", _ALL),
-    ("Which best describes {x.the}, {said}?", _ALL),
+    ("Do you think {x.the} {is} {said}?", _ALL),
     ("What {category} {is} {x.the}, {choices}?", _IS),
     ("In the photo, what {category} {is} {x.the}, {choices}?", _IS),
     ("What is the {category} of {x.the}, {choices}?", _OF),

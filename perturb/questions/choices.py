@@ -28,14 +28,12 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft 
         return None
     view, number, (name, adjectives) = drawn
     thing = view.things[number]
-    nouns, absent, akin = arguments.ontology.nouns, arguments.absent, arguments.akin
+    absent, akin = arguments.absent, arguments.akin
 
     def fits(word: str, so_far: list[str]) -> bool:
-        if nouns[word].number != thing.number or not absent(word, view):
-            return False
-        return not any(akin(word, other) for other in (thing.name, *so_far))
+        return absent(word, view) and not any(akin(word, other) for other in (thing.name, *so_far))
 
-    false = _false(chance, arguments.corpus.below(name), fits)
+    false = _false(chance, arguments.corpus.below(name, thing.number), fits)
     one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
     return _draft(arguments, chance, one, (kind, name, (thing.name, *false)))
@@ -85,10 +83,16 @@ def _draft(arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, 
     x, objects = one.phrase, tuple[str, ...]((identity(one),))
     if kind.endswith("-related"):
         relation = arguments.related(chance, one)
-        if relation is None:
+        if relation is None or _tells(arguments, relation[0].relation, category):
             return None
         x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
     return Draft(kind, one.view, choices[0], x, objects, category=category, choices=choices)
+
+
+def _tells(arguments: Arguments, relation: str, category: str) -> bool:
+    """Whether a relation is an action itself where one is asked for: "the woman sitting on the bench" has told hers."""
+    asked = arguments.ontology.words.categories.get(category)
+    return asked is not None and asked.kind == "action" and arguments.action(relation.split(" ", maxsplit=1)[0])
 
 
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
@@ -96,20 +100,28 @@ def _classes(arguments: Arguments, view: View, number: int, *, related: bool) ->
     if related and number not in view.links:
         return []
     thing = view.things[number]
+    nouns = arguments.ontology.nouns
     told: list[tuple[str, ...]] = [()] if related else [(word,) for word in thing.adjectives]
     return [
         (name, adjectives)
         for name in arguments.classes(thing.name)
         for adjectives in told
-        if arguments.single(view, number, name, adjectives)
+        if (nouns[name].number == "plural") == (thing.number == "plural")  # not "is the furniture chairs or beds"
+        and arguments.goes(adjectives, name)
+        and arguments.single(view, number, name, adjectives)
     ]
 
 
 def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:
-    """Name a thing without an attribute of the category asked for."""
+    """Name a thing without an attribute of the category asked for, and without an action where one is asked for."""
     view, number = place
     thing, attributes = view.things[number], arguments.ontology.attributes
-    usable = [word for word in thing.adjectives if attributes[word].category != category]
+    action = arguments.ontology.words.categories[category].kind == "action"
+    usable = [
+        word
+        for word in thing.adjectives
+        if attributes[word].category != category and not (action and arguments.action(word))
+    ]
     adjectives = (pick(chance, usable),) if usable and chance.random() < DESCRIBED else ()
     return Named(view, number, arguments.phrase(thing.name, adjectives), adjectives)
 

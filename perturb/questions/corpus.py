@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.chance import Weighted
@@ -12,6 +13,8 @@ from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0
 """Pixels a side below which no object is asked about: what people recognise reliably (CARETS, section 4.2, note 3)."""
+LEAST_OBJECTS = 5
+"""Objects below which a graph says too little of its picture for anything to be missing in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,14 +73,26 @@ class Corpus:
     Raises: ValueError where there is no graph.
     """
 
-    def __init__(self, graphs: Iterable[SceneGraph], ontology: Ontology, *, least_box: float = LEAST_BOX) -> None:
-        """Look up every object once; ``least_box`` is the side in pixels that an object asked about must have."""
+    def __init__(
+        self,
+        graphs: Iterable[SceneGraph],
+        ontology: Ontology,
+        *,
+        least_box: float = LEAST_BOX,
+        least_objects: int = LEAST_OBJECTS,
+    ) -> None:
+        """Look up every object once.
+
+        ``least_box`` is the side in pixels that an object asked about must have, ``least_objects`` how many objects a
+        graph must have for something to be asked about that it does not show.
+        """
         self.ontology = ontology
         self.left_out: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
         self._masks: dict[str, tuple[int, int]] = {}
         self._least_box = least_box
+        self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
         if not self.views:
             raise ValueError("graphs=[]: no scene graph was given; questions need at least one")
@@ -87,19 +102,27 @@ class Corpus:
         self.companions = {name: Weighted(counts) for name, counts in tally.together.items()}
         self.adjectives = {name: Weighted(counts) for name, counts in tally.attributes.items()}
         self.categories = {name: Weighted(counts) for name, counts in tally.categories.items()}
-        self._below: dict[str, Weighted] = {}
+        self._below: dict[tuple[str, Number | None], Weighted] = {}
+        self._shares = {
+            name: {other: count / tally.graphs[other] for other, count in counts.items()}
+            for name, counts in tally.together.items()
+        }
 
     def likelihood(self, name: str, view: View) -> float:
         """Say how well ``name`` goes with a picture: the mean share of graphs with each of its objects that have it."""
-        graphs, together = self._tally.graphs, self._tally.together
-        return sum(together[other][name] / graphs[other] for other in view.names) / max(1, len(view.names))
+        shares = self._shares.get(name)
+        return sum(map(shares.get, view.names, repeat(0.0))) / len(view.names) if shares else 0.0
 
-    def below(self, name: str) -> Weighted:
-        """The names of the graphs' objects that are hyponyms of ``name``, by how many graphs have them."""
-        if name not in self._below:
-            graphs = self._tally.graphs
-            self._below[name] = Weighted({word: graphs[word] for word in self.ontology.hyponyms(name)})
-        return self._below[name]
+    def below(self, name: str, number: Number | None = None) -> Weighted:
+        """The names of the graphs' objects that are hyponyms of ``name``, by how many graphs have them.
+
+        ``number`` takes those of one grammatical number only.
+        """
+        if (name, number) not in self._below:
+            graphs, nouns = self._tally.graphs, self.ontology.nouns
+            words = [word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number}]
+            self._below[name, number] = Weighted({word: graphs[word] for word in words})
+        return self._below[name, number]
 
     def masks(self, name: str) -> tuple[int, int]:
         """What an object annotated as ``name`` might be called, and what it may have, as bits.
@@ -126,7 +149,7 @@ class Corpus:
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item) for item in graph.objects.values())
         place = {identity: number for number, identity in enumerate(graph.objects)}
-        might = 0
+        might = 0 if len(things) >= self._least_objects else -1  # all bits: nothing is known to be absent
         for thing in things:
             might |= thing.possible | thing.parts
             for attribute in thing.object.attributes:  # "brick" of a wall: there are bricks
@@ -179,7 +202,10 @@ class Corpus:
         return False
 
     def _adjectives(self, item: SceneObject) -> tuple[str, ...]:
-        """Those that read well before the name and that no other attribute of the object contradicts."""
+        """Those that read well before the name, make no other noun with it, and that no attribute contradicts.
+
+        A "white board" is no board that is white.
+        """
         attributes, words = self.ontology.attributes, item.name.split()
         return tuple(
             name
@@ -187,8 +213,15 @@ class Corpus:
             if name in attributes
             and attributes[name].before
             and name not in words
+            and not self.unsaid(item.name, name)
+            and f"{name} {item.name}" not in self.ontology.nouns
             and not any(self.ontology.exclusive(name, other) for other in item.attributes if other in attributes)
         )
+
+    def unsaid(self, name: str, attribute: str) -> bool:
+        """Whether an adjective does not go with a noun: what has no number has no size ("small furniture")."""
+        mass = self.ontology.nouns[name].number == "mass"
+        return mass and self.ontology.attributes[attribute].category == "size"
 
     def _counted(self) -> Tally:
         tally = Tally()

@@ -62,3 +62,9 @@ class Draft:
         asked = self.kind, self.x, self.y, self.attribute, frozenset(self.choices)
         views = (self.view,) if self.counterpart is None else (self.view, self.counterpart)
         return tuple((view.graph.id, asked) for view in views)
+
+    def offering(self, choices: tuple[str, ...]) -> Draft:
+        """Return the draft with its choices in another order; much quicker than ``dataclasses.replace``."""
+        return Draft(
+            self.kind, self.view, self.answer, self.x, self.objects, self.y, self.attribute, self.category, choices
+        )

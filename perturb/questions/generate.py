@@ -48,7 +48,7 @@ class Generator:
         """
         self.corpus = corpus
         self._arguments = Arguments(corpus)
-        self._opposites = Opposites(self._arguments)
+        self._opposites = {related: Opposites(self._arguments, related=related) for related in (False, True)}
         self._perturbing = Perturbing(corpus.ontology)
 
     def make(
@@ -104,7 +104,7 @@ class Generator:
         if test == "ontological-inv":
             return lambda chance, *, yes: verification.more_general(arguments, chance, yes=yes)
         if kind in {"attribute", "attribute-related"}:
-            return lambda chance, *, yes: self._opposites.draft(chance, yes=yes, related=kind == "attribute-related")
+            return self._opposites[kind == "attribute-related"].draft
         way = {
             "object": verification.about_object,
             "object-related": verification.about_related_object,

@@ -20,6 +20,8 @@ from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask, category_for, fits
 from vlgate.perturb.scene_graph import Box
 
+_Likeness = tuple[Number, bool, bool]
+_Phrases = tuple[_Likeness, _Likeness | None]
 _FLIPPED = {"yes": "no", "no": "yes"}
 _TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
     {
@@ -83,6 +85,11 @@ class Perturbing:
     def _templates(self, draft: Draft) -> tuple[Template, ...]:
         return fitting(_TYPES[draft.kind], draft.x, draft.y, self._category(draft))
 
+    def _common(self, draft: Draft, other: Draft) -> tuple[Template, ...]:
+        """The templates that fit both."""
+        one, two = ((_likeness(each.x), each.y and _likeness(each.y)) for each in (draft, other))
+        return _both(_TYPES[draft.kind], one, two, self._category(draft))
+
     def _category(self, draft: Draft) -> str:
         """The word for what the choices are, where it goes with all of them."""
         categories = self._ontology.words.categories
@@ -114,9 +121,7 @@ class Perturbing:
 
     def _reordered(self, chance: Random, draft: Draft) -> Iterator[Change]:
         other = _other_order(chance, draft)
-        templates = self._templates(draft)
-        if draft.y is not None:
-            templates = tuple(one for one in templates if fits(one, other.x, other.y))
+        templates = self._common(draft, other)
         if templates:
             template = pick(chance, templates)
             questions = (self._question(template, draft), self._question(template, other))
@@ -125,7 +130,7 @@ class Perturbing:
 
     def _renamed(self, chance: Random, draft: Draft) -> Iterator[Change]:
         other = replace(draft, x=draft.instead or draft.x)
-        templates = [one for one in self._templates(draft) if fits(one, other.x)]
+        templates = self._common(draft, other)
         if templates:
             template = pick(chance, templates)
             questions = (self._question(template, draft), self._question(template, other))
@@ -182,9 +187,7 @@ class Perturbing:
 
 
 @cache  # bounded by its arguments: 7 types, 3 numbers, 2 forms and the few categories
-def _fitting(
-    kind: QuestionType, x: tuple[Number, bool, bool], y: tuple[Number, bool, bool] | None, category: str
-) -> tuple[Template, ...]:
+def _fitting(kind: QuestionType, x: _Likeness, y: _Likeness | None, category: str) -> tuple[Template, ...]:
     """The templates that take phrases like these: their number, whether they are related, whether in a clause too."""
     first, second = _example(*x), None if y is None else _example(*y)
     return tuple(one for one in TEMPLATES[kind] if fits(one, first, second, category=category))
@@ -195,7 +198,14 @@ def fitting(kind: QuestionType, x: NounPhrase, y: NounPhrase | None = None, cate
     return _fitting(kind, _likeness(x), None if y is None else _likeness(y), category)
 
 
-def _likeness(phrase: NounPhrase) -> tuple[Number, bool, bool]:
+@cache
+def _both(kind: QuestionType, one: _Phrases, other: _Phrases, category: str) -> tuple[Template, ...]:
+    """The templates that take the one phrases and the other."""
+    also = _fitting(kind, *other, category)
+    return tuple(template for template in _fitting(kind, *one, category) if template in also)
+
+
+def _likeness(phrase: NounPhrase) -> _Likeness:
     return phrase.number, phrase.other is not None, phrase.that
 
 
@@ -211,7 +221,7 @@ def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
     right, *others = draft.choices
     chance.shuffle(others)
     others.insert(position, right)
-    return replace(draft, choices=tuple(others))
+    return draft.offering(tuple(others))
 
 
 def _other_order(chance: Random, draft: Draft) -> Draft:
@@ -219,7 +229,7 @@ def _other_order(chance: Random, draft: Draft) -> Draft:
     if draft.y is not None:
         return replace(draft, x=draft.y, y=draft.x, objects=draft.objects[::-1])
     orders = [order for order in permutations(draft.choices) if order != draft.choices]
-    return replace(draft, choices=pick(chance, orders))
+    return draft.offering(pick(chance, orders))
 
 
 def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:

@@ -139,12 +139,13 @@ def more_general(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
     if drawn is None or without is None:
         return None
     one, name = arguments.named(chance, *drawn[:2]), drawn[2]
-    asked = arguments.phrase(name, one.adjectives)
+    up, down = pick(chance, arguments.classes(name)), arguments.corpus.below(name).draw(chance)
+    # Whether the attribute is said may not depend on the answer, so it must go with both.
+    adjectives = one.adjectives if all(arguments.goes(one.adjectives, word) for word in (name, up, down)) else ()
+    asked, instead = (arguments.phrase(word, adjectives) for word in (name, up if yes else down))
     if yes:
-        instead = arguments.phrase(pick(chance, arguments.classes(name)), one.adjectives)
         return Draft("object", one.view, "yes", asked, (identity(one),), instead=instead, counterpart=without)
-    below = arguments.phrase(arguments.corpus.below(name).draw(chance), one.adjectives)
-    return Draft("object", without, "no", asked, (None,), instead=below, counterpart=one.view)
+    return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=one.view)
 
 
 def _ranked(arguments: Arguments, name: str) -> list[str]:

@@ -28,6 +28,8 @@ NOUNS = ("cup", "box", "berry", "day", "church", "glass", "horse", "umbrella", "
         ("orange cup", "an"),
         ("umbrella", "an"),
         ("hour", "an"),
+        ("herb", "an"),
+        ("oneway sign", "a"),
         ("house", "a"),
         ("unicorn", "a"),
         ("unimportant man", "an"),

@@ -12,12 +12,12 @@ from vlgate.perturb.questions.makeup import VISUAL, makeup
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 SIZE = 300
-WORLD = world_graphs(3, 120)
+WORLD = world_graphs(3, 150)
 
 
 @pytest.fixture(scope="module")
 def generator():
-    return Generator(Corpus(WORLD, default_ontology(), least_box=0))
+    return Generator(Corpus(WORLD, default_ontology(), least_box=0, least_objects=0))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_every_kind_of_every_test_is_made(made):
 
 
 def test_the_same_seed_gives_the_same_pairs_whatever_was_made_before(made):
-    fresh = Generator(Corpus(WORLD, default_ontology(), least_box=0))
+    fresh = Generator(Corpus(WORLD, default_ontology(), least_box=0, least_objects=0))
     for test in reversed(TESTS):
         assert repr(fresh.make(test, size=SIZE, seed=5).pairs) == repr(made[test].pairs)
 
@@ -211,7 +211,8 @@ def test_graphs_without_anything_to_ask_about_are_an_error_that_says_why():
 
 def test_an_unknown_name_counts_for_all_the_names_in_it():
     """What is unknown is asked about by no question, and what it might be is never said to be absent."""
-    corpus = Corpus([graph("1", thing(1, "zzyzx dog")), graph("2", thing(1, "bench"))], default_ontology())
+    graphs = [graph("1", thing(1, "zzyzx dog")), graph("2", thing(1, "bench"))]
+    corpus = Corpus(graphs, default_ontology(), least_objects=0)
     assert corpus.unknown == {"zzyzx dog": 1}
     unknown, bench = corpus.views
     assert unknown.might & corpus.bits["dog"]
@@ -258,3 +259,20 @@ def test_an_occluded_object_is_gone_in_one_of_the_two_pictures(generator):
         assert asked
         assert all(asked[0] not in ontology.possible(name) | ontology.parts(name) for name in left)
         assert 2 * sum(box.w * box.h for box in pair.foreground) <= pair.graph.width * pair.graph.height
+
+
+OTHERS = ("zebra", "pizza", "laptop", "umbrella")
+
+
+def test_nothing_is_absent_where_a_graph_says_little():
+    def rows(number):
+        return [thing(place, name) for place, name in enumerate(("dog", "bench", "cup", "tree", "kite")[:number])]
+
+    graphs = [graph("few", *rows(4)), graph("many", *rows(5)), graph("other", *map(thing, range(4), OTHERS))]
+    made = Generator(Corpus(graphs, default_ontology())).make("negation-dir", size=40)
+    assert {pair.graph.id for pair in made.pairs if pair.answers[0] == "no"} == {"many"}
+
+
+def test_an_attribute_that_makes_another_noun_is_not_said():
+    [view] = Corpus([graph("1", thing(1, "car", ["toy", "red"]))], default_ontology()).views
+    assert view.things[0].adjectives == ("red",)
