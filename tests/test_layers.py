@@ -199,10 +199,45 @@ def test_allure_is_imported_where_its_report_is_made_only():
     assert offenders(early) == []
 
 
-@pytest.mark.parametrize("door", ["vlgate.plugin", "vlgate.fixtures", "tests_vl", "tests"])
+@pytest.mark.parametrize("door", ["vlgate.plugin", "vlgate.cli", "vlgate.fixtures", "tests_vl", "tests"])
 def test_nothing_imports_the_outer_layers_but_themselves(door):
     found = [one for one in IMPORTS if one.within(door) and not Import("", one.module, early=True).within(door)]
     assert offenders(found) == []
+
+
+def test_the_command_asks_no_model_and_runs_no_test():
+    never = ("vlgate.models", "vlgate.plugin", "vlgate.fixtures", "vlgate.report")
+    assert offenders(one for one in imports("vlgate.cli") if one.top in HEAVY or one.within(*never)) == []
+
+
+PICTURES = {*HEAVY, "PIL", "cv2"}
+
+
+@pytest.mark.parametrize("layer", ["vlgate.perturb.questions", "vlgate.perturb.ontology", "vlgate.perturb.scene_graph"])
+def test_questions_are_made_without_pictures(layer):
+    assert offenders(one for one in imports(layer) if one.top in PICTURES) == []
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        ["vlgate.perturb.questions", "vlgate.perturb.ontology"],
+        ["vlgate.cli.questions", "vlgate.sources.generated"],
+        ["vlgate.perturb.images", "vlgate.sources.annotated"],
+    ],
+)
+def test_what_they_stand_on_loads_no_picture_library_either(modules):
+    code = f"import sys, {', '.join(modules)}; print({{name.partition('.')[0] for name in sys.modules}} & {PICTURES})"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout == "set()\n"
+
+
+def test_the_names_of_all_tables_are_known_without_the_ontology():
+    code = "import sys, vlgate.sources.generated as s; print(s.SHAPES); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "scene-graphs/order-inv" in ended.stdout
+    assert "vlgate.perturb" not in ended.stdout.split()
+    assert "vlgate.sources.scene_graphs" not in ended.stdout.split()
 
 
 @pytest.mark.parametrize("name", ["perturb", "fixtures"])
