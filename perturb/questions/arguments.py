@@ -51,7 +51,11 @@ class Arguments:
         self.views = tuple(view for view in corpus.views if view.askable)
         if not self.views:
             reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(corpus.left_out.items()))
-            raise ValueError(f"graphs={len(corpus.views)!r}: none has an object that can be asked about ({reasons})")
+            unknown = ", ".join(repr(name) for name, _ in corpus.unknown.most_common(5))
+            remedy = f"; make these names known: {unknown}" if unknown else ""
+            raise ValueError(
+                f"graphs={len(corpus.views)!r}: none has an object that can be asked about ({reasons}){remedy}"
+            )
         self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
         self._lone: dict[Thing, tuple[tuple[str, str], ...]] = {}

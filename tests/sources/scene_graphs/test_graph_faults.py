@@ -13,7 +13,7 @@ from vlgate.sources.scene_graphs import MOST_OBJECTS, read_graphs
 BOX = {"x": 10, "y": 10, "w": 20, "h": 20}
 CUP = {"name": "cup", **BOX, "attributes": ["red"], "relations": [{"name": "on", "object": "2"}]}
 TABLE = {"name": "table", **BOX, "attributes": [], "relations": []}
-REMEDY = '; correct it, or read the file with faults="leave out", which leaves the part out and counts it'
+REMEDY = "; correct it, or leave such parts out (--faults leave-out), which are counted"
 
 
 def write(folder, content):

@@ -24,7 +24,7 @@ def problem(folder, content):
     with pytest.raises(DataError) as caught:
         list(read_graphs(file))
     assert str(caught.value).startswith(f"{file}, record ")
-    assert '; correct it, or read the file with faults="leave out"' in str(caught.value)
+    assert "; correct it, or leave such parts out (--faults leave-out)" in str(caught.value)
     return str(caught.value)
 
 

@@ -36,7 +36,7 @@ class Faults:
     file: Path
     mode: Mode
     left_out: Counter[str]
-    remedy: str = 'correct it, or read the file with faults="leave out", which leaves the part out and counts it'
+    remedy: str = "correct it, or leave such parts out (--faults leave-out), which are counted"
 
     def found(self, where: str, reason: str, shown: str) -> None:
         """Raise DataError for a fault, or count it, for the caller to leave out the part that has it."""
