@@ -58,6 +58,8 @@ class Arguments:
             )
         self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
+        self._actions: dict[str, bool] = {}
+        self._going: dict[tuple[str, str], bool] = {}
         self._lone: dict[Thing, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
 
@@ -76,14 +78,16 @@ class Arguments:
 
     def goes(self, adjectives: tuple[str, ...], name: str) -> bool:
         """Whether a class of a thing takes the thing's attributes: a banana is ripe and small, food is neither."""
-        words = self.ontology.words
-        names = (name, *self.ontology.hypernyms(name))
-        categories = ((word, words.attributes[word].category) for word in adjectives)
-        taken = all(
-            not self.corpus.unsaid(name, word) and (not category or words.asked(names, category))
-            for word, category in categories
-        )
-        return taken and not self.compound(adjectives, name)
+        return all(self._goes_with(word, name) for word in adjectives)
+
+    def _goes_with(self, adjective: str, name: str) -> bool:
+        if (adjective, name) not in self._going:
+            words = self.ontology.words
+            category = words.attributes[adjective].category
+            asked = not category or words.asked((name, *self.ontology.hypernyms(name)), category)
+            apart = not self.corpus.unsaid(name, adjective) and not self.compound((adjective,), name)
+            self._going[adjective, name] = asked and apart
+        return self._going[adjective, name]
 
     def classes(self, name: str) -> tuple[str, ...]:
         """The hypernyms of ``name`` that can be asked about, nearest first."""
@@ -226,22 +230,22 @@ class Arguments:
 
         Returns: the phrase and the position of the other thing; None where it has no relation that can be read.
         """
-        links = [link for link in one.view.links.get(one.number, ()) if not self._twice(one.adjectives, link[0].text)]
+        links = one.view.links.get(one.number, ())
+        if any(map(self.action, one.adjectives)):  # not "a sitting girl sitting on the bench"
+            links = tuple(link for link in links if not self.action(link[0].text.partition(" ")[0]))
         if not links:
             return None
         reading, number = pick(chance, links)
         other = self.named(chance, one.view, number)
         return joined(one.phrase, reading, other.phrase), number
 
-    def _twice(self, adjectives: tuple[str, ...], relation: str) -> bool:
-        """Whether an action stands before the name and one behind it: "a sitting girl sitting on the bench"."""
-        return self.action(relation.split(" ", maxsplit=1)[0]) and any(map(self.action, adjectives))
-
     def action(self, word: str) -> bool:
         """Whether a word says what somebody is doing: "sitting", "skiing", "parked"."""
-        attribute = self.ontology.attributes.get(word)
-        category = attribute and self.ontology.words.categories.get(attribute.category)
-        return bool(category and category.kind == "action")
+        if word not in self._actions:
+            attribute = self.ontology.attributes.get(word)
+            category = attribute and self.ontology.words.categories.get(attribute.category)
+            self._actions[word] = bool(category and category.kind == "action")
+        return self._actions[word]
 
     def only(self, one: Named) -> bool:
         """Whether the phrase with "the" can mean nothing else in the picture.
