@@ -1,0 +1,332 @@
+import json
+import math
+import random
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from dual_checkpoints import KINDS, save
+from huggingface_hub import constants
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from vlgate.calling import Caller
+from vlgate.errors import ModelLoadError, PictureError
+from vlgate.models import dual, load
+from vlgate.models.dual_families import FAMILIES
+from vlgate.scoring import Scorer
+from vlgate.types import DualEncoder, Match, Picture
+
+RIGHT = {kind: "siglip2" if kind == "naflex" else kind for kind in KINDS}
+SIGMOID = ("siglip", "siglip2", "naflex")
+TEXTS = ("a red square", "the blue dot.", "a big square of the red dot of a", "A Red Square", "dot", "")
+LONG = "of the " * 30
+# What is documented of each family, written down a second time: the context in tokens, and whether texts are filled
+# up to it without a mask.
+LENGTH = {"align": 12, "altclip": 22}
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    start = tmp_path_factory.mktemp("dual")
+    return {kind: save(kind, start / kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def models(folders):
+    return {kind: dual.DUAL.build(str(folder), folder=folder) for kind, folder in folders.items()}
+
+
+def drawn(number):
+    pixels = np.random.default_rng(number).integers(0, 256, (30 + 9 * (number % 5), 50, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+def pictures(count=6):
+    return [Picture(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+
+
+def refused(door, weights, folder, *, by_check=True):
+    found = set()
+    for ask in (door.check, lambda weights, folder: door.build(weights, folder=folder))[not by_check :]:
+        with pytest.raises(ModelLoadError) as caught:
+            ask(weights, folder)
+        found.add(str(caught.value))
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_normal_and_float64(models, kind):
+    model = models[kind]
+    assert isinstance(model, DualEncoder)
+    for rows, count in ((model.encode_images(pictures()), 6), (model.encode_texts(TEXTS), 6)):
+        assert rows.shape == (count, 16 if kind in ("clip", "align", "altclip", "metaclip2") else 32)
+        assert rows.dtype == np.float64
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-12)
+    assert next(model._model.parameters()).dtype == torch.float32
+
+
+def cosine_by_hand(kind, folder, picture, text):
+    """The library's own forward pass on one pair, its scale and bias taken away again."""
+    config = json.loads((folder / "config.json").read_text())
+    model = getattr(transformers, config["architectures"][0]).from_pretrained(folder).eval()
+    sigmoid = kind in SIGMOID
+    tokens = transformers.AutoTokenizer.from_pretrained(folder)(
+        text.lower() if kind in ("siglip2", "naflex") else text,
+        max_length=LENGTH.get(kind, 24),
+        truncation=True,
+        padding="max_length" if sigmoid else False,
+        padding_side="right",
+        return_tensors="pt",
+    )
+    if sigmoid:
+        tokens = {"input_ids": tokens["input_ids"]}
+    pixels = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")(picture, return_tensors="pt")
+    with torch.no_grad():
+        logit = model(**tokens, **pixels).logits_per_image.item()
+        if kind == "align":
+            return logit * model.temperature.item()
+        bias = model.logit_bias.item() if sigmoid else 0
+        return (logit - bias) / math.exp(model.logit_scale.item())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_agrees_with_the_library_called_by_hand(models, folders, kind):
+    scores = models[kind].encode_images(pictures(3)) @ models[kind].encode_texts([*TEXTS[:4], LONG]).T
+    for picture, text in ((0, 0), (1, 1), (2, 2), (0, 3), (1, 4)):
+        by_hand = cosine_by_hand(kind, folders[kind], drawn(picture), [*TEXTS[:4], LONG][text])
+        assert scores[picture, text] == pytest.approx(by_hand, abs=2e-6)
+    assert scores.std() > 0.01
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batch_order_and_padding_make_no_difference(models, kind):
+    model, order = models[kind], random.Random(0).sample(range(6), 6)
+    together, texts = model.encode_images(pictures()), model.encode_texts(TEXTS)
+    assert np.concatenate([model.encode_images([one]) for one in pictures()]) == pytest.approx(together, abs=1e-5)
+    assert model.encode_images([pictures()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
+    assert np.concatenate([model.encode_texts([one]) for one in TEXTS]) == pytest.approx(texts, abs=1e-5)
+    assert model.encode_texts([LONG, *TEXTS])[1:] == pytest.approx(texts, abs=1e-5)
+    assert model.encode_texts(TEXTS[::-1]) == pytest.approx(texts[::-1], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_that_lose_their_end_are_counted(folders, kind):
+    model = dual.DUAL.build(str(folders[kind]), folder=folders[kind])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind])
+    words = ["dot " * count for count in range(27)]
+    fit = sum(len(tokenizer(text)["input_ids"]) <= LENGTH.get(kind, 24) for text in words)
+    assert 3 < fit < 25
+    model.encode_texts(words[:fit])
+    assert model.truncated_texts == 0
+    rows = model.encode_texts(words)
+    assert model.truncated_texts == len(words) - fit
+    # What fits is read to its end; what grows behind the end is not read.
+    assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
+    assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
+
+
+def test_letters_large_and_small(models):
+    for kind in ("siglip2", "naflex"):  # Gemma's tokenizer keeps them apart
+        large, small = models[kind].encode_texts(["A Red SQUARE", "a red square"])
+        assert large == pytest.approx(small, abs=1e-6)
+    for kind in ("altclip", "metaclip2"):  # XLM-RoBERTa reads large letters as they are
+        large, small = models[kind].encode_texts(["A Red SQUARE", "a red square"])
+        assert not np.allclose(large, small)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_yes_is_what_the_sigmoid_says(models, folders, kind):
+    model = models[kind]
+    if kind not in SIGMOID:
+        assert (model.decision_threshold, model.note) == (None, "")
+        return
+    assert model.decision_threshold == pytest.approx(1.2 / math.exp(2))
+    assert "at a cosine above 0.1624" in model.note
+    scorer = Scorer(model=model, name=kind, caller=Caller(name=kind, size=64))
+    pairs = [Match(picture=picture, text=text) for picture in pictures() for text in TEXTS]
+    replies = scorer.predict(pairs)
+    loaded = getattr(transformers, type(model._model).__name__).from_pretrained(folders[kind])
+    scale, bias = loaded.logit_scale.exp().item(), loaded.logit_bias.item()
+    said = [reply.accepted for reply in replies.values()]
+    assert said == [1 / (1 + math.exp(-(scale * reply.score + bias))) > 0.5 for reply in replies.values()]
+    assert {True, False} == set(said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_precision(models, folders, kind):
+    half = dual.DUAL.build(str(folders[kind]), folder=folders[kind], dtype="bfloat16")
+    for of in (lambda model: model.encode_images(pictures()), lambda model: model.encode_texts(TEXTS)):
+        rows = of(half)
+        assert rows.dtype == np.float64
+        assert np.sum(rows * of(models[kind]), axis=1) == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gpu_says_what_the_cpu_says(models, folders, kind):
+    there = dual.DUAL.build(str(folders[kind]), folder=folders[kind], device="cuda:0")
+    assert there.encode_images(pictures()) == pytest.approx(models[kind].encode_images(pictures()), abs=1e-3)
+    assert there.encode_texts(TEXTS) == pytest.approx(models[kind].encode_texts(TEXTS), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["clip", "siglip"])
+def test_what_it_learns_to_match_scores_higher(folders, kind):
+    model = dual.DUAL.build(str(folders[kind]), folder=folders[kind])
+    squares = [Image.new("RGB", (32, 32), color) for color in ("red", "blue")]
+    pairs = [Picture(key=str(number), load=lambda one=one: one) for number, one in enumerate(squares)]
+    texts = ["a red square", "a blue square"]
+    tokens = model._tokenizer(texts, padding="max_length", max_length=24, return_tensors="pt")["input_ids"]
+    pixels = model._image_processor(squares, return_tensors="pt")["pixel_values"]
+    optimizer = torch.optim.Adam(model._model.parameters(), lr=2e-3)
+    for _ in range(25):
+        logits = model._model(input_ids=tokens, pixel_values=pixels).logits_per_image
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(logits, torch.arange(2)).backward()
+        optimizer.step()
+    scores = model.encode_images(pairs) @ model.encode_texts(texts).T
+    assert scores[0, 0] > scores[0, 1]
+    assert scores[1, 1] > scores[1, 0]
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 1), (1, 3), (2, 200)])
+def test_pictures_of_any_shape(models, size):
+    odd = Picture(key="odd", load=lambda: Image.new("RGB", size, "red"))
+    for model in models.values():
+        assert np.isfinite(model.encode_images([odd, *pictures(1)])).all()
+
+
+def test_a_picture_that_fails_fails_unchanged(models):
+    error = PictureError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    with pytest.raises(PictureError) as caught:
+        models["clip"].encode_images([*pictures(3), Picture(key="bad", load=fail), *pictures(3)])
+    assert caught.value is error
+
+
+def test_a_name_takes_its_own_family_only(folders):
+    doors = {family.name: dual._DOORS[family.name] for family in FAMILIES}
+    for kind, folder in folders.items():
+        for name, door in doors.items():
+            if name == RIGHT[kind]:
+                door.check(kind, folder.parent)
+                assert door.build(kind, folder=folder.parent)._family.name == name
+            else:
+                message = refused(door, kind, folder.parent)
+                assert f"no checkpoint of {name!r} but of {RIGHT[kind]!r}; write {RIGHT[kind]}:{kind}" in message
+
+
+def test_siglip_2_is_known_by_its_words(folders, tmp_path):
+    config = json.loads((folders["siglip"] / "config.json").read_text())
+    assert config["model_type"] == json.loads((folders["siglip2"] / "config.json").read_text())["model_type"]
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": {"vocab_size": 256000}}))
+    dual.SIGLIP2.check(".", tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": None}))
+    dual.SIGLIP.check(".", tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GemmaTokenizerFast"}')
+    dual.SIGLIP2.check(".", tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("[")
+    assert "tokenizer_config.json cannot be read" in refused(dual.SIGLIP, ".", tmp_path)
+
+
+def test_other_architectures_are_named(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "siglop"}')
+    assert "did you mean 'siglip'?" in refused(dual.DUAL, str(tmp_path), tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    assert "model_type ''" in refused(dual.CLIP, str(tmp_path), tmp_path)
+
+
+def test_every_default_is_looked_for_by_its_name(tmp_path):
+    for family in FAMILIES:
+        message = refused(dual._DOORS[family.name], "", tmp_path, by_check=False)
+        assert f"no checkpoint for {family.default}: looked for config.json" in message
+        assert "HF_HUB_OFFLINE is set" in message
+    assert "no weights are named" in refused(dual.DUAL, "", tmp_path)
+
+
+@pytest.fixture
+def copy(folders, tmp_path):
+    (tmp_path / "copy").mkdir()
+    for file in folders["clip"].iterdir():
+        (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
+    return tmp_path / "copy"
+
+
+def test_folders_that_are_not_as_they_should_be(copy, tmp_path):
+    assert "there is no folder" in refused(dual.CLIP, "./cpy", tmp_path)
+    weights = load_file(copy / "model.safetensors")
+    less = {name: weight for name, weight in weights.items() if name != "visual_projection.weight"}
+    save_file(less, copy / "model.safetensors", metadata={"format": "pt"})
+    message = refused(dual.CLIP, "copy", tmp_path, by_check=False)
+    assert "lacks 1 weights of CLIPModel (visual_projection.weight: missing)" in message
+    (copy / "model.safetensors").unlink()
+    assert "expected one of model.safetensors" in dual_check_message("copy", tmp_path)
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    (copy / "preprocessor_config.json").unlink()
+    assert "AutoImageProcessor cannot be loaded" in refused(dual.CLIP, "copy", tmp_path, by_check=False)
+    (copy / "config.json").unlink()
+    assert "expected config.json and model.safetensors" in refused(dual.CLIP, "copy", tmp_path)
+
+
+def dual_check_message(weights, folder):
+    with pytest.raises(ModelLoadError) as caught:
+        dual.CLIP.check(weights, folder)
+    return str(caught.value)
+
+
+def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
+    for file in folders["align"].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    less = {name: weight for name, weight in weights.items() if not name.startswith("text_model.pooler.")}
+    assert len(less) == len(weights) - 2
+    save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    found = dual.ALIGN.build(".", folder=tmp_path)
+    assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
+
+
+@pytest.mark.usefixtures("copy")
+def test_it_loads_as_a_users_model_does(tmp_path, models):
+    found = load("vlgate.models.dual:CLIP.build:copy", folder=tmp_path, device="cpu")
+    assert np.array_equal(found.model.encode_texts(TEXTS), models["clip"].encode_texts(TEXTS))
+
+
+def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
+    seen = [models["clip"].fingerprint]
+    assert dual.CLIP.build("copy", folder=tmp_path).fingerprint == seen[0]
+    assert dual.DUAL.build(str(copy), folder=tmp_path).fingerprint == seen[0]
+    seen.append(dual.CLIP.build("copy", folder=tmp_path, dtype="bfloat16").fingerprint)
+    weights = load_file(copy / "model.safetensors")
+    save_file({name: weight + 1 for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
+    seen.append(dual.CLIP.build("copy", folder=tmp_path).fingerprint)
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.usefixtures("copy")
+def test_without_transformers(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert "pip install 'vlgate[hf]'" in refused(dual.CLIP, "copy", tmp_path, by_check=False)
+
+
+@pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")
+def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
+    for file in folders["siglip"].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "SiglipTokenizer"}')
+    (tmp_path / "spiece.model").touch()
+    assert "pip install 'vlgate[hf]' sentencepiece" in refused(dual.SIGLIP, ".", tmp_path, by_check=False)

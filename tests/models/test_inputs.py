@@ -1,0 +1,55 @@
+import threading
+
+import pytest
+from PIL import Image
+
+from vlgate.errors import PictureError
+from vlgate.models.inputs import prepared, rgb_images, truncated
+from vlgate.types import Picture
+
+
+def picture(number, load=None):
+    return Picture(key=str(number), load=load or (lambda: Image.new("RGB", (1, 1), (number, 0, 0))))
+
+
+def test_the_order_is_kept_and_a_picture_is_decoded_once():
+    decoded = []
+
+    def load(number):
+        decoded.append(number)
+        return Image.new("RGB", (1, 1), (number, 0, 0))
+
+    pictures = [picture(number, lambda number=number: load(number)) for number in range(20)]
+    found = rgb_images([*reversed(pictures), *pictures])
+    assert [image.getpixel((0, 0))[0] for image in found] == [*range(19, -1, -1), *range(20)]
+    assert sorted(decoded) == list(range(20))
+    assert rgb_images([]) == []
+
+
+def test_what_is_prepared_is_what_is_decoded():
+    assert prepared([picture(3), picture(1)], lambda image: image.getpixel((0, 0))[0]) == [3, 1]
+
+
+def test_the_first_picture_that_fails_is_the_one_that_is_named():
+    last = threading.Event()
+
+    def late():
+        last.wait(10)  # the later picture fails first, and is not the one that is raised
+        raise PictureError("1", "it is torn", "mend it")
+
+    def early():
+        last.set()
+        raise PictureError("2", "it is torn", "mend it")
+
+    with pytest.raises(PictureError) as caught:
+        rgb_images([picture(0), picture(1, late), picture(2, early)])
+    assert caught.value.key == "1"
+
+
+def test_texts_that_lose_their_end():
+    def tokenizer(texts, *, truncation, verbose):
+        assert (truncation, verbose) == (False, False)
+        return {"input_ids": [text.split() for text in texts]}
+
+    assert truncated(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == 2
+    assert truncated(tokenizer, [], 3) == 0

@@ -1,0 +1,293 @@
+"""Checkpoints of transformers: a hub repository or a local folder, loaded whole or not at all.
+
+A repository is first brought to this machine and then loaded as the folder that it is, so that only the files named in
+``FILES`` are fetched (and weights as a pickle where there are no others), and nothing of it is run.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.device import pick_dtype
+from vlgate.models.fingerprint import digest, digest_path
+
+CONFIG = "config.json"
+SAFE = ("model.safetensors", "model.safetensors.index.json")
+PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+FILES = ("*.json", "*.txt", "*.model", "*.jinja", "model.safetensors", "model-*-of-*.safetensors")
+_BINS = ("pytorch_model.bin", "pytorch_model-*-of-*.bin")
+_READ = (".json", ".txt", ".model", ".jinja", ".safetensors", ".bin")
+_REPOSITORY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
+_FORMS = "expected a hub repository ORG/NAME, with @REVISION where it is not the newest, or a local folder"
+_DAMAGED = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, ImportError, EOFError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pretrained:
+    """Where a checkpoint comes from.
+
+    ``asked`` is what the user wrote, ``location`` the hub repository (``org/name``) or the path of a local folder, and
+    ``revision`` a branch, tag or commit of the repository; None for its newest.
+    """
+
+    asked: str
+    location: str
+    revision: str | None
+    local: bool
+
+
+def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Part weights from the options behind a question mark; values are taken as they stand, without any decoding.
+
+    >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
+    ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
+
+    Raises: ModelLoadError for an option that is not allowed (with the nearest), has no value or stands twice.
+    """
+    rest, mark, tail = weights.partition("?")
+    found: dict[str, str] = {}
+    for part in tail.split("&") if mark else ():
+        name, _, value = part.partition("=")
+        if name not in allowed:
+            raise ModelLoadError(f"weights={weights!r}: unknown option {name!r}; {nearest(name, sorted(allowed))}")
+        if not value or name in found:
+            raise ModelLoadError(f"weights={weights!r}: the option {name!r} needs one value; write {name}=VALUE once")
+        found[name] = value
+    return rest, found
+
+
+def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
+    """Read what stands after the colon of ``--model NAME:WEIGHTS``; imports nothing, looks at no network.
+
+    Args:
+        weights: a hub repository, or a path: what begins with ``/``, ``.`` or ``~``, or is a folder.
+        folder: where the user started; relative paths begin there.
+        default: the repository where ``weights`` is empty.
+
+    Raises: ModelLoadError where nothing is named, a path is not there, or it is neither path nor repository.
+    """
+    asked = weights or default
+    if not asked:
+        raise ModelLoadError(f"no weights are named; {_FORMS}")
+    path = folder / Path(asked).expanduser()
+    if path.is_dir():
+        return Pretrained(asked=asked, location=str(path), revision=None, local=True)
+    if path.is_file():
+        raise ModelLoadError(
+            f"weights={asked!r} is a file; give the folder that save_pretrained() wrote, with {CONFIG}"
+        )
+    repository, _, revision = asked.partition("@")
+    if asked.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(repository):
+        beside = [other.name for other in path.parent.iterdir() if other.is_dir()] if path.parent.is_dir() else []
+        hint = nearest(path.name, sorted(beside)) if beside else f"there is no folder {path.parent} either"
+        raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}; {_FORMS}")
+    return Pretrained(asked=asked, location=repository, revision=revision or None, local=False)
+
+
+def folder_of(source: Pretrained) -> Path:
+    """The folder on this machine that holds a checkpoint; a repository is fetched where it is not here yet.
+
+    With ``HF_HUB_OFFLINE`` set, only the hub's cache is looked at.
+
+    Raises: ModelLoadError that says what was looked for, where, and what to do.
+    """
+    if source.local:
+        return Path(source.location)
+    try:
+        from huggingface_hub import constants
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    fetch = _in_cache if constants.HF_HUB_OFFLINE else _fetched
+    try:
+        return fetch(source.location, source.revision, str(constants.HF_HUB_CACHE))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelLoadError(_not_here(source, constants.HF_HUB_CACHE, constants.HF_HUB_OFFLINE, error)) from error
+
+
+def _in_cache(location: str, revision: str | None, cache: str) -> Path:
+    from huggingface_hub import try_to_load_from_cache
+
+    config = try_to_load_from_cache(location, CONFIG, revision=revision, cache_dir=cache)
+    if not isinstance(config, str):
+        raise FileNotFoundError(f"{CONFIG} is not in the cache")
+    return Path(config).parent
+
+
+@functools.cache
+def _fetched(location: str, revision: str | None, cache: str) -> Path:
+    """Fetch a repository once in a process: what is read together must be of one commit."""
+    from huggingface_hub import snapshot_download
+
+    folder = Path(snapshot_download(location, revision=revision, cache_dir=cache, allow_patterns=list(FILES)))
+    if not _holds(folder, SAFE):
+        snapshot_download(location, revision=folder.name, cache_dir=cache, allow_patterns=list(_BINS))
+    return folder
+
+
+def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -> str:
+    why = "HF_HUB_OFFLINE is set" if offline else "the hub did not give it"
+    revision = f" --revision {source.revision}" if source.revision else ""
+    return (
+        f"no checkpoint for {source.asked}: looked for {CONFIG} and {SAFE[0]} of {source.location} in {cache}, and "
+        f"{why} ({error}); fetch it where there is a network (hf download {source.location}{revision}) or name a "
+        "local folder"
+    )
+
+
+def read_config(source: Pretrained) -> dict[str, Any]:
+    """The content of a checkpoint's ``config.json``; a repository is fetched where it is not here yet.
+
+    Raises: ModelLoadError where there is none, or it is no JSON object.
+    """
+    file = folder_of(source) / CONFIG
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelLoadError(f"{_holdings(file.parent)}; expected {CONFIG} and {SAFE[0]}") from None
+    except (OSError, ValueError) as error:
+        raise ModelLoadError(f"{file} cannot be read ({error}); save the model anew") from error
+    if not isinstance(config, dict):
+        raise ModelLoadError(f"{file} holds a {type(config).__name__}, not a JSON object; save the model anew")
+    return config
+
+
+def weights_form(folder: Path) -> tuple[str, ...]:
+    """Which kind of weights a folder holds: ``SAFE`` (also where both are there) or ``PICKLED``; imports nothing.
+
+    Raises: ModelLoadError where it holds none, an adapter or a distributed checkpoint (whose metadata is a pickle).
+    """
+    if (folder / ".metadata").exists():
+        raise ModelLoadError(f"{folder} is a distributed checkpoint; load it and save it with save_pretrained()")
+    for names in (SAFE, PICKLED):
+        if _holds(folder, names):
+            return names
+    if (folder / "adapter_config.json").exists():
+        raise ModelLoadError(f"{folder} holds an adapter only; merge it into its model and save that")
+    raise ModelLoadError(f"{_holdings(folder)}; expected one of {', '.join(SAFE + PICKLED)}")
+
+
+def _holds(folder: Path, names: Collection[str]) -> bool:
+    return any((folder / name).is_file() for name in names)
+
+
+def _holdings(folder: Path) -> str:
+    return f"{folder} holds {', '.join(sorted(file.name for file in folder.iterdir())) or 'nothing'}"
+
+
+def load_model(
+    cls: Any, source: Pretrained, *, device: str, dtype: str, may_miss: Collection[str] = (), **kwargs: Any
+) -> Any:
+    """Load a model of transformers with every one of its weights, in evaluation mode.
+
+    Args:
+        cls: a model class of transformers.
+        source: where the checkpoint is.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+        may_miss: regular expressions of the weights that need not be there, since replies do not depend on them.
+        kwargs: handed to ``cls.from_pretrained``.
+
+    Raises: ModelLoadError, also where a weight is missing: the library would make it up at random and only warn. A
+        pickle is read as tensors only; code of a repository is never run.
+    """
+    folder = folder_of(source)
+    safe = weights_form(folder) is SAFE
+    if "config" not in kwargs:
+        _check_type(cls, source)
+    damaged: tuple[type[Exception], ...] = (*_DAMAGED, *_foreign_errors())
+    try:
+        # Sizes that do not match come back in ``info``; the library's own error for them names none.
+        model, info = cls.from_pretrained(
+            str(folder), dtype=pick_dtype(dtype), use_safetensors=safe, weights_only=True, local_files_only=True,
+            trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True, **kwargs,
+        )  # fmt: skip
+    except damaged as error:
+        raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
+    _check_complete(source, cls.__name__, info, may_miss)
+    try:
+        return model.eval().to(device)
+    except RuntimeError as error:
+        raise ModelLoadError(f"{source.asked} does not go onto device={device!r} ({error}); try another") from error
+
+
+def _check_type(cls: Any, source: Pretrained) -> None:
+    """A class fills itself from a checkpoint of another architecture as far as the names agree, and only warns."""
+    wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
+    found = read_config(source).get("model_type", wanted)
+    if wanted and found != wanted:
+        raise ModelLoadError(
+            f"{source.asked} is a checkpoint of model_type {found!r}; {cls.__name__} needs {wanted!r}; name another "
+            "checkpoint, or the model that reads this one"
+        )
+
+
+def _foreign_errors() -> tuple[type[Exception], ...]:
+    import pickle
+
+    from safetensors import SafetensorError
+
+    return SafetensorError, pickle.UnpicklingError
+
+
+def _cannot(source: Pretrained, folder: Path, name: str, error: Exception) -> str:
+    kind = type(error).__name__
+    if kind == "UnpicklingError":  # torch's own message tells how to run what is in it
+        why = f"{PICKLED[0]} holds more than tensors, or is damaged, and is not opened; convert it to safetensors"
+    else:
+        why = f"{kind}: {next(iter(str(error).strip().splitlines()), '')}"
+    named = re.search(r"requires the (\S+) library", str(error)) if isinstance(error, ImportError) else None
+    needs = f"; pip install 'vlgate[hf]' {named[1].lower()}" if named else ""
+    return f"{name} cannot be loaded from {source.asked} (in {folder}): {why}{needs}"
+
+
+def _check_complete(source: Pretrained, name: str, info: dict[str, Any], may_miss: Collection[str]) -> None:
+    lost = dict.fromkeys(info["missing_keys"], "missing")
+    lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
+    some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
+    if some:
+        surplus = f"; it has {', '.join(sorted(info['unexpected_keys'])[:3])}" if info["unexpected_keys"] else ""
+        raise ModelLoadError(
+            f"{source.asked} lacks {len(some)} weights of {name} ({', '.join(some[:3])}){surplus}; they would be "
+            f"random numbers, and so would the replies; name a checkpoint that was trained as a {name}"
+        )
+
+
+def load_processor(cls: Any, source: Pretrained, **kwargs: Any) -> Any:
+    """Load a processor, tokenizer or image processor of transformers; ``kwargs`` go to ``cls.from_pretrained``.
+
+    Raises: ModelLoadError.
+    """
+    folder = folder_of(source)
+    try:
+        return cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
+    except _DAMAGED as error:
+        raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
+
+
+def identity(source: Pretrained) -> str:
+    """What a checkpoint is, for the fingerprint: the content of a local folder, or the repository and its commit.
+
+    Raises: ModelLoadError where it is not on this machine and cannot be fetched.
+    """
+    folder = folder_of(source)
+    # A folder of the hub's cache is snapshots/COMMIT.
+    if not source.local and folder.parent.name == "snapshots":
+        return f"{source.location}@{folder.name}"
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix in _READ)
+    return digest(*(part for file in files for part in (file.name, digest_path(file))))
+
+
+def missing_package(name: str, extra: str) -> ModelLoadError:
+    """The error of a package that is not installed.
+
+    >>> print(missing_package("transformers", "hf"))
+    needs transformers, which is not installed; pip install 'vlgate[hf]'
+    """
+    return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
