@@ -1,0 +1,348 @@
+import importlib
+import json
+import random
+
+import cross_checkpoints
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from huggingface_hub import constants
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ModelLoadError, PictureError
+from vlgate.models import load
+from vlgate.types import Match, Matcher, Picture
+
+CLASSES = {
+    "vilt": "ViltForImageAndTextRetrieval", "blip": "BlipForImageTextRetrieval", "blip2": "Blip2ForImageTextRetrieval",
+    "bridgetower": "BridgeTowerForImageAndTextRetrieval", "flava": "FlavaForPreTraining",
+}  # fmt: skip
+HEADS = {
+    "vilt": "rank_output", "blip": "itm_head", "blip2": "itm_head", "bridgetower": "itm_score.fc",
+    "flava": "itm_head.seq_relationship",
+}  # fmt: skip
+TEXTS = ["a red square", "the blue circle is on the left of a big tree .", "a dog and two cats", "no"]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Networks as small as these lose by sharing the work out."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module", params=list(CLASSES))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(name, tmp_path_factory):
+    return cross_checkpoints.save(name, tmp_path_factory.mktemp(name))
+
+
+def of(name, weights, folder=None, **options):
+    return importlib.import_module(f"vlgate.models.{name}").build(weights=str(weights), folder=folder, **options)
+
+
+@pytest.fixture(scope="module")
+def model(name, folder):
+    return of(name, folder, folder)
+
+
+def drawn(number):
+    shape = ((40, 60, 3), (70, 50, 3), (33, 33, 3), (64, 90, 3))[number % 4]
+    return Image.fromarray(np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8))
+
+
+def pictures(count=4):
+    return [Picture(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+
+
+def pairs(texts=TEXTS, count=4):
+    return [Match(picture=picture, text=text) for picture in pictures(count) for text in texts]
+
+
+def network(model):
+    """The library's model inside an adapter."""
+    return model._head.args[0]
+
+
+def logits(name, whole, inputs):
+    """What the library's own forward says of some inputs that its own processor made."""
+    if name == "blip":
+        return whole(**inputs).itm_score
+    if name == "blip2":
+        return whole(**inputs, use_image_text_matching_head=True).logits_per_image
+    if name == "flava":
+        inputs["bool_masked_pos"] = torch.zeros(len(inputs["input_ids"]), 4, dtype=torch.long)
+        return whole(**inputs, input_ids_masked=inputs["input_ids"], return_loss=False).itm_logits
+    return whole(**inputs).logits
+
+
+def in_library(name, processor, images, texts):
+    length = cross_checkpoints.PLACES + (4 if name == "blip2" else 0)  # with the queries, which come before the text
+    return processor(images=images, text=texts, return_tensors="pt", padding=True, truncation=True, max_length=length)
+
+
+def test_it_agrees_with_the_library_asked_pair_by_pair(name, folder, model):
+    whole = getattr(hf, CLASSES[name]).from_pretrained(folder).eval()
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    expected = []
+    with torch.no_grad():
+        for pair in pairs():
+            said = logits(name, whole, in_library(name, processor, pair.picture.image(), [pair.text]))[0]
+            expected.append(said.item() if name == "vilt" else (said[1] - said[0]).item())
+    assert np.ptp(expected) > 0.1
+    assert model.match(pairs()) == pytest.approx(expected, abs=1e-5)
+
+
+def test_scores_are_numbers_of_a_matcher(name, model):
+    assert isinstance(model, Matcher)
+    scores = model.match(pairs())
+    assert (scores.dtype, scores.shape) == (np.float64, (16,))
+    assert model.decision_threshold == (None if name == "vilt" else 0.0)
+    assert ("[CLS]" in model.note) == (name == "blip")
+    assert {weight.dtype for weight in network(model).parameters()} == {torch.float32}
+    assert not network(model).training
+
+
+def test_batch_order_and_padding_make_no_difference(model):
+    together = model.match(pairs())
+    assert np.concatenate([model.match([pair]) for pair in pairs()]) == pytest.approx(together, abs=1e-5)
+    order = random.Random(0).sample(range(16), 16)
+    assert model.match([pairs()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
+    beside_short = model.match([Match(picture=pictures()[0], text=text) for text in (TEXTS[0], TEXTS[3])])
+    assert beside_short == pytest.approx(together[[0, 3]], abs=1e-5)
+
+
+def test_the_same_call_gives_the_same_scores_and_draws_nothing(model):
+    state = torch.random.get_rng_state()
+    assert np.array_equal(model.match(pairs()), model.match(pairs()))
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_a_picture_is_prepared_once_a_batch(model):
+    loaded = []
+    seen = [Picture(key=f"p{n}", load=lambda n=n: loaded.append(n) or drawn(n)) for n in (0, 1)]
+    batch = [Match(picture=picture, text=text) for text in TEXTS for picture in seen]
+    model.match(batch)
+    assert sorted(loaded) == [0, 1]
+    inputs = model._prepare.inputs([pair.picture for pair in batch], [pair.text for pair in batch])
+    assert inputs.pixels["pixel_values"].shape[0] == 2
+    assert inputs.which.tolist() == [0, 1] * 4
+
+
+def test_texts_that_lose_their_end_are_counted(name, folder):
+    model = of(name, folder, folder)
+    room = len(model._prepare.tokenizer("red")["input_ids"]) - 1  # the special tokens
+    fits, long = " ".join(["red"] * (16 - room)), " ".join(["red"] * (17 - room))
+    model.match(pairs([fits, "red"], 1))
+    assert model.truncated_texts == 0
+    model.match(pairs([long, "red", f"{long} red red", fits], 1))
+    assert model.truncated_texts == 2
+    cut, whole = model.match(pairs([f"{fits} blue", fits], 1))
+    assert cut == pytest.approx(whole, abs=1e-5)
+
+
+def test_a_picture_that_fails_fails_unchanged_and_counts_nothing(model):
+    error = PictureError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    before = model.truncated_texts
+    with pytest.raises(PictureError) as caught:
+        model.match([*pairs(["red " * 40]), Match(picture=Picture(key="bad", load=fail), text="red")])
+    assert caught.value is error
+    assert model.truncated_texts == before
+
+
+def test_half_precision(name, folder, model):
+    half = of(name, folder, folder, dtype="bfloat16")
+    assert half.match(pairs()) == pytest.approx(model.match(pairs()), abs=0.3)
+    assert network(half).dtype == torch.bfloat16
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_gpu_says_what_the_cpu_says(name, folder, model):
+    assert of(name, folder, folder, device="cuda").match(pairs()) == pytest.approx(model.match(pairs()), abs=1e-3)
+
+
+def test_what_is_saved_again_is_the_same_model(name, folder, model, tmp_path):
+    network(model).save_pretrained(tmp_path / "again")
+    hf.AutoProcessor.from_pretrained(folder).save_pretrained(tmp_path / "again")
+    target = f"vlgate.models.{name}:build"
+    again = load(f"{target}:again", folder=tmp_path, device="cpu")
+    assert np.array_equal(again.model.match(pairs()), model.match(pairs()))
+    seen = {again.fingerprint, load(f"{target}:{folder}", folder=tmp_path, device="cpu", dtype="bfloat16").fingerprint}
+    cross_checkpoints.save(name, tmp_path / "other", seed=1)
+    seen.add(load(f"{target}:other", folder=tmp_path, device="cpu").fingerprint)
+    assert len(seen) == 3
+    assert model.fingerprint in load(f"{target}:{folder}", folder=tmp_path, device="cpu").model.fingerprint
+
+
+def squares():
+    colours = {"red": (220, 20, 20), "blue": (20, 20, 220)}
+    return {name: Image.new("RGB", (64, 48), colour) for name, colour in colours.items()}
+
+
+def loss(name, said, fits, whole, inputs):
+    """The library's own loss where it has one; else cross entropy with 1 for a match, as the authors train."""
+    if name == "vilt":  # a ranking of the texts of one picture
+        return torch.nn.functional.cross_entropy(said.view(2, 2), torch.tensor([0, 1]))
+    if name == "bridgetower":
+        return whole(**inputs, labels=fits).loss
+    if name == "flava":
+        inputs |= {"bool_masked_pos": torch.zeros(4, 4, dtype=torch.long), "input_ids_masked": inputs["input_ids"]}
+        return whole(**inputs, itm_labels=fits, mim_labels=torch.zeros(4, 4, dtype=torch.long)).loss_info.itm
+    return torch.nn.functional.cross_entropy(said, fits)
+
+
+def test_the_side_of_the_match_is_the_right_one(name, tmp_path):
+    """A checkpoint that was taught, by the library's own convention, which text fits says so through the adapter."""
+    model, processor = cross_checkpoints.MADE[name]()
+    whole = cross_checkpoints.wider(model, 3)
+    texts = ["a red square", "a blue square"]
+    images = [image for image in squares().values() for _ in texts]
+    inputs = in_library(name, processor, images, texts * 2)
+    fits = torch.tensor([1, 0, 0, 1])
+    steps = torch.optim.Adam(whole.parameters(), lr=1e-3 if name == "bridgetower" else 5e-3)
+    for _ in range(150):
+        inputs.pop("bool_masked_pos", None)
+        found = loss(name, logits(name, whole, dict(inputs)), fits, whole, dict(inputs))
+        if found < 0.05:
+            break
+        steps.zero_grad()
+        found.backward()
+        steps.step()
+    assert found < 0.2
+    whole.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    seen = [Picture(key=key, load=lambda image=image: image) for key, image in squares().items()]
+    scores = of(name, tmp_path, tmp_path).match(
+        [Match(picture=picture, text=text) for picture in seen for text in texts]
+    )
+    assert scores[0] > scores[1]
+    assert scores[3] > scores[2]
+    if name != "vilt":
+        assert (scores > 0).tolist() == [True, False, False, True]
+
+
+def refused(name, weights, folder, *, by_check=False):
+    module = importlib.import_module(f"vlgate.models.{name}")
+    found = []
+    for ask in (module.check, module.build) if by_check else (module.build,):
+        with pytest.raises(ModelLoadError) as caught:
+            ask(weights=str(weights), folder=folder)
+        found.append(str(caught.value))
+    assert len(set(found)) == 1
+    return found[0]
+
+
+def test_a_folder_that_is_not_there(name, tmp_path):
+    (tmp_path / "mymodel").mkdir()
+    assert "there is no folder" in refused(name, "./my-model", tmp_path, by_check=True)
+    assert "config.json" in refused(name, "mymodel", tmp_path, by_check=True)
+
+
+def copied(folder, tmp_path, weights):
+    for file in folder.iterdir():
+        if file.suffix == ".json":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    if weights is not None:
+        save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    return tmp_path
+
+
+def test_a_folder_without_weights(name, folder, tmp_path):
+    assert "model.safetensors" in refused(name, copied(folder, tmp_path, None), tmp_path, by_check=True)
+
+
+def test_a_head_that_would_be_made_up_is_refused(name, folder, tmp_path):
+    weights = load_file(folder / "model.safetensors")
+    assert f"{HEADS[name]}.weight" in weights
+    less = {key: value for key, value in weights.items() if not key.startswith(f"{HEADS[name]}.")}
+    message = refused(name, copied(folder, tmp_path, less), tmp_path)
+    assert f"{HEADS[name]}.bias" in message
+    assert "random numbers" in message
+
+
+def test_a_body_that_would_be_made_up_is_refused(name, folder, tmp_path):
+    weights = load_file(folder / "model.safetensors")
+    inside = "vision_model" if name in ("blip", "blip2", "bridgetower") else "query.weight"
+    key = next(key for key in weights if inside in key and key.endswith(".weight"))
+    less = {other: value for other, value in weights.items() if other != key}
+    assert key in refused(name, copied(folder, tmp_path, less), tmp_path)
+
+
+def test_another_architecture_is_refused(name, folder, tmp_path):
+    copied(folder, tmp_path, load_file(folder / "model.safetensors"))
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "model_type": "bert"}))
+    message = refused(name, tmp_path, tmp_path, by_check=True)
+    assert "'bert'" in message
+    assert f"expected {config['model_type']!r}" in message
+
+
+def test_what_no_score_depends_on_may_be_missing(tmp_path):
+    """The codebook of FLAVA's pretraining, for one."""
+    cross_checkpoints.save("flava", tmp_path)
+    expected = of("flava", tmp_path, tmp_path).match(pairs())
+    weights = load_file(tmp_path / "model.safetensors")
+    less = {key: value for key, value in weights.items() if "codebook" not in key and "logit_scale" not in key}
+    assert len(less) < len(weights)
+    save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    assert np.array_equal(of("flava", tmp_path, tmp_path).match(pairs()), expected)
+
+
+def test_blip_can_begin_a_text_as_its_authors_do(tmp_path):
+    cross_checkpoints.save("blip", tmp_path)
+    plain, own = of("blip", f"{tmp_path}?first=cls", tmp_path), of("blip", f"{tmp_path}?first=enc", tmp_path)
+    whole, processor = network(own), hf.AutoProcessor.from_pretrained(tmp_path)
+    inputs = in_library("blip", processor, drawn(0), [TEXTS[0]])
+    inputs["input_ids"][:, 0] = cross_checkpoints.ENC
+    with torch.no_grad():
+        said = whole(**inputs).itm_score[0]
+    assert own.match(pairs(TEXTS[:1], 1)) == pytest.approx([(said[1] - said[0]).item()], abs=1e-5)
+    assert not np.allclose(own.match(pairs()), plain.match(pairs()), atol=1e-3)
+    assert plain.fingerprint != own.fingerprint
+    assert own.note == ""
+    assert "did you mean 'enc'" in refused("blip", f"{tmp_path}?first=enk", tmp_path, by_check=True)
+    assert "unknown option 'firts'" in refused("blip", f"{tmp_path}?firts=enc", tmp_path, by_check=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["text_config"]["bos_token_id"] = cross_checkpoints.ENC
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert "no token [ENC]" in refused("blip", f"{tmp_path}?first=enc", tmp_path)
+
+
+def test_vilt_looks_at_all_patches_whatever_its_training_left_out(tmp_path):
+    cross_checkpoints.save("vilt", tmp_path)
+    expected = of("vilt", tmp_path, tmp_path).match(pairs())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "max_image_length": 2}))
+    assert np.array_equal(of("vilt", tmp_path, tmp_path).match(pairs()), expected)
+
+
+def test_a_repository_as_it_was_published_years_ago(tmp_path):
+    cross_checkpoints.save("vilt", tmp_path)
+    expected = of("vilt", tmp_path, tmp_path).match(pairs())
+    for file in ("processor_config.json", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / file).unlink()
+    pixels = {"do_normalize": True, "do_resize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3, "resample": 3}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({**pixels, "size": 48, "size_divisor": 16}))
+    words = "\n".join((*cross_checkpoints.SPECIAL, *cross_checkpoints.WORDS))
+    (tmp_path / "vocab.txt").write_text(words + "\n")
+    tokens = {"tokenizer_class": "BertTokenizer", "model_max_length": 16, "do_lower_case": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(tokens))
+    assert np.array_equal(of("vilt", tmp_path, tmp_path).match(pairs()), expected)

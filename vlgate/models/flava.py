@@ -1,0 +1,86 @@
+"""``flava:WEIGHTS``: FLAVA's image-text matching head (Singh et al. 2022, section 3.2).
+
+The score is the logit of a match less that of none. A match is index 1: ``FlavaForPreTraining`` takes the pairs whose
+``itm_labels`` are not 0 as the matching ones. It was trained on texts and pictures that were partly masked; here, as in
+use, nothing is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.models.checkpoints import Architecture, check_local, loaded
+from vlgate.models.hub import Pretrained, pretrained
+from vlgate.models.matching import CrossEncoder, Inputs, Preparation
+
+if TYPE_CHECKING:
+    import torch
+
+DEFAULT = "facebook/flava-full"
+MATCH = 1
+_PRETRAINING = Architecture(
+    kind="flava",
+    model="FlavaForPreTraining",
+    processor="FlavaProcessor",
+    # The codebook and the heads of the other losses.
+    may_miss=(
+        r"image_codebook\..*", r"(mim|mlm|mmm_image|mmm_text)_head\..*", r"flava\.(image|text)_projection\..*",
+        r"flava\.logit_scale", r"flava\.(image_model|text_model|multimodal_model)\.pooler\..*",
+        r"flava\.image_model\.embeddings\.mask_token",
+    ),
+)  # fmt: skip
+
+
+def _logits(model: Any, inputs: Inputs) -> torch.Tensor:
+    """Return logits of no match and match, shape (n, 2); each picture is encoded once.
+
+    The third transformer reads the last layers of the first two before their final layer norms.
+    """
+    import torch
+
+    flava = model.flava
+    seen = flava.image_model(pixel_values=inputs.pixels["pixel_values"], output_hidden_states=True, return_dict=True)
+    read = flava.text_model(
+        input_ids=inputs.input_ids, attention_mask=inputs.attention_mask, output_hidden_states=True, return_dict=True
+    )
+    pictures = inputs.each(flava.image_to_mm_projection(seen.hidden_states[-1]))
+    texts = flava.text_to_mm_projection(read.hidden_states[-1])
+    before = pictures.shape[1] + int(flava.multimodal_model.use_cls_token)
+    mask = inputs.attention_mask
+    joined = flava.multimodal_model(
+        torch.cat([pictures, texts], dim=1),
+        attention_mask=torch.cat([mask.new_ones(len(mask), before), mask], dim=1),
+        return_dict=True,
+    )
+    found: torch.Tensor = model.itm_head(joined.last_hidden_state)
+    return found
+
+
+def _source(weights: str, folder: Path) -> Pretrained:
+    return pretrained(weights, folder, default=DEFAULT)
+
+
+def check(weights: str, folder: Path) -> None:
+    """Say whether local weights are there; imports no torch.
+
+    Raises: ModelLoadError.
+    """
+    check_local(_source(weights, folder), _PRETRAINING)
+
+
+def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
+    """Load a FLAVA with its matching head.
+
+    Args:
+        weights: a hub repository or a local folder; ``DEFAULT`` where empty.
+        folder: where the user started.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError, which says what was looked for, where, and what to do.
+    """
+    model, processor, what = loaded(_PRETRAINING, _source(weights, folder), device=device, dtype=dtype)
+    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
+    return CrossEncoder(partial(_logits, model), prepare, match=MATCH, fingerprint=what)
