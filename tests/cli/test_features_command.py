@@ -1,0 +1,124 @@
+"""The command that finds the regions of pictures."""
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from PIL import Image
+
+from vlgate.cli import features
+from vlgate.errors import ModelLoadError, OptionError
+from vlgate.models.frcnn.config import Config
+from vlgate.models.frcnn.network import network
+from vlgate.models.regions import region_source
+from vlgate.types import Picture
+
+TINY = Config(
+    blocks=(3, 4, 6, 3), stem=4, width=2, res2=8, rpn_hidden=8, objects=9, attributes=5, detections=4, pooled=2,
+    anchor_sizes=(16, 32), short=48, long=64, proposals_before=100, proposals_after=10,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Layers this small take ten times as long where several threads share them on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("detector")
+    content = {
+        "model": {"max_pool": True, "pixel_mean": [*TINY.mean], "pixel_std": [1, 1, 1]},
+        "resnets": {
+            "depth": 50, "norm": "BN", "num_groups": 1, "out_features": ["res4"], "stem_out_channels": 4,
+            "width_per_group": 2, "res2_out_channels": 8, "stride_in_1x1": True,
+        },
+        "rpn": {"bbox_reg_weights": [1] * 4, "nms_thresh": 0.7, "pre_nms_topk_test": 100, "post_nms_topk_test": 10},
+        "anchor_generator": {"sizes": [[16, 32]], "aspect_ratios": [[0.5, 1, 2]], "offset": 0},
+        "proposal_generator": {"hidden_channels": 8, "min_size": 0},
+        "roi_heads": {"num_classes": 9, "nms_thresh_test": [*TINY.overlaps]},
+        "roi_box_head": {
+            "pooler_resolution": 2, "res5halve": False, "attr": True, "num_attrs": 5, "cls_agnostic_bbox_reg": False,
+            "bbox_reg_weights": [10, 10, 5, 5],
+        },
+        "input": {"min_size_test": 48, "max_size_test": 64},
+        "min_detections": 4,
+        "max_detections": 4,
+    }  # fmt: skip
+    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        torch.save(network(replace(TINY)).state_dict(), folder / "pytorch_model.bin")
+    return folder
+
+
+@pytest.fixture
+def images(tmp_path):
+    folder = tmp_path / "images"
+    for number, name in enumerate(("1.jpg", "sub/000000000002.png", "sub/deep/COCO_val2014_000000000003.JPG")):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pixels = np.random.default_rng(number).integers(0, 256, (40, 60, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(file)
+    (folder / "notes.txt").write_text("no picture")
+    return folder
+
+
+def ran(*arguments):
+    parser = argparse.ArgumentParser()
+    features.add(parser)
+    return features.run(parser.parse_args([str(one) for one in (*arguments, "--device", "cpu")]))
+
+
+def test_what_it_writes_is_what_the_detector_sees(images, detector, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert ran("--images", images, "--out", out, "--model", detector, "--batch-size", 2) == 0
+    assert f"3 of 3 pictures in {out}, 3 of them made now" in capsys.readouterr().err
+    needs = {"width": 64, "count": 4}
+    read = region_source("out", tmp_path, "cpu", "float32", **needs)
+    found = region_source(str(detector), tmp_path, "cpu", "float32", **needs)
+    for key, file in (
+        ("v/1", "1.jpg"),
+        ("2.jpg", "sub/000000000002.png"),
+        ("3", "sub/deep/COCO_val2014_000000000003.JPG"),
+    ):
+        picture = Picture(key=key, load=lambda file=file: Image.open(images / file).convert("RGB"))
+        one, other = read.regions([picture])[0], found.regions([picture])[0]
+        assert one.features == pytest.approx(other.features, abs=1e-5)
+        assert one.boxes == pytest.approx(other.boxes, abs=1e-5)
+        assert (one.objects == other.objects).all()
+
+
+def test_it_goes_on_where_it_stopped_and_names_what_is_left_out(images, detector, tmp_path, capsys):
+    out = tmp_path / "out"
+    (images / "bad.jpg").write_bytes(b"no picture")
+    assert ran("--images", images, "--out", out, "--model", detector) == 1
+    said = capsys.readouterr().err
+    assert "3 of 4 pictures" in said
+    assert "left out: bad.jpg: " in said
+    Image.new("RGB", (30, 30), "red").save(images / "bad.jpg")
+    assert ran("--images", images, "--out", out, "--model", detector) == 0
+    assert "4 of 4 pictures" in (said := capsys.readouterr().err)
+    assert "1 of them made now" in said
+
+
+def test_what_does_not_fit_is_said(images, detector, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for changed, expected in (
+        ({"--images": tmp_path / "none"}, "is no folder"),
+        ({"--images": tmp_path / "empty"}, "holds no picture"),
+        ({"--out": images / "1.jpg"}, "is a file"),
+        ({"--batch-size": 0}, "above 0"),
+    ):
+        options = {"--images": images, "--out": tmp_path / "out", "--model": detector} | changed
+        with pytest.raises(OptionError, match=expected):
+            ran(*(part for option in options.items() for part in option))
+    with pytest.raises(ModelLoadError, match="a detector is config"):
+        ran("--images", images, "--out", tmp_path / "out", "--model", tmp_path / "empty")

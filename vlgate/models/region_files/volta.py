@@ -1,0 +1,95 @@
+"""VOLTA's databases of features: an LMDB with a pickled dictionary a picture, under the picture's number as text.
+
+The dictionaries hold img_h, img_w, num_boxes, boxes and features, the last two in base64 or as arrays, boxes in pixels
+(e-bug/volta, and vilbert before it). A pickle can hold a program; these are read by ``pickled`` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.errors import DataError, ModelLoadError
+from vlgate.models.hub import missing_package
+from vlgate.models.region_files.pickled import plain_values
+from vlgate.models.region_files.records import AGAIN, checked, from_base64
+from vlgate.models.regions import Regions
+
+_NOT_A_PICTURE = "keys"  # a list of all keys
+_OTHERS = (
+    ("objects", "objects_id", np.int64),
+    ("object_scores", "objects_conf", np.float32),
+    ("attributes", "attrs_id", np.int64),
+    ("attribute_scores", "attrs_conf", np.float32),
+)
+
+
+class Volta:
+    """A database, open for reading."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a database: a folder with ``data.mdb``, or a single file.
+
+        Raises: ModelLoadError where it cannot be read, or lmdb is not installed.
+        """
+        try:
+            lmdb: Any = import_module("lmdb")
+        except ModuleNotFoundError:
+            raise missing_package("lmdb", "lmdb") from None
+        self._path = path
+        try:
+            self._opened = lmdb.open(
+                str(path), subdir=path.is_dir(), readonly=True, lock=False, readahead=False, create=False
+            )
+            with self._opened.begin() as read:
+                keys = [bytes(key).decode() for key in read.cursor().iternext(keys=True, values=False)]
+        except (lmdb.Error, OSError, ValueError) as error:
+            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); download it again") from None
+        self._keys = [key for key in keys if key != _NOT_A_PICTURE]
+
+    def keys(self) -> Iterable[str]:
+        """The pictures' numbers, as text."""
+        return self._keys
+
+    def read(self, key: str) -> Regions:
+        """Read a picture's dictionary.
+
+        Raises: DataError that names the key where it is damaged, or holds more than plain values and arrays.
+        """
+        with self._opened.begin() as read:
+            content = read.get(key.encode())
+        try:
+            arrays, size = _arrays(plain_values(content))
+        except (ValueError, TypeError, KeyError) as error:
+            problem = f"lacks {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+            raise DataError(self._path, key, problem, AGAIN) from None
+        return checked(self._path, key, arrays, size)
+
+
+def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:
+    if not isinstance(item, Mapping):
+        raise TypeError(f"a {type(item).__name__} where a dictionary was expected")
+    count = int(item["num_boxes"])
+    arrays = {
+        "features": _numbers(item["features"], np.float32).reshape(count, -1),
+        "boxes": _numbers(item["boxes"], np.float32).reshape(count, -1)[:, :4],
+    }
+    arrays |= {name: _numbers(item[own], kind) for name, own, kind in _OTHERS if own in item}
+    return arrays, (_length(item, "h"), _length(item, "w"))
+
+
+def _length(item: Mapping[Any, Any], which: str) -> float:
+    return float(item[f"img_{which}"] if f"img_{which}" in item else item[f"image_{which}"])
+
+
+def _numbers(value: object, kind: type[np.generic]) -> NDArray[Any]:
+    if isinstance(value, str | bytes | bytearray):
+        return from_base64(bytes(value) if isinstance(value, bytearray) else value, kind)
+    if isinstance(value, np.ndarray):
+        return value.astype(kind)
+    raise TypeError(f"a {type(value).__name__} where numbers were expected")
