@@ -1,0 +1,293 @@
+import json
+import random
+import shutil
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from huggingface_hub import constants
+from region_stubs import COLORS, TOKENS, WIDTH, Stub, one_thread, picture, save_tokenizer
+
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.models import load, visualbert
+from vlgate.types import Answerer, Ask, Match, Matcher
+
+SIZES = {
+    "vocab_size": len(TOKENS), "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64,
+    "num_hidden_layers": 2, "visual_embedding_dim": WIDTH, "max_position_embeddings": 24,
+}  # fmt: skip
+STILL = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+ANSWERS = ["<unk>", "red", "blue", "yes", "no", "2"]
+TEXTS = [f"a {color} {thing}" for color in COLORS for thing in ("square", "cat", "dog in a square , is it ?")]
+PAIRS = [Match(picture=picture(number % 4), text=text) for number, text in enumerate(TEXTS)]
+
+
+@pytest.fixture(autouse=True)
+def offline_and_alone(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with one_thread():
+        yield
+
+
+def saved(kind, folder, **more):
+    torch.manual_seed(0)
+    model = kind(transformers.VisualBertConfig(**SIZES, **more)).eval()
+    with torch.no_grad():  # the library's own start is so small that all scores are nearly equal
+        for weights in model.parameters():
+            weights.add_(torch.randn_like(weights) * 0.2)
+    model.save_pretrained(folder)
+    save_tokenizer(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def coco(tmp_path_factory):
+    return saved(transformers.VisualBertForPreTraining, tmp_path_factory.mktemp("visualbert") / "coco")
+
+
+@pytest.fixture(scope="module")
+def vqa(tmp_path_factory):
+    kind = transformers.VisualBertForQuestionAnswering
+    folder = saved(kind, tmp_path_factory.mktemp("visualbert") / "vqa", num_labels=6)
+    (folder / "answers_vqa.txt").write_text("\n".join(ANSWERS) + "\n")
+    return folder
+
+
+@pytest.fixture
+def stub(monkeypatch):
+    source = Stub()
+    monkeypatch.setattr(visualbert, "_regions", lambda *_: source)
+    return source
+
+
+@pytest.fixture
+def matcher(coco, stub, tmp_path):  # noqa: ARG001  # a fixture cannot say usefixtures
+    return visualbert.build(str(coco), tmp_path)
+
+
+def one_by_one(folder, kind, requests, texts):
+    """Each request through the library's own forward, alone and without padding."""
+    model = kind.from_pretrained(folder).eval()
+    tokenizer = transformers.BertTokenizer.from_pretrained(folder)
+    found = []
+    for request, text in zip(requests, texts, strict=True):
+        feats = torch.from_numpy(Stub().regions([request.picture])[0].features)[None]
+        mask = torch.ones(feats.shape[:2], dtype=torch.long)
+        with torch.inference_mode():
+            found.append(model(**tokenizer(text, return_tensors="pt"), visual_embeds=feats, visual_attention_mask=mask))
+    return found
+
+
+def test_scores_are_the_librarys_own(coco, matcher, tmp_path):
+    found = one_by_one(coco, transformers.VisualBertForPreTraining, PAIRS, [pair.text for pair in PAIRS])
+    logits = np.concatenate([reply.seq_relationship_logits.numpy() for reply in found]).astype(np.float64)
+    scores = matcher.match(PAIRS)
+    assert scores.dtype == np.float64
+    assert scores == pytest.approx(logits[:, 0] - logits[:, 1], rel=1e-5, abs=1e-6)
+    assert np.ptp(scores) > 0.1  # so that the next tests say something
+    assert matcher.decision_threshold == 0.0
+    assert isinstance(matcher, Matcher)
+    assert not isinstance(matcher, Answerer)
+    other = visualbert.build(f"{coco}?match=1", tmp_path)
+    assert other.match(PAIRS) == pytest.approx(-scores)
+    assert other.fingerprint != matcher.fingerprint
+    assert "logit 0 is read as the match" in matcher.note
+    assert "logit 1 is read as the match" in other.note
+
+
+def test_neither_batch_nor_order_nor_neighbours_matter(matcher):
+    together = matcher.match(PAIRS)
+    assert np.concatenate([matcher.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
+    order = random.Random(0).sample(range(len(PAIRS)), len(PAIRS))
+    assert matcher.match([PAIRS[place] for place in order]) == pytest.approx(together[order], rel=1e-5, abs=1e-6)
+    long = Match(picture=picture(1), text="a cat is on the left of a dog " * 2)
+    assert matcher.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
+
+
+def test_pictures_may_have_other_numbers_of_boxes(coco, tmp_path, monkeypatch):
+    monkeypatch.setattr(visualbert, "_regions", lambda *_: Stub(ragged=True))
+    model = visualbert.build(str(coco), tmp_path)
+    alone = np.concatenate([model.match([pair]) for pair in PAIRS])
+    assert model.match(PAIRS) == pytest.approx(alone, rel=1e-5, abs=1e-6)
+
+
+def test_a_picture_without_features_has_no_reply(coco, tmp_path, monkeypatch):
+    monkeypatch.setattr(visualbert, "_regions", lambda *_: Stub(missing=["red-2"]))
+    with pytest.raises(NoReplyError) as caught:
+        visualbert.build(str(coco), tmp_path).match(PAIRS)
+    assert caught.value.positions == {2}
+
+
+def test_the_first_logit_is_the_match(coco, stub, tmp_path):
+    """A model that learns what the library calls a match (label 0) must score true texts higher here."""
+    model = transformers.VisualBertForPreTraining.from_pretrained(coco, **STILL).train()
+    tokenizer = transformers.BertTokenizer.from_pretrained(coco)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    numbers = np.arange(32)
+    feats = torch.from_numpy(np.stack([one.features for one in stub.regions([picture(int(n)) for n in numbers])]))
+    said = (numbers // 2) % 2
+    texts = tokenizer([f"a {COLORS[color]} square" for color in said], return_tensors="pt")
+    wrong = torch.from_numpy((said != numbers % 2).astype(np.int64))
+    words = torch.full((32, texts["input_ids"].shape[1] + feats.shape[1]), -100)
+    words[:, 1] = texts["input_ids"][:, 1]  # the library takes a pair's label only beside those of words
+    mask = torch.ones(feats.shape[:2], dtype=torch.long)
+    for _ in range(60):
+        reply = model(
+            **texts, visual_embeds=feats, visual_attention_mask=mask, labels=words, sentence_image_labels=wrong
+        )
+        optimizer.zero_grad()
+        reply.loss.backward()
+        optimizer.step()
+    assert reply.loss.item() < 0.3
+    model.save_pretrained(tmp_path / "trained")
+    save_tokenizer(tmp_path / "trained")
+    pairs = [Match(picture=picture(n), text=f"a {color} square") for n in range(40, 50) for color in COLORS]
+    scores = visualbert.build("trained", tmp_path).match(pairs).reshape(-1, 2)
+    assert (np.sign(scores) == [[1, -1] if number % 2 == 0 else [-1, 1] for number in range(10)]).all()
+
+
+def questions(*choices, text="what color is the square ?"):
+    return [Ask(picture=picture(number), question=text, choices=choices) for number in range(6)]
+
+
+def qa_logits(folder, asked):
+    texts = [f"{ask.question} [MASK]" for ask in asked]  # what the head reads is the token before the last
+    found = one_by_one(folder, transformers.VisualBertForQuestionAnswering, asked, texts)
+    return np.concatenate([reply.logits.numpy() for reply in found])
+
+
+@pytest.mark.usefixtures("stub")
+def test_answers(vqa, tmp_path):
+    model = visualbert.build(str(vqa), tmp_path)
+    assert isinstance(model, Answerer)
+    assert not isinstance(model, Matcher)
+    rows = qa_logits(vqa, questions())
+    assert model.answer(questions("yes", "no")) == ["yes" if row[3] > row[4] else "no" for row in rows]
+    assert model.answer(questions("two", "red")) == ["two" if row[5] > row[1] else "red" for row in rows]
+    best = [ANSWERS[row.argmax()] for row in rows]
+    assert model.answer(questions()) == best
+    assert visualbert.build(f"{vqa}?mode=open", tmp_path).answer(questions("yes", "no")) == best
+    with pytest.raises(NoReplyError, match="'parrot' is none of the answers"):
+        model.answer(questions("parrot", "no"))
+    assert "'parrot'" in model.note
+
+
+@pytest.mark.usefixtures("stub")
+def test_a_question_is_cut_before_its_mask(vqa, tmp_path):
+    model = visualbert.build(f"{vqa}?max_length=8", tmp_path)
+    fits, long = "what color is the square", "what color is the square on the left ?"
+    assert model.answer(questions("red", "blue", text=long)) == model.answer(questions("red", "blue", text=fits))
+    assert model.truncated_texts == 6
+    rows = qa_logits(vqa, questions(text=fits))
+    assert model.answer(questions(text=long)) == [ANSWERS[row.argmax()] for row in rows]
+
+
+@pytest.mark.usefixtures("stub")
+def test_answers_must_be_named(vqa, tmp_path):
+    shutil.copytree(vqa, tmp_path / "unnamed")
+    (tmp_path / "unnamed" / "answers_vqa.txt").unlink()
+    assert "answers_vqa.txt of Pythia's" in refused("unnamed", tmp_path)
+    config = json.loads((vqa / "config.json").read_text())
+    config |= {"id2label": dict(enumerate(ANSWERS)), "label2id": {answer: n for n, answer in enumerate(ANSWERS)}}
+    (tmp_path / "unnamed" / "config.json").write_text(json.dumps(config))
+    asked = questions("yes", "no", "red")
+    assert visualbert.build("unnamed", tmp_path).answer(asked) == visualbert.build(str(vqa), tmp_path).answer(asked)
+
+
+def test_texts_that_lose_their_end_are_counted(matcher):
+    matcher.match([Match(picture=picture(0), text=text) for text in ("cat " * 22, "cat " * 23, "a cat")])
+    assert matcher.truncated_texts == 1
+
+
+def test_half_precision(coco, vqa, matcher, tmp_path):
+    assert {weights.dtype for weights in matcher._model.parameters()} == {torch.float32}
+    half = visualbert.build(str(coco), tmp_path, dtype="bfloat16")
+    assert half.match(PAIRS) == pytest.approx(matcher.match(PAIRS), abs=0.2)
+    answers = visualbert.build(str(vqa), tmp_path, dtype="bfloat16").answer(questions("yes", "no"))
+    assert set(answers) <= {"yes", "no"}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+def test_a_gpu_says_the_same(coco, vqa, matcher, tmp_path):
+    scores = visualbert.build(str(coco), tmp_path, device="cuda").match(PAIRS)
+    assert scores == pytest.approx(matcher.match(PAIRS), rel=1e-3, abs=1e-4)
+    asked = questions("red", "blue")
+    here, there = (visualbert.build(str(vqa), tmp_path, device=device).answer(asked) for device in ("cpu", "cuda"))
+    assert here == there
+
+
+@pytest.mark.usefixtures("stub")
+def test_as_an_option_of_the_command_line(coco, tmp_path):
+    loaded = load(f"vlgate.models.visualbert:build:{coco}", folder=tmp_path, device="cpu")
+    assert "regions of a stub" in loaded.model.note
+    half = load(f"vlgate.models.visualbert:build:{coco}", folder=tmp_path, device="cpu", dtype="bfloat16")
+    assert half.fingerprint != loaded.fingerprint
+
+
+def refused(weights, folder):
+    with pytest.raises(ModelLoadError) as caught:
+        visualbert.build(weights, folder)
+    return str(caught.value)
+
+
+def test_the_detector_that_runs_here_does_not_fit_every_checkpoint(coco, tmp_path):
+    message = refused(str(coco), tmp_path)
+    for words in (
+        "takes 8 numbers a box", "2048", "uclanlp/visualbert-vqa*", "visualbert-nlvr2* 1024", "visualbert-vcr* 512",
+        "regions=FILE",
+    ):  # fmt: skip
+        assert words in message
+    missing = refused(f"{coco}?regions=none.tsv", tmp_path)
+    assert "none.tsv is not there" in missing
+    assert "nlvr2" not in missing
+
+
+def test_a_file_of_another_detectors_features(coco, tmp_path):
+    boxes, wide = np.tile(Stub().regions([picture(0)])[0].boxes, (1, 3, 1)), np.zeros((1, 15, 9), np.float32)
+    np.savez(tmp_path / "wide.npz", pictures=["red-0"], features=wide, boxes=boxes)
+    np.savez(tmp_path / "right.npz", pictures=["red-0"], features=wide[..., :8], boxes=boxes)
+    pairs = [Match(picture=picture(0), text="a cat")]
+    with pytest.raises(ModelReplyError, match=r"9 numbers a box, the model takes 8.*visualbert-nlvr2\* 1024"):
+        visualbert.build(f"{coco}?regions=wide.npz", tmp_path).match(pairs)
+    assert np.isfinite(visualbert.build(f"{coco}?regions=right.npz", tmp_path).match(pairs)).all()
+
+
+@pytest.mark.usefixtures("stub")
+def test_what_is_not_there(coco, tmp_path):
+    assert "no weights are named" in refused("", tmp_path)
+    assert "there is no folder" in refused("./coco", tmp_path)
+    assert "expected 0 or 1" in refused(f"{coco}?match=2", tmp_path)
+    assert "expected restricted or open" in refused(f"{coco}?mode=free", tmp_path)
+    assert "did you mean 'answers'" in refused(f"{coco}?answer=x", tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["VisualBertForVisualReasoning", "VisualBertModel"])
+def test_a_checkpoint_that_neither_matches_nor_answers(kind, tmp_path):
+    getattr(transformers, kind)(transformers.VisualBertConfig(**SIZES)).save_pretrained(tmp_path / "other")
+    message = refused("other", tmp_path)
+    assert f"is a {kind}, which neither matches nor answers" in message
+    assert "uclanlp/visualbert-nlvr2-coco-pre" in message
+
+
+@pytest.mark.parametrize("lost", ["cls.seq_relationship.bias", "visual_bert.embeddings.visual_projection.weight"])
+@pytest.mark.usefixtures("stub")
+def test_weights_that_are_not_there_are_never_made_up(coco, tmp_path, lost):
+    model = transformers.VisualBertForPreTraining.from_pretrained(coco)
+    states = {name: value for name, value in model.state_dict().items() if name != lost}
+    model.save_pretrained(tmp_path / "half", state_dict=states)
+    save_tokenizer(tmp_path / "half")
+    assert lost in refused("half", tmp_path)
+
+
+@pytest.mark.usefixtures("stub")
+def test_without_a_tokenizer_berts_is_meant(coco, tmp_path):
+    """The published checkpoints of VisualBERT have none."""
+    shutil.copytree(coco, tmp_path / "bare")
+    for name in ("tokenizer.json", "vocab.txt"):
+        (tmp_path / "bare" / name).unlink()
+    message = refused("bare", tmp_path)
+    assert "google-bert/bert-base-uncased" in message
+    assert "tokenizer=FOLDER" in message
+    assert visualbert.build(f"bare?tokenizer={coco}", tmp_path).match(PAIRS).shape == (6,)

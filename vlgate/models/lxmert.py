@@ -1,0 +1,197 @@
+"""``lxmert``: LXMERT of transformers on region features, as a matcher and as an answerer.
+
+Tan and Bansal, EMNLP 2019. Which of the two a checkpoint is stands in its configuration. A pretrained one matches (and
+answers too, where its 9,500 answers are named); one that was fine-tuned on VQA or GQA answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError
+from vlgate.models import hub
+from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_mode
+from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
+from vlgate.models.regions import region_source
+from vlgate.types import Ask, FloatArray, Match
+
+if TYPE_CHECKING:
+    import torch
+
+PRETRAINED = "unc-nlp/lxmert-base-uncased"
+VQA = "unc-nlp/lxmert-vqa-uncased"
+GQA = "unc-nlp/lxmert-gqa-uncased"
+OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer")
+MATCH = 1
+"""The place of "match" in ``cross_relationship_score``: its pretraining labels a caption of the picture 1."""
+_ANSWERS = ("label2ans.json", "trainval_label2ans.json", "all_ans.json")
+_WHERE = (
+    "of github.com/airsplay/lxmert, data/lxmert/all_ans.json (9,500 answers, the pretrained model), "
+    "data/vqa/trainval_label2ans.json (3,129) or data/gqa/trainval_label2ans.json (1,842); it may also lie beside the "
+    f"weights, as {_ANSWERS[0]}"
+)
+_ANSWERER = "LxmertForQuestionAnswering"
+# Heads of the pretraining that neither a match nor an answer goes through.
+_UNUSED = (r"cls\.predictions\..*", r"obj_predict_head\..*")
+_ANSWER_HEAD = r"answer_head\..*"
+
+
+class Lxmert:
+    """What LXMERT says of pictures and texts; ``truncated_texts`` counts the texts so far that lost their end."""
+
+    def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str) -> None:
+        """Take a model of transformers in evaluation mode, and what makes its inputs."""
+        self.fingerprint = fingerprint
+        self.truncated_texts = 0
+        self._model = model
+        self._inputs = inputs
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know."""
+        return self._inputs.source.note
+
+    def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
+        """What a head of the model makes of each request, shape (n, outputs)."""
+        import torch
+
+        regions = self._inputs.regions([request.picture for request in requests])
+        seen = {"visual_feats": regions.features, "visual_pos": regions.boxes, "visual_attention_mask": regions.mask}
+        tokens, cut = self._inputs.tokens(texts)
+        with torch.inference_mode():
+            # The head alone: the pretraining's other heads would score 30,522 words at each place of each text.
+            pooled = self._model.lxmert(**seen, **tokens).pooled_output
+            scores: torch.Tensor = head(pooled).float().cpu().double()
+        self.truncated_texts += cut  # last, so that a batch that is asked again counts once
+        return np.asarray(scores.numpy(), dtype=np.float64)
+
+
+class LxmertMatcher(Lxmert):
+    """LXMERT's matching head: the score is the logit of "match" less that of "no match"; yes where it is above 0."""
+
+    decision_threshold = 0.0
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Score pairs.
+
+        Returns: scores of shape (n,).
+        Raises: PictureError or NoReplyError where a picture has no regions.
+        """
+        scores = self._scored(pairs, [pair.text for pair in pairs], self._model.cls.seq_relationship)
+        return np.asarray(scores[:, MATCH] - scores[:, 1 - MATCH], dtype=np.float64)
+
+
+class LxmertAnswerer(Lxmert):
+    """LXMERT's answering head over a list of answers; see ``AnswerList``."""
+
+    def __init__(self, model: Any, inputs: RegionInputs, answers: AnswerList, *, fingerprint: str) -> None:
+        """Take the names of the model's answers as well."""
+        super().__init__(model, inputs, fingerprint=fingerprint)
+        self._answers = answers
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know, of the choices that the model cannot give as well."""
+        return "; ".join(filter(None, (super().note, self._answers.note)))
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer questions.
+
+        Returns: n answers, each one of the question's choices where it has any.
+        Raises: PictureError or NoReplyError where a picture has no regions; NoReplyError where a choice is none of the
+            model's answers, or the best two score the same.
+        """
+        self._answers.check(questions)
+        texts = [question.question for question in questions]
+        return self._answers.choose(self._scored(questions, texts, self._model.answer_head), questions)
+
+
+class LxmertPretrained(LxmertMatcher, LxmertAnswerer):
+    """The pretrained model with its answers named: it matches and answers."""
+
+
+def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
+    """Load LXMERT.
+
+    Args:
+        weights: a hub repository or a local folder, ``PRETRAINED`` where empty. Behind a question mark:
+            ``regions=FILE`` for region features that were made before, ``answers=FILE`` for the names of the answers,
+            ``mode=open`` for answers without regard to a question's choices, ``max_length=20`` for texts that end
+            there (20 tokens in LXMERT's release, 30 in VALSE's), ``tokenizer=FOLDER``.
+        folder: where the user started.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Returns: LxmertMatcher, LxmertAnswerer or LxmertPretrained.
+    Raises: ModelLoadError, which says what was looked for, where, and what to do.
+    """
+    return _build(weights, folder, device, dtype, PRETRAINED)
+
+
+def build_vqa(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
+    """Load LXMERT as it was fine-tuned on VQA; as ``build``, with ``VQA`` where no weights are named."""
+    return _build(weights, folder, device, dtype, VQA)
+
+
+def build_gqa(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
+    """Load LXMERT as it was fine-tuned on GQA; as ``build``, with ``GQA`` where no weights are named."""
+    return _build(weights, folder, device, dtype, GQA)
+
+
+def check(weights: str, folder: Path) -> None:
+    """Say whether local weights and files are there; imports neither torch nor transformers.
+
+    Raises: ModelLoadError.
+    """
+    name, options = hub.split_options(weights, OPTIONS)
+    hub.pretrained(name, folder, default=PRETRAINED)
+    check_mode(options.get("mode", ""))
+    answers_file(options.get("answers", ""), folder, None, ())
+
+
+def _build(weights: str, folder: Path, device: str, dtype: str, default: str) -> Lxmert:
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise hub.missing_package(error.name or "transformers", "hf") from error
+
+    check(weights, folder)
+    name, options = hub.split_options(weights, OPTIONS)
+    source = hub.pretrained(name, folder, default=default)
+    answers = _answers_file(source, options.get("answers", ""), folder)
+    answering = _ANSWERER in (hub.read_config(source).get("architectures") or ())
+    cls = transformers.LxmertForQuestionAnswering if answering else transformers.LxmertForPreTraining
+    may_miss = () if answering else (*_UNUSED, *(() if answers else (_ANSWER_HEAD,)))
+    model = hub.load_model(cls, source, device=device, dtype=dtype, may_miss=may_miss)
+    inputs = _inputs(model, source, options, folder, device, dtype)
+    who = f"{hub.identity(source)} {inputs.source.fingerprint} {inputs.length} {dtype} {transformers.__version__}"
+    if not answering and answers is None:
+        return LxmertMatcher(model, inputs, fingerprint=who)
+    config = model.config
+    if not hasattr(model, "answer_head"):
+        raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
+    named = answer_list(answers, config.id2label, config.num_qa_labels, mode=options.get("mode", ""), where=_WHERE)
+    kind = LxmertAnswerer if answering else LxmertPretrained
+    return kind(model, inputs, named, fingerprint=f"{who} {named.fingerprint}")
+
+
+def _answers_file(source: hub.Pretrained, asked: str, folder: Path) -> Path | None:
+    return answers_file(asked, folder, hub.folder_of(source), _ANSWERS)
+
+
+def _inputs(
+    model: Any, source: hub.Pretrained, options: dict[str, str], folder: Path, device: str, dtype: str
+) -> RegionInputs:
+    config = model.config
+    return RegionInputs(
+        tokenizer=load_tokenizer(source, folder, options.get("tokenizer", ""), config.vocab_size),
+        source=region_source(options.get("regions", ""), folder, device, dtype, width=config.visual_feat_dim),
+        length=text_length(options.get("max_length", ""), config.max_position_embeddings),
+        width=config.visual_feat_dim,
+        device=model.device,
+        dtype=model.dtype,
+    )

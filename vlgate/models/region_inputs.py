@@ -1,0 +1,167 @@
+"""What goes into a model on region features: texts as rows of tokens, pictures as boxes with a vector each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, ModelReplyError
+from vlgate.models import hub
+from vlgate.models.regions import Float32, RegionSource
+from vlgate.types import Picture
+
+if TYPE_CHECKING:
+    import torch
+
+BERT = "google-bert/bert-base-uncased"
+"""Whose tokenizer LXMERT and VisualBERT were trained with; VisualBERT's repositories hold none of their own."""
+_VOCABULARIES = ("tokenizer.json", "vocab.txt")
+SHORTEST = 4
+"""Tokens that a text must be given at least: its two ends, a mask, and one that says something."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRegions:
+    """The regions of n pictures, on the model's device, padded on the right to the most boxes m among them.
+
+    ``features`` are of shape (n, m, d), ``boxes`` of shape (n, m, 4), as x1, y1, x2, y2 in 0..1, and ``mask`` of shape
+    (n, m) is 1 for a box and 0 for padding.
+    """
+
+    features: torch.Tensor
+    boxes: torch.Tensor
+    mask: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionInputs:
+    """Makes the inputs of a model from requests.
+
+    ``length`` is how many tokens a text may have, both ends included, and ``suffix`` what tokens stand before a text's
+    last one; they are never cut. ``width`` is how many numbers a box has, and ``whose`` says of which detectors.
+    """
+
+    tokenizer: Any
+    source: RegionSource
+    length: int
+    width: int
+    device: torch.device
+    dtype: torch.dtype
+    suffix: tuple[int, ...] = ()
+    whose: str = ""
+
+    def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], int]:
+        """Encode texts, padded on the right to the longest of them.
+
+        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and how
+            many texts lost their end.
+        """
+        import torch
+
+        room = self.length - len(self.suffix)
+        # The tokenizer would warn of texts that are longer than the model takes, which are counted here instead.
+        whole = self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
+        rows = [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole]
+        longest = max(map(len, rows))
+        ids = [row + [self.tokenizer.pad_token_id] * (longest - len(row)) for row in rows]
+        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
+        input_ids, attention_mask = (torch.tensor(numbers, device=self.device) for numbers in (ids, mask))
+        tensors = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "token_type_ids": torch.zeros_like(input_ids),
+        }
+        return tensors, sum(len(row) > room for row in whole)
+
+    def regions(self, pictures: Sequence[Picture]) -> SeenRegions:
+        """Give the regions of each picture; one that stands there twice is computed, and copied to the device, once.
+
+        Raises: what the source raises, and ModelReplyError where its boxes do not have ``width`` numbers.
+        """
+        import torch
+
+        seen = dict(zip(pictures, self.source.regions(pictures), strict=True))
+        for picture, regions in seen.items():
+            if regions.features.shape[-1] != self.width:
+                problem = f"has {regions.features.shape[-1]} numbers a box, the model takes {self.width}"
+                says = "; ".join(filter(None, (self.source.note, self.whose, "give others with regions=FILE")))
+                raise ModelReplyError(f"the region features of {picture.key!r}: it {problem}; {says}")
+        places = {picture: place for place, picture in enumerate(seen)}
+        order = torch.tensor([places[picture] for picture in pictures], device=self.device)
+        features = self._tensor(_padded([regions.features for regions in seen.values()]))
+        boxes = self._tensor(_padded([regions.boxes for regions in seen.values()]))
+        counts = torch.tensor([len(regions.boxes) for regions in seen.values()], device=self.device)
+        mask = (torch.arange(features.shape[1], device=self.device) < counts[:, None]).long()
+        return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
+
+    def _tensor(self, array: Float32) -> torch.Tensor:
+        import torch
+
+        return torch.from_numpy(array).to(self.device, self.dtype)
+
+
+def _padded(rows: Sequence[Float32]) -> Float32:
+    most = max(map(len, rows))
+    return np.stack([np.pad(row, ((0, most - len(row)), (0, 0))) if len(row) < most else row for row in rows])
+
+
+def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
+    """The tokenizer that a model's texts go through.
+
+    Args:
+        source: the model's checkpoint; its own tokenizer is taken where it has one and none is asked for.
+        folder: where the user started.
+        asked: another tokenizer's repository or folder; "" for none. ``BERT`` stands in where the checkpoint has none.
+        vocabulary: how many tokens the model knows.
+
+    Raises: ModelLoadError where it cannot be had, knows tokens that the model does not, or is no BERT tokenizer, with a
+        token at each end of a text.
+    """
+    place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
+    try:
+        tokenizer = _with_a_vocabulary(place)
+    except ModelLoadError as error:
+        remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
+        raise ModelLoadError(f"no tokenizer for {source.asked}: {error}; {remedy}") from error
+    ends = tokenizer("")["input_ids"]
+    if len(ends) != 2 or None in (*ends, tokenizer.pad_token_id, tokenizer.mask_token_id):
+        raise ModelLoadError(
+            f"the tokenizer of {place.asked} is not BERT's: it has no [CLS], [SEP], [PAD] and [MASK]; name another "
+            "with tokenizer=FOLDER"
+        )
+    if len(tokenizer) > vocabulary:
+        raise ModelLoadError(
+            f"the tokenizer of {place.asked} has {len(tokenizer)} tokens, the model {source.asked} knows {vocabulary}; "
+            "name the one that it was trained with: tokenizer=FOLDER"
+        )
+    return tokenizer
+
+
+def _with_a_vocabulary(place: hub.Pretrained) -> Any:
+    import transformers
+
+    # Without a vocabulary the library makes a tokenizer to which all words are unknown, and says nothing.
+    if not _has_tokenizer(place):
+        raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")
+    return hub.load_processor(transformers.AutoTokenizer, place)
+
+
+def _has_tokenizer(source: hub.Pretrained) -> bool:
+    folder = hub.folder_of(source)
+    return any((folder / name).is_file() for name in _VOCABULARIES)
+
+
+def text_length(asked: str, context: int) -> int:
+    """How many tokens a text may have, both ends included: the model's context, or fewer where asked for.
+
+    Raises: ModelLoadError.
+    """
+    if not asked:
+        return context
+    if not asked.isascii() or not asked.isdecimal() or not SHORTEST <= int(asked) <= context:
+        raise ModelLoadError(f"max_length={asked!r}: expected a whole number of tokens from {SHORTEST} to {context}")
+    return int(asked)
