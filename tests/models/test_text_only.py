@@ -1,0 +1,264 @@
+import math
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+import tokenizers
+import torch
+import transformers
+from huggingface_hub import constants
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.models import load
+from vlgate.models.text_only import (
+    check_causal,
+    check_gpt1,
+    check_gpt2,
+    check_masked,
+    gpt1,
+    gpt2,
+    mean_perplexity,
+    valse_perplexity,
+)
+from vlgate.types import Reader
+
+SOME = "a the cat dog tree hill red blue runs sleeps on under two big small and sees no stop"
+WORDS = SOME.split()
+TEXTS = [
+    "a cat sleeps on",
+    "two big dog and the small cat sees no red tree on the blue hill and a dog runs under the tree",
+    "the dog runs under a tree",
+    "a red cat sees a blue dog on the hill",
+]
+LONG = " ".join(WORDS[number % len(WORDS)] for number in range(50))
+KINDS = ("gpt2", "gpt1", "bert")
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Models this small are quicker without threads, on a machine that has other work above all."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@cache
+def tokenizer(kind):
+    tokens = ["[PAD]", "[UNK]", "<s>", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    ids = {token: number for number, token in enumerate(tokens)}
+    fast = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, "[UNK]"))
+    fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    special = {"unk_token": "[UNK]", "pad_token": "[PAD]"}
+    if kind == "gpt2":
+        special["bos_token"] = "<s>"
+    if kind == "bert":
+        ends = [("[CLS]", ids["[CLS]"]), ("[SEP]", ids["[SEP]"])]
+        fast.post_processor = tokenizers.processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+        special |= {"cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=fast, **special)
+
+
+@cache
+def network(kind):
+    size = len(WORDS) + 6
+    small = {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32, "vocab_size": size}
+    bert = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        if kind == "gpt2":
+            model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**small, bos_token_id=2, eos_token_id=2))
+        elif kind == "gpt1":
+            model = transformers.OpenAIGPTLMHeadModel(transformers.OpenAIGPTConfig(**small))
+        else:
+            config = transformers.BertConfig(**bert, vocab_size=size, max_position_embeddings=32)
+            model = transformers.BertForMaskedLM(config)
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A folder with one checkpoint of each kind, as their authors would save them."""
+    folder = tmp_path_factory.mktemp("text-only")
+    for kind in KINDS:
+        network(kind).save_pretrained(folder / kind)
+        tokenizer(kind).save_pretrained(folder / kind)
+    return folder
+
+
+CALLS = {
+    "gpt2": "vlgate.models.text_only:gpt2:gpt2",
+    "gpt1": "vlgate.models.text_only:gpt1:gpt1",
+    "valse": "vlgate.models.text_only:causal:gpt2?variant=valse",
+    "valse1": "vlgate.models.text_only:gpt1:gpt1?variant=valse",
+    "bert": "vlgate.models.text_only:masked:bert",
+}
+
+
+def loaded(name, start, **options):
+    return load(CALLS[name], folder=start, device="cpu", **options)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_batches_order_and_longer_neighbours_make_no_difference(name, start):
+    model = loaded(name, start).model
+    assert isinstance(model, Reader)
+    together = model.perplexity(TEXTS)
+    assert together.dtype == np.float64
+    assert together.shape == (len(TEXTS),)
+    assert np.ptp(together) > 1
+    assert np.concatenate([model.perplexity([text]) for text in TEXTS]) == pytest.approx(together, rel=1e-5)
+    assert model.perplexity(TEXTS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
+    assert model.truncated_texts == 0
+
+
+def by_hand(kind, text):
+    """The library's own loss, which is the mean negative log-likelihood of all tokens but the first."""
+    ids = tokenizer(kind)(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    if kind == "gpt2":
+        ids = torch.cat([torch.tensor([[2]]), ids], dim=1)
+    with torch.no_grad():
+        return math.exp(network(kind)(ids, labels=ids).loss.item())
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gpt1"])
+def test_perplexity_is_exp_of_the_librarys_own_loss(kind, start):
+    expected = [by_hand(kind, text) for text in TEXTS]
+    assert loaded(kind, start).model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+
+
+def as_released(kind, text):
+    """The steps of VALSE's released script, one forward pass a window."""
+    ids = tokenizer(kind)(text, return_tensors="pt")["input_ids"]
+    model, total, last = network(kind), 0.0, 0
+    for begin in range(0, ids.size(1), 3):
+        part = ids[:, : begin + 3]
+        labels = part.clone()
+        labels[:, :-3] = -100
+        with torch.no_grad():
+            total += model(part, labels=labels).loss.item() * 3
+        last = begin
+    return math.exp(total / last)
+
+
+@pytest.mark.parametrize("name", ["valse", "valse1"])
+def test_the_released_variant_is_what_the_released_steps_give(name, start):
+    texts = [" ".join(LONG.split()[:count]) for count in range(4, 20)]
+    kind = "gpt2" if name == "valse" else "gpt1"
+    expected = [as_released(kind, text) for text in texts]
+    assert loaded(name, start).model.perplexity(texts) == pytest.approx(expected, rel=1e-4)
+
+
+@given(st.lists(st.floats(0, 20), min_size=3, max_size=40))
+def test_the_released_variant_never_counts_less_than_the_plain_one(surprisals):
+    assert valse_perplexity(surprisals) >= mean_perplexity(surprisals) * (1 - 1e-9)
+
+
+def test_pseudo_perplexity_masks_one_token_after_another(start):
+    network_, words = network("bert"), tokenizer("bert")
+    expected = []
+    for text in TEXTS:
+        ids = words(text, return_tensors="pt")["input_ids"]
+        total = 0.0
+        for place in range(1, ids.shape[1] - 1):
+            gap = ids.clone()
+            gap[0, place] = words.mask_token_id
+            with torch.no_grad():
+                total -= network_(gap).logits[0, place].log_softmax(-1)[ids[0, place]].item()
+        expected.append(math.exp(total / (ids.shape[1] - 2)))
+    assert loaded("bert", start).model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "text"), [("gpt2", ""), ("gpt1", "cat"), ("valse", "a cat sleeps"), ("bert", "")])
+def test_texts_that_are_too_short_have_no_reply_and_the_others_do(name, text, start):
+    model = loaded(name, start).model
+    with pytest.raises(NoReplyError, match="too few tokens") as caught:
+        model.perplexity([TEXTS[1], text, TEXTS[3], text])
+    assert caught.value.positions == {1, 3}
+
+
+@pytest.mark.parametrize(("name", "fit"), [("gpt2", 31), ("gpt1", 32), ("valse", 32), ("bert", 30)])
+def test_texts_that_lose_their_end_are_counted(name, fit, start):
+    model = loaded(name, start).model
+    words = LONG.split()
+    model.perplexity([" ".join(words[:fit]), TEXTS[1]])
+    assert model.truncated_texts == 0
+    longer = model.perplexity([" ".join(words[: fit + 1]), TEXTS[1], LONG])
+    assert model.truncated_texts == 2
+    assert longer[0] == pytest.approx(longer[2], rel=1e-5)
+
+
+def test_half_precision_and_the_fingerprint(start):
+    prints = [loaded(name, start).fingerprint for name in CALLS]
+    for name in ("gpt2", "bert"):
+        half = loaded(name, start, dtype="bfloat16")
+        prints.append(half.fingerprint)
+        assert half.model.perplexity(TEXTS) == pytest.approx(loaded(name, start).model.perplexity(TEXTS), rel=0.1)
+    assert len(set(prints)) == len(prints)
+    assert loaded("gpt2", start).fingerprint == prints[0]
+    assert loaded("gpt2", start).model._model.dtype == torch.float32
+
+
+def test_the_note_says_what_was_computed(start):
+    notes = {name: loaded(name, start).model.note for name in CALLS}
+    assert "conditioned on the token of beginning" in notes["gpt2"]
+    assert "the first is not counted" in notes["gpt1"]
+    assert "VALSE's released script" in notes["valse"]
+    assert "it alone is masked" in notes["bert"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_gpu_says_the_same(name, start):
+    texts = [LONG[:60], TEXTS[1], TEXTS[3]]
+    there = load(CALLS[name], folder=start, device="cuda").model.perplexity(texts)
+    assert there == pytest.approx(loaded(name, start).model.perplexity(texts), rel=1e-3)
+
+
+@pytest.mark.parametrize("check", [check_gpt2, check_gpt1, check_causal])
+def test_an_unknown_variant_gives_the_nearest(check, start):
+    with pytest.raises(ModelLoadError, match="did you mean 'valse'"):
+        check("gpt2?variant=vals", start)
+    with pytest.raises(ModelLoadError, match="did you mean 'variant'"):
+        check("gpt2?varient=valse", start)
+    check("gpt2?variant=valse", start)
+
+
+def test_what_is_not_there(start):
+    for check in (check_causal, check_masked):
+        with pytest.raises(ModelLoadError):
+            check("", start)
+        with pytest.raises(ModelLoadError, match="there is no folder"):
+            check("./bret", start)
+    check_gpt2("", start)
+    check_gpt1("", start)
+    for made_by, name in ((gpt2, "openai-community/gpt2"), (gpt1, "openai-community/openai-gpt")):
+        with pytest.raises(ModelLoadError, match=name):
+            made_by(folder=start)
+
+
+def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
+    with pytest.raises(ModelLoadError, match=r"no token of masking|cannot be loaded"):
+        load("vlgate.models.text_only:masked:gpt2", folder=start, device="cpu")
+    headless = transformers.BertModel(network("bert").config)
+    headless.save_pretrained(tmp_path / "headless")
+    tokenizer("bert").save_pretrained(tmp_path / "headless")
+    with pytest.raises(ModelLoadError, match="random numbers"):
+        load("vlgate.models.text_only:masked:headless", folder=tmp_path, device="cpu")
+
+
+def test_without_transformers(start, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelLoadError, match=r"pip install 'vlgate\[hf\]'"):
+        gpt2(folder=start, weights="gpt2")

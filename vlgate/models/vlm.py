@@ -1,0 +1,148 @@
+"""``vlm:ORG/NAME``: generative vision-and-language models of transformers (Qwen-VL, LLaVA, SmolVLM, PaliGemma, ...).
+
+A pair's score is VQAScore, the probability of "Yes" to a question (Lin et al. 2024, arXiv:2404.01291); a question with
+choices is answered by the choice that the model would most likely reply with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.hub import identity, load_model, load_processor, missing_package, pretrained, split_options
+from vlgate.models.vlm_prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
+from vlgate.models.vlm_reading import Engine
+from vlgate.types import Ask, FloatArray, Match, Picture
+
+OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
+MOST_NEW_TOKENS = 32
+_MATCHES = {
+    "vqascore": f'the score is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)',
+    "yes-no": f'the score is the probability of "Yes" over that of "Yes" or "No" to {VQASCORE!r}',
+    "likelihood": "the score is the mean log-likelihood of the text's tokens as a caption",
+    "likelihood-sum": "the score is the log-likelihood of the text as a caption",
+}
+_ANSWERS = {
+    "choices": "questions with choices are answered by the likeliest choice, others by greedy decoding",
+    "generate": "questions are answered by greedy decoding, and the reply is read",
+}
+
+
+class Vlm:
+    """A generative model that is asked in words.
+
+    ``decision_threshold`` is 0.5 where the score is a probability, else None. ``note`` says how it is asked.
+    """
+
+    def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
+        """Take a model that is ready to read, and one of the values of each of ``OPTIONS``."""
+        self.note = f"{_MATCHES[score]}; {_ANSWERS[mode]}"
+        self.fingerprint = fingerprint
+        self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
+        self._engine = engine
+        self._score = score
+        self._mode = mode
+        self._yes = engine.prompter.single(YES) if self.decision_threshold else []
+        self._no = engine.prompter.single(NO) if self.decision_threshold else []
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Score pairs in the way that was chosen.
+
+        Returns: scores of shape (n,): a probability, or a log-likelihood in nats.
+        Raises: PictureError for the first picture that cannot be decoded.
+        """
+        if self.decision_threshold is None:
+            return self._caption_likelihoods(pairs)
+        prompter = self._engine.prompter
+        prompts = [(pair.picture, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
+        yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
+        return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
+
+    def _caption_likelihoods(self, pairs: Sequence[Match]) -> FloatArray:
+        prompter = self._engine.prompter
+        prompt = prompter.caption()
+        space = prompter.space(prompt)
+        replies = [prompter.continuation(prompt, space + " ".join(pair.text.split())) for pair in pairs]
+        sums = self._engine.likelihoods(
+            [((pair.picture, prompt), ids) for pair, ids in zip(pairs, replies, strict=True)]
+        )
+        lengths = np.array([len(ids) for ids in replies], dtype=np.float64)
+        return sums if self._score == "likelihood-sum" else sums / lengths
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer questions.
+
+        Returns: n answers: one of the question's choices, or what the model wrote where it has none or ``mode`` is
+            ``generate``. Choices that are exactly level are given with "or" between them, which answers nothing.
+        Raises: PictureError for the first picture that cannot be decoded.
+        """
+        prompts = [(one.picture, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+        chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
+        free = [place for place in range(len(questions)) if place not in set(chosen)]
+        found = dict(zip(free, self._engine.generate([prompts[place] for place in free], MOST_NEW_TOKENS), strict=True))
+        found |= dict(
+            zip(chosen, self._chosen([questions[p] for p in chosen], [prompts[p] for p in chosen]), strict=True)
+        )
+        return [found[place] for place in range(len(questions))]
+
+    def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[Picture, Prompt]]) -> list[str]:
+        """The choice that each question is most likely answered with, over the forms in which it may be written."""
+        wanted = [
+            (place, choice, ids)
+            for place, question in enumerate(questions)
+            for choice in dict.fromkeys(question.choices)
+            for ids in self._engine.prompter.replies(prompts[place][1], forms(choice))
+        ]
+        found = self._engine.likelihoods([(prompts[place], ids) for place, _, ids in wanted], ended=True)
+        totals: list[dict[str, float]] = [{} for _ in questions]
+        for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
+            totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
+        best = [max(total.values()) for total in totals]
+        return [
+            " or ".join(choice for choice, value in total.items() if value == top)
+            for total, top in zip(totals, best, strict=True)
+        ]
+
+
+def check(weights: str, folder: Path) -> None:
+    """Say whether weights are named, local ones are there, and the options are known; imports no torch.
+
+    Raises: ModelLoadError.
+    """
+    _parse(weights, folder)
+
+
+def _parse(weights: str, folder: Path) -> tuple[Any, dict[str, str]]:
+    name, chosen = split_options(weights, tuple(OPTIONS))
+    for option, value in chosen.items():
+        if value not in OPTIONS[option]:
+            raise ModelLoadError(f"vlm:{weights}: {option}={value!r} is unknown; {nearest(value, OPTIONS[option])}")
+    return pretrained(name, folder), {option: values[0] for option, values in OPTIONS.items()} | chosen
+
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
+    """Load a generative model.
+
+    Args:
+        weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
+            ``likelihood-sum``) and ``mode`` (``choices``, ``generate``): ``ORG/NAME?score=yes-no&mode=generate``.
+        folder: where the user started.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError, which says what was looked for, where, and what to do.
+    """
+    source, options = _parse(weights, folder)
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "transformers", "hf") from None
+    processor = load_processor(transformers.AutoProcessor, source)
+    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
+    settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
+    return Vlm(Engine(model, processor), score=options["score"], mode=options["mode"], fingerprint=what)
