@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export HF_HUB_OFFLINE ?= 1
+# Small models of the tests are some ten times slower when each of several workers starts as many threads as there are cores.
+test: export OMP_NUM_THREADS ?= 1
 
 .PHONY: gate test lint bench clean
 

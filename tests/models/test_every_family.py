@@ -1,0 +1,62 @@
+"""The suite on the embedded scenes with a small checkpoint of each family, as a user would start it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2")
+CROSS = ("vilt", "blip", "blip2", "bridgetower", "flava")
+VLMS = ("llava", "qwen3_vl")
+TABLES = ("scenes/foil-it", "scenes/order-inv")
+CASES = 4
+# One process for all of them: importing torch and transformers takes longer than all the runs.
+DRIVER = f"""
+import sys, pytest
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import cross_checkpoints, dual_checkpoints, tiny_vlms
+folder = Path(sys.argv[2])
+(folder / "thresholds.toml").write_text("schema = 1\\n")
+models = {{name: f"{{name}}:{{dual_checkpoints.save(name, folder / name)}}" for name in {DUAL}}}
+models |= {{name: f"{{name}}:{{cross_checkpoints.save(name, folder / name)}}" for name in {CROSS}}}
+for name in {VLMS}:
+    for part in getattr(tiny_vlms, name)():
+        part.save_pretrained(folder / name)
+    models[name] = f"vlm:{{folder / name}}"
+for name, model in models.items():
+    pytest.main([
+        "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={{folder}}", f"--model={{model}}",
+        "--suite={",".join(TABLES)}", "--limit={CASES}", f"--results={{folder}}/out-{{name}}", "--device=cpu",
+        "--health=off", f"--thresholds={{folder}}/thresholds.toml",
+    ])
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("families")
+    command = [sys.executable, "-W", "ignore", "-c", DRIVER, str(Path(__file__).parent), str(folder)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLGATE_DATA": ""}
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    return folder, ended.stdout
+
+
+@pytest.mark.parametrize("name", [*DUAL, *CROSS, *VLMS])
+def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
+    folder, printed = runs
+    file = folder / f"out-{name}" / "metrics.json"
+    assert file.exists(), printed[-3000:]
+    found = json.loads(file.read_text())
+    tables = {table: (one["cases"], one["judged"], one["unscored"]) for table, one in found["tables"].items()}
+    assert tables == dict.fromkeys(TABLES, (CASES, CASES, 0))
+    assert found["model"]["name"] == ("vlm" if name in VLMS else name)

@@ -1,0 +1,291 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+import volta_checkpoints as tiny
+import volta_slow as slow
+
+from vlgate.errors import DataError
+from vlgate.models.regions import region_source
+from vlgate.models.registry import load
+from vlgate.models.volta import vilbert_mt
+from vlgate.models.volta.config import ALIGNMENT, parse
+from vlgate.models.volta.embeddings import Seen, embed, with_overall
+from vlgate.models.volta.encoder import Weights
+from vlgate.models.volta.heads import logits
+from vlgate.models.volta.names import aliases, shapes
+from vlgate.types import Match, Matcher
+
+ATTRIBUTES = {"vl-bert": "vl_bert"}
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
+
+
+@pytest.fixture(autouse=True)
+def stub(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("vlgate.models.volta.adapter.region_source", lambda *_, **__: tiny.Stub())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Threads cost more than they bring with matrices of 16 columns."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def built(folder, kind, weights="saved", **options):
+    attribute = ATTRIBUTES.get(kind, kind)
+    spec = f"vlgate.models.volta.adapter:{attribute}:{weights}"
+    return load(spec, folder=folder, device=options.pop("device", "cpu"), **options).model
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    start = tmp_path_factory.mktemp("start")
+    for kind in tiny.KINDS:
+        settings = tiny.config_of(kind)
+        tiny.save(start / kind, settings, tiny.state_of(settings))
+    tiny.save(start / "multi", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
+    return start
+
+
+@pytest.fixture(params=[*tiny.KINDS, "vilbert_12_in_1"])
+def model(request, folders):
+    if request.param == "vilbert_12_in_1":
+        return built(folders, request.param, "multi?regions=any")
+    return built(folders, request.param, request.param)
+
+
+def ids_of(text):
+    return [2, *(tiny.TOKENS.index(word) for word in text.split()), 3]
+
+
+def test_scores_are_one_number_a_pair(model):
+    assert isinstance(model, Matcher)
+    scores = model.match(tiny.PAIRS)
+    assert scores.shape == (9,)
+    assert scores.dtype == np.float64
+    assert len(np.unique(scores.round(6))) == 9
+    assert model.note == "regions of a stub"
+    assert model.truncated_texts == 0
+
+
+def test_batch_and_order_and_padding_make_no_difference(model):
+    together = model.match(tiny.PAIRS)
+    assert np.concatenate([model.match([pair]) for pair in tiny.PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
+    assert model.match(tiny.PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5, abs=1e-6)
+    long = Match(picture=tiny.picture(5), text="a " * 18)
+    assert model.match([*tiny.PAIRS, long])[:-1] == pytest.approx(together, rel=1e-5, abs=1e-6)
+
+
+def test_what_is_looked_at_matters(model):
+    """Another word at the end, another region at the end and another place of it each change the score."""
+    one = Match(picture=tiny.picture(0), text="a red square .")
+    assert model.match([one])[0] != model.match([Match(picture=one.picture, text="a red square ?")])[0]
+    assert model.match([one])[0] != model.match([Match(picture=tiny.picture(2), text=one.text)])[0]
+
+
+VARIANTS = [
+    {}, {"add_global_imgfeat": "last"}, {"add_global_imgfeat": None}, {"num_locs": 4}, {"fusion_method": "sum"},
+    {"fusion_method": "text"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
+    settings = tiny.config_of(kind, **changes)
+    state = tiny.state_of(settings, seed=3)
+    found = built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
+    by_hand = slow.SlowVolta(settings, state)
+    expected = []
+    for pair in tiny.PAIRS:
+        seen = tiny.regions_of(pair.picture.key)
+        match, none = by_hand.logits(ids_of(pair.text), seen.features, seen.boxes)
+        expected.append(match - none)
+    assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    assert np.std(expected) > 0.01
+
+
+@pytest.mark.parametrize(("asked", "task"), [("", 8), ("&task=7", 7), ("&head=alignment&task=3", 3)])
+def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
+    head = ALIGNMENT if "alignment" in asked else vilbert_mt.RANKING
+    state = tiny.multi_state(head, seed=4)
+    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    found = built(folder, "vilbert_12_in_1", f"saved?regions=any{asked}")
+    by_hand = slow.SlowVilbert(tiny.MULTI, state)
+    expected = []
+    for pair in tiny.PAIRS:
+        seen = tiny.regions_of(pair.picture.key)
+        out = by_hand.logits(ids_of(pair.text), seen.features, seen.boxes, task=task, head=head)
+        expected.append(out[0] - (out[1] if len(out) == 2 else 0))
+    assert found.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    assert found.decision_threshold == (0.0 if head == ALIGNMENT else None)
+
+
+def test_a_pretrained_vilbert_has_no_task(tmp_path):
+    state = tiny.multi_state(ALIGNMENT, task_tokens=0)
+    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    model = built(folder, "vilbert_12_in_1", "saved?regions=any&head=alignment")
+    seen = tiny.regions_of(tiny.PAIRS[1].picture.key)
+    by_hand = slow.SlowVilbert(tiny.MULTI, state)
+    match, none = by_hand.logits(ids_of(tiny.PAIRS[1].text), seen.features, seen.boxes, head=ALIGNMENT)
+    assert model.match(tiny.PAIRS[1:2])[0] == pytest.approx(match - none, rel=1e-4)
+
+
+def test_a_region_of_zeros_is_one_that_was_masked():
+    """As in the pretraining of VL-BERT, and only there: it gets the vector, and maybe the word, of what is masked."""
+    settings = tiny.config_of("vl-bert", visual_target_weights={"6": 1.0})
+    config, state = parse(settings, "test"), tiny.state_of(settings)
+    draw = torch.Generator().manual_seed(0)
+    features, boxes = torch.randn(2, 4, tiny.FEATURES, generator=draw), torch.rand(2, 4, 4, generator=draw)
+    features[1, 1] = 0
+    ids = torch.tensor([[2, 7, 3]] * 2)
+    made = with_overall(config, features, boxes, torch.ones(2, 4, dtype=torch.bool))
+    seen = Seen(ids=ids, words=ids > 0, **dict(zip(("features", "locations", "regions"), made, strict=True)))
+    before = embed(config, Weights(state), seen)["vision"]
+    for name in ("object_mask_visual_embedding", "object_mask_word_embedding"):
+        more = {f"bert.embeddings.{name}.weight": state[f"bert.embeddings.{name}.weight"] + torch.arange(16.0)}
+        changed = (embed(config, Weights(state | more), seen)["vision"] - before).abs().amax(dim=-1) > 1e-4
+        assert changed.nonzero().tolist() == [[1, 2]]  # behind the mean, which stands first
+
+
+@pytest.mark.parametrize("kind", [*tiny.KINDS, "vilbert_12_in_1"])
+def test_it_learns_which_side_is_the_match(tmp_path, kind):
+    """Trained for a few steps as its authors train it, it scores the true text higher.
+
+    VOLTA's pretraining labels a picture's own caption 0 and another one 1; the retrieval tasks of 12-in-1 raise the
+    one logit of the true pair above that of the other.
+    """
+    multi = kind == "vilbert_12_in_1"
+    settings = tiny.MULTI if multi else tiny.config_of(kind)
+    words = vilbert_mt.in_words_of_volta(settings, "", head=vilbert_mt.RANKING, task_tokens=20) if multi else settings
+    state = tiny.multi_state() if multi else tiny.state_of(settings)
+    trained = trained_state(parse(words, "test"), state, vilbert_mt.renamed(settings) if multi else {})
+    folder = tiny.save(tmp_path / "saved", settings, trained).parent
+    model = built(folder, kind, "saved?regions=any" if multi else "saved")
+    pairs = [
+        Match(picture=tiny.picture(number), text=f"a {tiny.COLORS[(number + wrong) % 2]} square")
+        for number in range(6)
+        for wrong in (0, 1)
+    ]
+    true, false = model.match(pairs).reshape(6, 2).T
+    assert (true > false).all()
+    if not multi:
+        assert (true > model.decision_threshold).all()
+        assert (false < model.decision_threshold).all()
+
+
+def trained_state(config, state, renamed):
+    """A checkpoint after some steps of training: the tensors of ``state``, by its own names."""
+
+    def in_volta(name):
+        start, _, last = name.rpartition(".")
+        return renamed.get(f"{start}.", f"{start}.") + last
+
+    second = aliases(config)
+    weights = {in_volta(name): value.clone() for name, value in state.items() if name not in second}
+    for side in "tv":  # away from where both are 0, and stay there
+        weights[f"bert.{side}_pooler.dense.bias"] += 1
+    train(config, {name: weights[name].requires_grad_() for name in shapes(config)})
+    return {name: weights[second.get(name, in_volta(name))].detach() for name in state}
+
+
+def train(config, weights):
+    numbers = range(6)
+    regions = [tiny.regions_of(tiny.picture(number).key) for number in numbers for _ in range(2)]
+    ids = torch.tensor([ids_of(f"a {color} square") for _ in numbers for color in tiny.COLORS])
+    false = torch.tensor([int(number % 2 != color) for number in numbers for color in range(2)])
+    features, boxes = (
+        torch.nn.utils.rnn.pad_sequence([torch.tensor(getattr(one, name)) for one in regions], batch_first=True)
+        for name in ("features", "boxes")
+    )
+    made = with_overall(config, features, boxes, boxes.any(dim=-1))
+    seen = Seen(ids=ids, words=ids > 0, features=made[0], locations=made[1], regions=made[2])
+    optimizer = torch.optim.Adam(weights.values(), lr=0.003)
+    for _ in range(200):
+        out = logits(config, Weights(weights), seen, 8)
+        ranks = out.shape[1] == 1
+        out, target = (out.view(-1, 2), false.view(-1, 2).argmin(dim=1)) if ranks else (out, false)
+        loss = torch.nn.functional.cross_entropy(out, target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if loss < 0.02:
+            break
+
+
+def test_texts_that_lose_their_end_are_counted(folders):
+    for weights, kind, most in (
+        ("uniter", "uniter", 24),
+        ("vl-bert", "vl-bert", 22),
+        ("uniter?max_length=10", "uniter", 10),
+    ):
+        model = built(folders, kind, weights)
+        texts = ["a " * (most - 2), "a " * (most - 1), "the " * 40]
+        scores = model.match([Match(picture=tiny.picture(0), text=text) for text in texts])
+        assert model.truncated_texts == 2
+        assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+        assert scores[1] != pytest.approx(scores[2], rel=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_is_near(folders, dtype):
+    for kind in tiny.KINDS:
+        whole, half = built(folders, kind, kind), built(folders, kind, kind, dtype=dtype)
+        assert {value.dtype for value in half._weights.tensors.values()} == {getattr(torch, dtype)}
+        assert {value.dtype for value in whole._weights.tensors.values()} == {torch.float32}
+        scores = half.match(tiny.PAIRS)
+        assert np.isfinite(scores).all()
+        assert scores == pytest.approx(whole.match(tiny.PAIRS), abs=0.3)
+        assert whole.fingerprint != half.fingerprint
+
+
+def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
+    monkeypatch.setattr("vlgate.models.volta.adapter.region_source", region_source)
+    draw = np.random.default_rng(0)
+    corners = np.sort(draw.random((4, 36, 2, 2)), axis=2).reshape(4, 36, 4)
+    arrays = {"features": draw.normal(size=(4, 36, tiny.FEATURES)), "boxes": corners}
+    arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
+    keys = [tiny.picture(number).key for number in range(4)]
+    np.savez(tmp_path / "all.npz", pictures=keys, **arrays)
+    np.savez(tmp_path / "few.npz", pictures=keys, **{name: value[:, :9] for name, value in arrays.items()})
+    model = built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=all.npz")
+    by_hand = slow.SlowVolta(tiny.config_of("uniter"), tiny.state_of(tiny.config_of("uniter")))
+    match, none = by_hand.logits(ids_of(tiny.PAIRS[2].text), arrays["features"][2], arrays["boxes"][2])
+    assert model.match(tiny.PAIRS[2:3])[0] == pytest.approx(match - none, rel=1e-3)
+    assert "all.npz" in model.note
+    # The controlled models were trained with 36 regions; ViLBERT 12-in-1 takes as many as there are.
+    with pytest.raises(DataError, match="has 9 boxes where the model takes 36"):
+        built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=few.npz").match(tiny.PAIRS)
+    multi = built(tmp_path, "vilbert_12_in_1", f"{folders / 'multi'}?regions=few.npz")
+    by_hand = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
+    out = by_hand.logits(ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
+    assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)
+
+
+@GPU
+def test_a_gpu_scores_as_the_cpu(folders):
+    for kind in tiny.KINDS:
+        here, there = built(folders, kind, kind), built(folders, kind, kind, device="cuda")
+        assert there.match(tiny.PAIRS) == pytest.approx(here.match(tiny.PAIRS), rel=1e-3, abs=1e-4)
+
+
+def test_the_fingerprint_is_that_of_what_scores_depend_on(tmp_path):
+    settings = tiny.config_of("uniter")
+    folder = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+
+    def fingerprint(weights="saved", **options):
+        return built(tmp_path, "uniter", weights, **options).fingerprint
+
+    first = fingerprint()
+    assert first == fingerprint("saved/pytorch_model_9.bin?config=saved/config.json") == fingerprint(seed=1)
+    seen = {first, fingerprint("saved?max_length=9"), fingerprint(dtype="bfloat16")}
+    (folder / "config.json").write_text(json.dumps(settings | {"fusion_method": "sum"}))
+    seen.add(fingerprint())
+    tiny.save(folder, settings, tiny.state_of(settings, seed=1))
+    seen.add(fingerprint())
+    assert len(seen) == 5

@@ -1,0 +1,254 @@
+"""What a configuration of VOLTA says: which sublayers there are, what each looks at, and how wide it is.
+
+Bugliarello, Cotterell, Okazaki and Elliott, "Multimodal Pretraining Unmasked" (TACL 2021), section 4: ViLBERT, LXMERT,
+UNITER, VL-BERT and VisualBERT are one encoder of gated sublayers, over a text stream and a vision stream. A gate says
+whether the tokens of one stream look at those of the other, or of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from vlgate.errors import ModelLoadError, nearest
+
+Side = Literal["text", "vision"]
+GATES: dict[str, tuple[Side, Side]] = {
+    "tt_attn_sublayers": ("text", "text"),
+    "tv_attn_sublayers": ("text", "vision"),
+    "vt_attn_sublayers": ("vision", "text"),
+    "vv_attn_sublayers": ("vision", "vision"),
+}
+FEEDS: dict[str, Side] = {"t_ff_sublayers": "text", "v_ff_sublayers": "vision"}
+EMBEDDINGS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
+FUSIONS = ("mul", "sum", "text")
+ACTIVATIONS = ("gelu", "relu", "swish")
+ALIGNMENT = "cls.bi_seq_relationship"
+# What a configuration means where it is silent, as VOLTA's own reader has it.
+_DEFAULTS: dict[str, Any] = {
+    "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 768,
+    "v_hidden_size": 768, "v_num_attention_heads": 12, "v_intermediate_size": 3072, "v_pooler_size": 1024,
+    "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "v_feature_size": 2048, "num_locs": 5,
+    "hidden_act": "gelu", "v_hidden_act": "gelu", "image_embeddings": "vilbert", "fusion_method": "mul",
+    "add_global_imgfeat": None, "v_coordinate_embeddings_dim": None, "layer_norm_eps": 1e-12, "task_tokens": 0,
+    "visual_target_weights": {"0": 1}, "bert_model": "bert-base-uncased", "model": "bert", "norm_embeddings": False,
+    "head": ALIGNMENT,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """One stream's part in a sublayer.
+
+    ``width`` is how many numbers a token has, ``inner`` how many it has within the sublayer: all attention heads
+    together, or between the two halves of a feed-forward sublayer. ``sees`` names the streams that it looks at, text
+    first; it is empty in a feed-forward sublayer.
+    """
+
+    width: int
+    inner: int
+    heads: int = 1
+    sees: tuple[Side, ...] = ()
+    activation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sublayer:
+    """A sublayer: the streams that go through it (the other passes by), and whether both use the same weights.
+
+    Whether both also go through one layer norm, side by side, is not kept: a layer norm looks at one token at a time.
+    """
+
+    attends: bool
+    sides: Mapping[Side, Stream]
+    shared: bool
+
+    def prefix(self, side: Side) -> str:
+        """How the names of a stream's weights begin, within the sublayer."""
+        return "" if side == "text" or self.shared else "v_"
+
+    @property
+    def joined(self) -> Sublayer | None:
+        """The same for both streams as one, one behind the other, where all is shared and each sees both; else None."""
+        if not self.shared or any(len(stream.sees) == 1 for stream in self.sides.values()):
+            return None
+        one = replace(self.sides["text"], sees=("text",) if self.attends else ())
+        return Sublayer(attends=self.attends, sides={"text": one}, shared=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A model of VOLTA's family.
+
+    ``overall`` says where the mean of all regions stands among them ("first", "last", "" for nowhere), ``head`` names
+    the weights that say how well text and picture fit, and ``task_tokens`` counts the tasks of a model that is told
+    its task by a token (0: it is not). ``coordinates`` is for VL-BERT's embedding of boxes.
+    """
+
+    embeddings: str
+    vocabulary: int
+    positions: int
+    types: int
+    text_width: int
+    vision_width: int
+    pooled: int
+    features: int
+    locations: int
+    overall: str
+    coordinates: int
+    masks_regions: bool
+    fusion: str
+    eps: float
+    head: str
+    task_tokens: int
+    sublayers: tuple[Sublayer, ...]
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have; VL-BERT's regions stand at the two positions after it."""
+        return self.positions - (2 if self.embeddings == "vl-bert" else 0)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The content of a configuration's file.
+
+    Raises: ModelLoadError where it is not there, or is no JSON object.
+    """
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelLoadError(f"config={str(file)!r}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise ModelLoadError(f"{file} cannot be read as a configuration ({error}); fetch it anew") from error
+    if not isinstance(content, dict):
+        raise ModelLoadError(f"{file} holds a {type(content).__name__}, not a configuration of VOLTA")
+    return content
+
+
+def parse(content: Mapping[str, Any], where: str) -> Config:
+    """Make sense of a configuration.
+
+    Args:
+        content: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
+        where: where it comes from, for messages.
+
+    Raises: ModelLoadError where it is none, contradicts itself, or is of a kind that cannot match text and picture.
+    """
+    if not any(content.get(name) for name in GATES):
+        raise ModelLoadError(f"{where}: no {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)")
+    try:
+        settings = _DEFAULTS | dict(content)
+        for name, known in _KNOWN.items():
+            if settings[name] not in known:
+                raise ModelLoadError(
+                    f"{where}: {name}={settings[name]!r}; {nearest(str(settings[name]), [str(one) for one in known])}"
+                )
+        found = _config(settings)
+        problem = next(_problems(found, settings), None)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise ModelLoadError(f"{where}: it cannot be read ({type(error).__name__}: {error}); fetch it anew") from error
+    if problem:
+        raise ModelLoadError(f"{where}: {problem}; take the configuration that the weights were trained with")
+    return found
+
+
+_KNOWN: dict[str, tuple[Any, ...]] = {
+    "image_embeddings": EMBEDDINGS,
+    "fusion_method": FUSIONS,
+    "hidden_act": ACTIVATIONS,
+    "v_hidden_act": ACTIVATIONS,
+    "num_locs": (4, 5),
+    "add_global_imgfeat": (None, "first", "last"),
+    "model": ("bert",),
+    "norm_embeddings": (False,),
+}
+
+
+def _config(settings: Mapping[str, Any]) -> Config:
+    return Config(
+        embeddings=settings["image_embeddings"],
+        vocabulary=int(settings["vocab_size"]),
+        positions=int(settings["max_position_embeddings"]),
+        types=int(settings["type_vocab_size"]),
+        text_width=int(settings["hidden_size"]),
+        vision_width=int(settings["v_hidden_size"]),
+        pooled=int(settings["pooler_size"]),
+        features=int(settings["v_feature_size"]),
+        locations=int(settings["num_locs"]),
+        overall=settings["add_global_imgfeat"] or "",
+        coordinates=int(settings["v_coordinate_embeddings_dim"] or 0),
+        masks_regions=settings["visual_target_weights"].get("6", 0) > 0,
+        fusion=settings["fusion_method"],
+        eps=float(settings["layer_norm_eps"]),
+        head=settings["head"],
+        task_tokens=int(settings["task_tokens"]),
+        sublayers=_sublayers(settings),
+    )
+
+
+def _sublayers(settings: Mapping[str, Any]) -> tuple[Sublayer, ...]:
+    attending = {place for name in GATES for place in settings.get(name, ())}
+    feeding = {place for name in FEEDS for place in settings.get(name, ())}
+    if attending & feeding or attending | feeding != set(range(len(attending | feeding))):
+        raise ValueError("the sublayers are not numbered from 0, each either of attention or of feed-forward")
+    return tuple(_sublayer(settings, place, attends=place in attending) for place in sorted(attending | feeding))
+
+
+def _sublayer(settings: Mapping[str, Any], place: int, *, attends: bool) -> Sublayer:
+    seen: dict[Side, list[Side]] = {}
+    if attends:
+        for name, (side, other) in GATES.items():
+            if place in settings.get(name, ()):
+                seen.setdefault(side, []).append(other)
+    else:
+        seen = {side: [] for name, side in FEEDS.items() if place in settings.get(name, ())}
+    sides = {side: _stream(settings, place, side, tuple(others)) for side, others in seen.items()}
+    shared = len(sides) == 2 and place in settings.get("shared_sublayers", ())
+    return Sublayer(attends=attends, sides=sides, shared=shared)
+
+
+def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Side, ...]) -> Stream:
+    v = "" if side == "text" else "v_"
+
+    def size(general: str, special: str) -> int:
+        return int(settings.get(f"sublayer2{v}{special}", {}).get(str(place), settings[v + general]))
+
+    width = int(settings[v + "hidden_size"])
+    if not sees:
+        inner = size("intermediate_size", "intermediate_size")
+        return Stream(width=width, inner=inner, activation=settings[v + "hidden_act"])
+    inner = size("hidden_size", "attn_hidden_size")
+    return Stream(width=width, inner=inner, heads=size("num_attention_heads", "num_attention_heads"), sees=sees)
+
+
+def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
+    """What contradicts itself, so that it would be wrong or raise far from its cause."""
+    if "roberta" in settings["bert_model"]:
+        yield f"bert_model={settings['bert_model']!r} is not supported; expected a BERT"
+    if config.embeddings in ("uniter", "vl-bert", "visualbert") and config.text_width != config.vision_width:
+        yield f"hidden_size={config.text_width} and v_hidden_size={config.vision_width} differ in a single stream"
+    if config.embeddings == "vl-bert" and 8 * config.coordinates != config.features:
+        yield f"v_coordinate_embeddings_dim={config.coordinates} is not an eighth of v_feature_size={config.features}"
+    if config.types < (3 if config.embeddings == "vl-bert" else 2):
+        yield f"type_vocab_size={config.types} leaves none for the regions"
+    if config.fusion != "text" and int(settings["v_pooler_size"]) != config.pooled:
+        yield f"pooler_size={config.pooled} and v_pooler_size={settings['v_pooler_size']} differ"
+    for place, sublayer in enumerate(config.sublayers):
+        yield from (f"sublayer {place}: {problem}" for problem in _sublayer_problems(sublayer))
+
+
+def _sublayer_problems(sublayer: Sublayer) -> Iterator[str]:
+    streams = list(sublayer.sides.values())
+    for stream in streams:
+        if stream.inner % stream.heads:
+            yield f"{stream.heads} heads do not divide {stream.inner}"
+        if not set(stream.sees) <= set(sublayer.sides):
+            yield "a stream is looked at that has no attention of its own there"
+    crossed = any(len(set(stream.sees) - {side}) for side, stream in sublayer.sides.items())
+    if crossed and len({(stream.inner, stream.heads) for stream in streams}) > 1:
+        yield "two streams look at each other with heads of different sizes"
+    if sublayer.shared and len({(stream.width, stream.inner, stream.heads) for stream in streams}) > 1:
+        yield "two streams of different sizes share weights"

@@ -1,0 +1,166 @@
+"""What stands after ``volta-vilbert:`` and its relatives: a file of weights and the configuration that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models import hub
+from vlgate.models.regions import COUNT
+from vlgate.models.volta import vilbert_mt
+from vlgate.models.volta.config import ALIGNMENT, GATES, Config, parse, read_json
+from vlgate.models.volta.published import NAMES, published
+
+if TYPE_CHECKING:
+    import torch
+
+VILBERT_MT = "vilbert-12-in-1"
+FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "*.safetensors")
+OPTIONS = ("config", "regions", "tokenizer", "max_length")
+RETRIEVAL = 8
+"""The task that ViLBERT 12-in-1 is told: to find captions of Flickr30k (TASK8); 7 is the same of COCO."""
+_WHERE = (
+    "VOLTA's are linked in MODELS.md of github.com/e-bug/volta, ViLBERT 12-in-1's in the README of "
+    "github.com/facebookresearch/vilbert-multi-task"
+)
+_OTHER_DETECTOR = (
+    "it was trained on the regions of a ResNeXt-152 detector, whose numbers mean something else than those of the "
+    "detector here; name a file of such features with regions=FILE"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A checkpoint: its file, its configuration, what names begin with in it, and what it holds beyond a match.
+
+    ``task`` is the task that a model with task tokens is told, ``regions`` how many regions a picture has (None: any).
+    """
+
+    file: Path
+    config: Config
+    options: Mapping[str, str]
+    task: int = 0
+    regions: int | None = COUNT
+    renamed: Mapping[str, str] | None = None
+    unused: tuple[str, ...] = ()
+
+    def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """A checkpoint's tensors under the names that VOLTA would give them.
+
+        Raises: ModelLoadError where an encoder of another kind is in it.
+        """
+        if self.renamed is None:
+            return dict(tensors)
+        found: dict[str, torch.Tensor] = {}
+        for name, value in tensors.items():
+            module, _, last = name.rpartition(".")
+            start = f"{module}."
+            known = start in self.renamed or any(part in name for part in self.unused)
+            if name.startswith("bert.encoder.") and not known:
+                raise ModelLoadError(
+                    f"{self.file} does not fit its configuration: {name} has no place in it; name that of "
+                    "vilbert-multi-task which it was trained with (config=FILE)"
+                )
+            found[self.renamed.get(start, start) + last] = value
+        return found
+
+
+def find(name: str, weights: str, folder: Path) -> Source:
+    """Read what stands after a model's name; imports no torch.
+
+    Args:
+        name: ``volta-vilbert``, ``volta-lxmert``, ``volta-uniter``, ``volta-vl-bert``, ``volta-visualbert`` or
+            ``vilbert-12-in-1``.
+        weights: a file, or a folder with one. Behind a question mark: ``config=FILE`` for another configuration than
+            the published one (also found in the folder), ``regions=FILE`` for region features that were made before,
+            ``tokenizer=FOLDER``, ``max_length=N`` for texts that end after N tokens; of ViLBERT 12-in-1 also
+            ``task=7`` and ``head=alignment`` for the head of the pretraining.
+        folder: where the user started.
+
+    Raises: ModelLoadError, which says what was looked for, where, and what to do.
+    """
+    multi = name == VILBERT_MT
+    path, options = hub.split_options(weights, (*OPTIONS, "task", "head") if multi else OPTIONS)
+    file = _file(name, path, folder)
+    content, where = _configuration(options.get("config", ""), folder / Path(path).expanduser(), folder, multi=multi)
+    return (_multi_task if multi else _controlled)(name, file, options, content, where)
+
+
+def _file(name: str, asked: str, folder: Path) -> Path:
+    path = folder / Path(asked).expanduser()
+    if not asked or not path.exists():
+        raise ModelLoadError(
+            f"{name}:{asked}: there is no file or folder {path if asked else '(none is named)'}; expected the weights "
+            f"as their authors published them, for they are on no hub: {_WHERE}"
+        )
+    if path.is_file():
+        return path
+    found = sorted({file for pattern in FILES for file in path.glob(pattern)})
+    if len(found) != 1:
+        has = ", ".join(sorted(file.name for file in path.iterdir())) or "nothing"
+        raise ModelLoadError(f"{name}: {path} holds {has}; expected one of {', '.join(FILES)}; name the file itself")
+    return found[0]
+
+
+def _configuration(asked: str, path: Path, folder: Path, *, multi: bool) -> tuple[dict[str, Any] | None, str]:
+    """The configuration that a user names, or that lies in the folder; None for the published one."""
+    if asked:
+        file = folder / Path(asked).expanduser()
+        return read_json(file), str(file)
+    mark = ("v_biattention_id",) if multi else tuple(GATES)
+    found = [file for file in sorted(path.glob("*.json")) if _has(file, mark)] if path.is_dir() else []
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found)
+        raise ModelLoadError(f"{path} holds several configurations ({names}); name one with config=FILE")
+    return (read_json(found[0]), str(found[0])) if found else (None, "the published configuration")
+
+
+def _has(file: Path, names: tuple[str, ...]) -> bool:
+    content = file.read_text(encoding="utf-8", errors="replace")
+    return any(f'"{name}"' in content for name in names)
+
+
+def _controlled(
+    name: str, file: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
+) -> Source:
+    kind = name.removeprefix("volta-")
+    config = parse(published(kind) if content is None else content, where)
+    if config.embeddings != kind:
+        known = " or ".join(f"volta-{other}" for other in NAMES if other == config.embeddings)
+        raise ModelLoadError(
+            f"{where}: image_embeddings={config.embeddings!r}; {name} needs {kind!r}; the model of that "
+            f"configuration is {known}"
+        )
+    return Source(file=file, config=config, options=options)
+
+
+def _multi_task(
+    name: str, file: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
+) -> Source:
+    asked = options.get("head", "ranking")
+    if asked not in vilbert_mt.HEADS:
+        raise ModelLoadError(f"head={asked!r}: {nearest(asked, sorted(vilbert_mt.HEADS))}")
+    if not options.get("regions"):
+        raise ModelLoadError(f"{name} needs regions=FILE: {_OTHER_DETECTOR}")
+    head = vilbert_mt.HEADS[asked]
+    # The pretrained model has no task tokens; the multi-task model may be asked through the pretraining's head, too.
+    tasks = vilbert_mt.TASK_TOKENS if head != ALIGNMENT or "task" in options else 0
+    settings = vilbert_mt.PUBLISHED if content is None else content
+    return Source(
+        file=file,
+        config=parse(vilbert_mt.in_words_of_volta(settings, where, head=head, task_tokens=tasks), where),
+        options=options,
+        regions=None,  # from 10 to 100, as many as the detector is sure of
+        task=_task(options.get("task", str(RETRIEVAL))) if tasks else 0,
+        renamed=vilbert_mt.renamed(settings),
+        unused=vilbert_mt.UNUSED,
+    )
+
+
+def _task(asked: str) -> int:
+    if not asked.isascii() or not asked.isdecimal() or int(asked) >= vilbert_mt.TASK_TOKENS:
+        raise ModelLoadError(f"task={asked!r}: expected a task's number below {vilbert_mt.TASK_TOKENS}, such as 7 or 8")
+    return int(asked)

@@ -1,0 +1,125 @@
+"""A checkpoint's file, held against the weights that its configuration asks for: all of them, and no others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.volta.config import Config
+from vlgate.models.volta.encoder import Weights
+from vlgate.models.volta.names import UNUSED, aliases, shapes
+
+if TYPE_CHECKING:
+    import torch
+
+_OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler.")
+_SHOWN = 5
+
+
+def read(file: Path) -> dict[str, torch.Tensor]:
+    """Read the tensors of a ``.bin`` (a pickle, of which nothing but tensors is read) or ``.safetensors``.
+
+    ``module.``, as data-parallel training leaves it, is taken off the names, and ``bert.`` put before those of a model
+    that was saved without its heads.
+
+    Raises: ModelLoadError where it cannot be read, or holds anything else.
+    """
+    content = _content(file)
+    if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
+        content = content["model_state_dict"]
+    import torch
+
+    if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
+        raise ModelLoadError(f"{file} holds no weights by name; expected a pytorch_model_*.bin as VOLTA saves it")
+    found = {str(name).removeprefix("module."): value for name, value in content.items()}
+    if not any(name.startswith("bert.") for name in found):
+        found = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in found.items()}
+    return found
+
+
+def _content(file: Path) -> Any:
+    import pickle
+
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    damaged = (
+        pickle.UnpicklingError, RuntimeError, TypeError, ValueError, EOFError, LookupError, AttributeError, OSError,
+        SafetensorError,
+    )  # fmt: skip
+    try:
+        if file.suffix == ".safetensors":
+            return load_file(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of pickle protocols that it may not read; it raises then
+            return torch.load(file, map_location="cpu", weights_only=True)
+    except damaged as error:
+        raise ModelLoadError(
+            f"{file} holds more than tensors, or is damaged, and is not opened ({type(error).__name__}); fetch it anew"
+        ) from error
+
+
+def fitted(
+    config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
+) -> dict[str, torch.Tensor]:
+    """Take the weights that a match goes through.
+
+    Args:
+        config: what the weights should be.
+        tensors: what there is, by VOLTA's names.
+        where: the checkpoint, for messages.
+        unused: parts of names of further weights that no match goes through.
+
+    Returns: exactly the weights of ``names.shapes(config)``.
+    Raises: ModelLoadError that lists what is missing, of another shape, not in the configuration, or shared there and
+        different here.
+    """
+    import torch
+
+    wanted, second = shapes(config), aliases(config)
+    merged = dict(tensors) | {
+        first: tensors[name] for name, first in second.items() if name in tensors and first not in tensors
+    }
+    problems = [f"{name} is missing" for name in wanted if name not in merged]
+    problems += [
+        f"{name} is of shape {tuple(merged[name].shape)} instead of {shape}"
+        for name, shape in wanted.items()
+        if name in merged and tuple(merged[name].shape) != shape
+    ]
+    problems += [
+        f"{name} has no place in the configuration"
+        for name in tensors
+        if name not in wanted and name not in second and not _known(name, unused)
+    ]
+    if not problems:
+        problems = [
+            f"{name} differs from {first}, with which it is shared"
+            for name, first in second.items()
+            if name in tensors and not torch.equal(tensors[name], merged[first])
+        ]
+    if problems:
+        rest = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ModelLoadError(
+            f"{where} does not fit its configuration: {'; '.join(problems[:_SHOWN])}{rest}; name the configuration "
+            "that it was trained with (config=FILE), or the model that it is"
+        )
+    return {name: merged[name] for name in wanted}
+
+
+def _known(name: str, unused: Collection[str]) -> bool:
+    return name.startswith(UNUSED) or name.endswith(".position_ids") or any(part in name for part in unused)
+
+
+def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
+    """Put weights onto a device, in one precision.
+
+    Raises: ModelLoadError where they do not go there.
+    """
+    try:
+        return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
+    except RuntimeError as error:
+        raise ModelLoadError(f"the weights do not go onto device={device!r} ({error}); try another") from error
