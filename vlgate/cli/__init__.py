@@ -11,7 +11,13 @@ from types import MappingProxyType
 from vlgate import __version__
 from vlgate.errors import VlgateError
 
-COMMANDS: Mapping[str, str] = MappingProxyType({"questions": "vlgate.cli.questions"})
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "features": "vlgate.cli.features",
+        "models": "vlgate.cli.models",
+        "questions": "vlgate.cli.questions",
+    },
+)
 """The commands by name: a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status`` each."""
 
 

@@ -1,8 +1,8 @@
 """From ``--model NAME[:WEIGHTS]`` to a model.
 
-A registered name is one line of ``REGISTRY``; anything else is ``package.module:callable[:WEIGHTS]``. Both are called
-in the same way: with those of the keywords ``device`` (resolved for the worker), ``dtype``, ``seed``, ``weights`` and
-``folder`` that their signature names.
+A registered name is one line of ``REGISTRY``, or an entry point that an installed package offers; anything else is
+``package.module:callable[:WEIGHTS]``. All are called in the same way: with those of the keywords ``device`` (resolved
+for the worker), ``dtype``, ``seed``, ``weights`` and ``folder`` that their signature names.
 """
 
 from __future__ import annotations
@@ -14,22 +14,83 @@ from pathlib import Path
 from vlgate import __version__
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.device import check_dtype, pick_device
+from vlgate.models.entry_points import all_offered, offered
 from vlgate.models.fingerprint import digest, digest_path, digest_source
 from vlgate.models.resolve import call, can_be_found, import_target, named_arguments, put_on_path
 
 REGISTRY: dict[str, str] = {
+    "align": "vlgate.models.dual:ALIGN.build",
+    "altclip": "vlgate.models.dual:ALTCLIP.build",
     "bag-of-words": "vlgate.fixtures.bag_of_words:build",
     "blind": "vlgate.models.blind:Blind",
+    "blip": "vlgate.models.blip:build",
+    "blip-vqa": "vlgate.models.blip_vqa:build",
+    "blip2": "vlgate.models.blip2:build",
+    "bridgetower": "vlgate.models.bridgetower:build",
+    "causal": "vlgate.models.text_only:causal",
+    "clip": "vlgate.models.dual:CLIP.build",
     "constant": "vlgate.models.reference:Constant",
+    "dual": "vlgate.models.dual:DUAL.build",
+    "flava": "vlgate.models.flava:build",
+    "gpt1": "vlgate.models.text_only:gpt1",
+    "gpt2": "vlgate.models.text_only:gpt2",
+    "lxmert": "vlgate.models.lxmert:build",
+    "lxmert-gqa": "vlgate.models.lxmert:build_gqa",
+    "lxmert-vqa": "vlgate.models.lxmert:build_vqa",
+    "masked": "vlgate.models.text_only:masked",
+    "metaclip2": "vlgate.models.dual:METACLIP2.build",
     "open_clip": "vlgate.models.open_clip:build",
+    "openai": "vlgate.models.served:build",
     "oracle": "vlgate.models.reference:Oracle",
     "random": "vlgate.models.reference:Random",
     "replay": "vlgate.models.replay:build",
+    "siglip": "vlgate.models.dual:SIGLIP.build",
+    "siglip2": "vlgate.models.dual:SIGLIP2.build",
+    "vilbert-12-in-1": "vlgate.models.volta.adapter:vilbert_12_in_1",
+    "vilt": "vlgate.models.vilt:build",
+    "vilt-vqa": "vlgate.models.vilt_vqa:build",
+    "visualbert": "vlgate.models.visualbert:build",
+    "vlm": "vlgate.models.vlm:build",
+    "volta-lxmert": "vlgate.models.volta.adapter:lxmert",
+    "volta-uniter": "vlgate.models.volta.adapter:uniter",
+    "volta-vilbert": "vlgate.models.volta.adapter:vilbert",
+    "volta-visualbert": "vlgate.models.volta.adapter:visualbert",
+    "volta-vl-bert": "vlgate.models.volta.adapter:vl_bert",
 }
 # What can be said of the weights before anything is loaded: functions (weights, folder) that raise ModelLoadError.
 CHECKS: dict[str, str] = {
+    "align": "vlgate.models.dual:ALIGN.check",
+    "altclip": "vlgate.models.dual:ALTCLIP.check",
+    "blip": "vlgate.models.blip:check",
+    "blip-vqa": "vlgate.models.blip_vqa:check",
+    "blip2": "vlgate.models.blip2:check",
+    "bridgetower": "vlgate.models.bridgetower:check",
+    "causal": "vlgate.models.text_only:check_causal",
+    "clip": "vlgate.models.dual:CLIP.check",
+    "dual": "vlgate.models.dual:DUAL.check",
+    "flava": "vlgate.models.flava:check",
+    "gpt1": "vlgate.models.text_only:check_gpt1",
+    "gpt2": "vlgate.models.text_only:check_gpt2",
+    "lxmert": "vlgate.models.lxmert:check",
+    "lxmert-gqa": "vlgate.models.lxmert:check",
+    "lxmert-vqa": "vlgate.models.lxmert:check",
+    "masked": "vlgate.models.text_only:check_masked",
+    "metaclip2": "vlgate.models.dual:METACLIP2.check",
     "open_clip": "vlgate.models.open_clip:check",
+    "openai": "vlgate.models.served:check",
     "replay": "vlgate.models.replay:check",
+    "siglip": "vlgate.models.dual:SIGLIP.check",
+    "siglip2": "vlgate.models.dual:SIGLIP2.check",
+    "vilbert-12-in-1": "vlgate.models.volta.adapter:check_vilbert_12_in_1",
+    "vilt": "vlgate.models.vilt:check",
+    "vilt-vqa": "vlgate.models.vilt_vqa:check",
+    "visualbert": "vlgate.models.visualbert:check",
+    "vlm": "vlgate.models.vlm:check",
+    "volta-lxmert": "vlgate.models.volta.adapter:check_lxmert",
+    "volta-uniter": "vlgate.models.volta.adapter:check_uniter",
+    "volta-vilbert": "vlgate.models.volta.adapter:check_vilbert",
+    "volta-visualbert": "vlgate.models.volta.adapter:check_visualbert",
+    "volta-vl-bert": "vlgate.models.volta.adapter:check_vl_bert",
 }
 
 
@@ -53,11 +114,13 @@ class _Spec:
     target: str
     weights: str
     own: bool
+    offered_by: str = ""
 
     @property
     def what(self) -> str:
         """The model as the user named it, for messages."""
-        return f"model={self.name + (':' + self.weights if self.weights else '')!r}"
+        named = f"model={self.name + (':' + self.weights if self.weights else '')!r}"
+        return f"{named} (offered by {self.offered_by})" if self.offered_by else named
 
 
 def check(spec: str, *, folder: Path | None = None) -> None:
@@ -71,13 +134,15 @@ def check(spec: str, *, folder: Path | None = None) -> None:
     """
     parsed = _parse(spec)
     folder = folder or Path.cwd()
-    if not parsed.own:
+    if not parsed.own and not parsed.offered_by:
         named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
         if parsed.name in CHECKS:
             import_target(CHECKS[parsed.name], parsed.what)(parsed.weights, folder)
         return
     module = parsed.target.partition(":")[0]
     if not can_be_found(module, folder):
+        if parsed.offered_by:
+            raise ModelLoadError(f"{parsed.what}: there is no module {module!r}; install the package anew")
         known = nearest(module, sorted(REGISTRY))
         raise ModelLoadError(
             f"{parsed.what}: {module!r} is neither a registered model ({known}) nor a module that can be imported "
@@ -108,15 +173,30 @@ def load(
     if parsed.own:
         put_on_path(folder)
     made_by = import_target(parsed.target, parsed.what)
-    offered = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder}
+    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder}
     named = named_arguments(made_by, parsed.weights, parsed.what)
-    arguments = {name: pick_device(device, worker) if name == "device" else offered[name] for name in named}
+    arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
     model = call(made_by, arguments, parsed.what)
-    settings = [f"{name}={offered[name]}" for name in ("dtype", "seed") if name in named]
-    fingerprint = digest(parsed.name, "" if parsed.own else __version__, *_depends_on(model, made_by, parsed, folder))
+    settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
+    version = parsed.offered_by or ("" if parsed.own else __version__)
+    fingerprint = digest(parsed.name, version, *_depends_on(model, made_by, parsed, folder))
     if not hasattr(model, "fingerprint"):
         fingerprint = digest(fingerprint, *settings)
     return LoadedModel(name=parsed.name, weights=parsed.weights, fingerprint=fingerprint, model=model)
+
+
+def takes(spec: str, argument: str, *, folder: Path) -> bool:
+    """Whether a model is built with an argument, such as ``dtype``; imports what builds it.
+
+    >>> takes("oracle", "dtype", folder=Path())
+    False
+
+    Raises: ModelLoadError.
+    """
+    parsed = _parse(spec)
+    if parsed.own:
+        put_on_path(folder)
+    return argument in named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
 
 
 def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, folder: Path) -> tuple[str, ...]:
@@ -133,11 +213,14 @@ def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, fo
 
 def _parse(spec: str) -> _Spec:
     name, _, rest = spec.partition(":")
+    found = offered(name, builtin=name in REGISTRY)
     if name in REGISTRY:
         return _Spec(name=name, target=REGISTRY[name], weights=rest, own=False)
+    if found is not None:
+        return _Spec(name=name, target=found.target, weights=rest, own=False, offered_by=found.by)
     attribute, _, weights = rest.partition(":")
     if all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
         target = f"{name}:{attribute}"
         return _Spec(name=target, target=target, weights=weights, own=True)
-    known = nearest(name, sorted(REGISTRY))
+    known = nearest(name, sorted({*REGISTRY, *(one.name for one in all_offered())}))
     raise ModelLoadError(f"model={spec!r}: unknown model {name!r}; {known}; an own one is package.module:callable")

@@ -10,7 +10,9 @@ from numbers import Real
 from vlgate.calling import Caller
 from vlgate.errors import ModelLoadError
 from vlgate.model_card import ModelCard
-from vlgate.models.registry import LoadedModel, load
+from vlgate.models.device import pick_device
+from vlgate.models.precision import check_precision, drawn, lacks_room
+from vlgate.models.registry import LoadedModel, load, takes
 from vlgate.options import Options
 from vlgate.polarity import Check, check_batches, check_polarity
 from vlgate.scoring import DEFAULT_BATCH, Scorer
@@ -35,14 +37,19 @@ def load_model(options: Options, tables: Sequence[Table], worker: int) -> tuple[
     return loaded, scorer_of(loaded, options, tables)
 
 
-def checks_of(scorer: Scorer, tables: Sequence[Table], seed: int) -> tuple[Mapping[str, object], ...]:
-    """What the checks of polarity and determinism say of a model; one that raises is not checked, and that is said."""
+def checks_of(scorer: Scorer, tables: Sequence[Table], options: Options) -> tuple[Mapping[str, object], ...]:
+    """What the checks of polarity, determinism and, where it is not float32, precision say of a model.
+
+    One that raises is not checked, and that is said.
+    """
     requests = [request for table in tables for case in table.cases[:CHECKED_CASES] for request in case.requests]
     found: list[Mapping[str, object]] = []
     checks: dict[str, Callable[[], Check]] = {
-        "polarity": lambda: check_polarity(scorer, tables, seed),
+        "polarity": lambda: check_polarity(scorer, tables, options.seed),
         "batches": lambda: check_batches(scorer, requests),
     }
+    if options.dtype != "float32":
+        checks["precision"] = lambda: _check_precision(scorer, tables, options)
     for name, run in checks.items():
         try:
             found.append(asdict(run()))
@@ -50,6 +57,17 @@ def checks_of(scorer: Scorer, tables: Sequence[Table], seed: int) -> tuple[Mappi
             why = f"the model raised {type(error).__name__}: {error}"
             found.append({"name": name, "outcome": "not applicable", "why": why})
     return tuple(found)
+
+
+def _check_precision(scorer: Scorer, tables: Sequence[Table], options: Options) -> Check:
+    """Load the model once more, in float32, where that makes a difference and there is room for it."""
+    lacking = lacks_room(pick_device(options.device))
+    if not takes(options.model, "dtype", folder=options.folder):
+        lacking = f"the model is built without a dtype: --dtype {options.dtype} makes no difference"
+    if lacking:
+        return Check(name="precision", outcome="not applicable", why=lacking)
+    _, full = load_model(replace(options, dtype="float32"), tables, worker=0)
+    return check_precision(scorer, full, drawn(tables, options.ties, options.seed), options.dtype)
 
 
 def card_of(loaded: LoadedModel, scorer: Scorer, checks: tuple[Mapping[str, object], ...] = ()) -> ModelCard:

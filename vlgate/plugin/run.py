@@ -191,7 +191,7 @@ class Run:
             self.progress.close()
         if "loaded" in self.__dict__:
             quiet = self.worker or only_searches(session)  # a search asks no more than its budget allows
-            checks = () if quiet else checks_of(self.loaded[1], self.plan.tables, self.options.seed)
+            checks = () if quiet else checks_of(self.loaded[1], self.plan.tables, self.options)
             self.cards.append(card_of(*self.loaded, checks))
         if self.worker is not None:
             if self.cards:

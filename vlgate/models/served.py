@@ -1,0 +1,169 @@
+"""``openai:http://localhost:8000/v1#NAME``: a model behind a chat-completions endpoint, on this machine or elsewhere.
+
+A match is asked as a question, and its score is the probability that the first word of the answer is yes (VQAScore,
+Lin et al. 2024, section 3); from a service that tells no probabilities it is 1 for yes and 0 for no, and ``note`` says
+so. The questions are those of ``vlm``, so that a model can be compared with itself. A reply that is cut, refused, empty
+or neither yes nor no is no reply: nothing is guessed from it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.calling import Problem
+from vlgate.errors import NoReplyError, PictureError
+from vlgate.models.served_http import Endpoint, Pace, ServiceError
+from vlgate.models.served_place import Place, key_of, parse
+from vlgate.models.served_replies import said, yes_or_no, yes_probability
+from vlgate.models.served_talk import Talk, data_url, settle
+from vlgate.models.vlm_prompts import VQASCORE, choice_question
+from vlgate.types import Ask, FloatArray, Match, Picture
+
+_Body = dict[str, object]
+_Outcome = float | str | Problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A picture with what is asked about it; ``scored`` where the probability of yes is wanted."""
+
+    picture: Picture
+    text: str
+    scored: bool = False
+
+
+class Served:
+    """A served model.
+
+    ``decision_threshold`` is that of the probability of yes. ``note`` says how the service was asked, and as which
+    models it replied: what it serves under a name may change, which no fingerprint can know.
+    """
+
+    decision_threshold = 0.5
+
+    def __init__(self, place: Place, endpoint: Endpoint, talk: Talk) -> None:
+        """Take a place, and how its service wants to be talked to."""
+        pictures, asked = f"{place.form} {place.size}", f"{talk.fields!r} {talk.logprobs}"
+        self.fingerprint = f"{place.url} {place.name} {talk.answers_as} {pictures} {asked}"
+        self._place = place
+        self._endpoint = endpoint
+        self._talk = talk
+        self._names = {talk.answers_as} - {""}
+        # A call in which some requests have no reply is repeated without them; the others are not paid for twice.
+        self._kept: dict[_Question, _Outcome] = {}
+
+    def __repr__(self) -> str:
+        """The model by its name and place."""
+        return f"Served({self._place.name!r} at {self._place.url!r})"
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know."""
+        parts = list(self._talk.remarks)
+        if self._place.form != "png":
+            parts.append("pictures are sent as JPEG")
+        if self._place.size:
+            parts.append(f"pictures are made smaller than {self._place.size + 1} pixels a side")
+        if self._names - {self._place.name}:
+            parts.append(f"the service replies as {', '.join(sorted(self._names))}")
+        return "; ".join(parts)
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return the probability of yes, shape (n,), or 1.0 and 0.0 for yes and no.
+
+        Raises: NoReplyError for the pairs whose reply is cut, refused, empty, or neither yes nor no.
+        """
+        scored, read = self._talk.logprobs, yes_probability if self._talk.logprobs else yes_or_no
+        asked = [_Question(pair.picture, VQASCORE.format(pair.text), scored) for pair in pairs]
+        return np.array(self._replies(asked, read), dtype=np.float64)
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return the answers as they were given, in free text.
+
+        Raises: NoReplyError for the questions whose reply is cut, refused or empty.
+        """
+        asked = [_Question(question.picture, choice_question(question)) for question in questions]
+        return [str(reply) for reply in self._replies(asked, said)]
+
+    def _replies(self, asked: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> list[float | str]:
+        distinct = list(dict.fromkeys(asked))
+        if not self._kept.keys() >= set(distinct):
+            self._ask(distinct, read)
+        found = [self._kept[question] for question in asked]
+        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
+        if problem is None:
+            self._kept = {}
+            return [reply for reply in found if not isinstance(reply, Problem)]
+        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
+        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
+
+    def _ask(self, questions: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> None:
+        """Ask all questions side by side, and keep what is replied, also where a picture cannot be decoded."""
+        pool = ThreadPoolExecutor(self._place.concurrency)
+        pictures: dict[Picture, Future[str]] = {}
+        replies: dict[_Question, Future[_Outcome]] = {}
+        broken: list[PictureError] = []
+        self._kept = {}
+        try:
+            for question in questions:
+                if (
+                    question.picture not in pictures
+                ):  # it is begun before the question, which therefore never waits long
+                    pictures[question.picture] = pool.submit(self._encoded, question.picture)
+                replies[question] = pool.submit(self._reply, question, pictures[question.picture], read)
+            for question, reply in replies.items():
+                try:
+                    self._kept[question] = reply.result()
+                except PictureError as error:
+                    broken.append(error)
+        finally:
+            pool.shutdown(cancel_futures=True)  # who interrupts a run does not wait for what was not yet sent
+        if broken:
+            raise broken[0]
+
+    def _encoded(self, picture: Picture) -> str:
+        return data_url(picture.image(), self._place)
+
+    def _reply(self, question: _Question, picture: Future[str], read: Callable[[_Body], _Outcome]) -> _Outcome:
+        body = self._talk.body(picture.result(), question.text, scored=question.scored)
+        try:
+            reply = self._endpoint.ask(body)
+        except ServiceError as error:
+            return Problem(why=str(error))
+        if isinstance(name := reply.get("model"), str):
+            self._names.add(name)
+        return read(reply)
+
+
+def check(weights: str, folder: Path) -> None:
+    """Say whether a service is named in a way that can be asked, and its key is there; asks no network.
+
+    Raises: ModelLoadError.
+    """
+    _ = folder
+    key_of(parse(weights))
+
+
+def build(weights: str) -> Served:
+    """Ask a service one question about a white picture, which tells how it wants to be asked, and that it can be.
+
+    Args:
+        weights: ``URL#MODEL?option=value&...``; see ``served_place.Place`` for the options.
+
+    Raises: ModelLoadError where it cannot be reached, does not know the model, or takes no pictures.
+    """
+    place = parse(weights)
+    endpoint = Endpoint(place, key_of(place), Pace(place.rpm / workers()))
+    return Served(place, endpoint, settle(place, endpoint))
+
+
+def workers() -> int:
+    """How many processes share the limit of requests a minute: pytest-xdist says it to each of its workers."""
+    said = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+    return max(1, int(said)) if said.isdecimal() else 1
