@@ -14,6 +14,8 @@ pytest.importorskip("transformers")
 DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2")
 CROSS = ("vilt", "blip", "blip2", "bridgetower", "flava")
 VLMS = ("llava", "qwen3_vl")
+ON_REGIONS = ("lxmert", "visualbert", "volta-vilbert", "volta-uniter")
+TEXT_ONLY = ("gpt1", "gpt2")
 TABLES = ("scenes/foil-it", "scenes/order-inv")
 CASES = 4
 # One process for all of them: importing torch and transformers takes longer than all the runs.
@@ -30,6 +32,30 @@ for name in {VLMS}:
     for part in getattr(tiny_vlms, name)():
         part.save_pretrained(folder / name)
     models[name] = f"vlm:{{folder / name}}"
+
+import numpy as np, test_lxmert, test_text_only, test_visualbert, transformers, volta_checkpoints
+from vlgate.sources.registry import read_tables
+from vlgate.types import Reading
+tables = read_tables(Reading(folders=(), seed=0, wanted=set({TABLES}).__contains__))
+keys = sorted({{request.picture.key for table in tables for case in table.cases for request in case.requests}})
+drawn = np.random.default_rng(0)
+for width in (8, 16):
+    features = drawn.normal(size=(len(keys), 36, width)).astype(np.float32)
+    boxes = np.sort(drawn.random((len(keys), 36, 2, 2)), axis=2).reshape(len(keys), 36, 4).astype(np.float32)
+    np.savez(folder / f"{{width}}.npz", pictures=np.array(keys), features=features, boxes=boxes)
+test_lxmert.saved(transformers.LxmertForPreTraining, folder / "lxmert")
+test_visualbert.saved(transformers.VisualBertForPreTraining, folder / "visualbert")
+for name in ("vilbert", "uniter"):
+    settings = volta_checkpoints.config_of(name)
+    state = volta_checkpoints.state_of(settings)
+    volta_checkpoints.save(folder / f"volta-{{name}}", settings, state)
+for name in {ON_REGIONS}:
+    width = 16 if name.startswith("volta") else 8
+    models[name] = f"{{name}}:{{folder / name}}?regions={{folder}}/{{width}}.npz"
+for name in {TEXT_ONLY}:
+    test_text_only.network(name).save_pretrained(folder / name)
+    test_text_only.tokenizer(name).save_pretrained(folder / name)
+    models[name] = f"{{name}}:{{folder / name}}"
 for name, model in models.items():
     pytest.main([
         "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={{folder}}", f"--model={{model}}",
@@ -51,7 +77,7 @@ def runs(tmp_path_factory):
     return folder, ended.stdout
 
 
-@pytest.mark.parametrize("name", [*DUAL, *CROSS, *VLMS])
+@pytest.mark.parametrize("name", [*DUAL, *CROSS, *VLMS, *ON_REGIONS, *TEXT_ONLY])
 def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
     folder, printed = runs
     file = folder / f"out-{name}" / "metrics.json"
