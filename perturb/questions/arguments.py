@@ -60,6 +60,7 @@ class Arguments:
         self._classes: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, bool] = {}
         self._going: dict[tuple[str, str], bool] = {}
+        self._asked: dict[tuple[Thing, str], list[tuple[str, str]]] = {}
         self._lone: dict[Thing, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
 
@@ -120,16 +121,17 @@ class Arguments:
 
         ``kind`` is "attribute" or "action"; an action is asked for only of what can act so.
         """
-        words, acts = self.ontology.words, self.ontology.acts
-        names = (thing.name, *self.ontology.hypernyms(thing.name))
-        return [
-            (word, category)
-            for word, category in self.lone(thing)
-            if words.categories[category].kind == kind
-            and words.categories[category].noun
-            and words.asked(names, category)
-            and (kind == "attribute" or acts(thing.name, word))
-        ]
+        if (thing, kind) not in self._asked:
+            words, name = self.ontology.words, thing.name
+            self._asked[thing, kind] = [
+                (word, category)
+                for word, category in self.lone(thing)
+                if words.categories[category].kind == kind
+                and words.categories[category].noun
+                and words.asked((name, *self.ontology.hypernyms(name)), category)
+                and (kind == "attribute" or self.ontology.acts(name, word))
+            ]
+        return self._asked[thing, kind]
 
     def among(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
         """Draw one of the things that can be asked about in some way, and a way.
