@@ -6,13 +6,11 @@ The score is the logit of a match less that of none. A match is index 1: the lab
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints import Architecture, check_local, loaded
-from vlgate.models.hub import Pretrained, pretrained
-from vlgate.models.matching import CrossEncoder, Inputs, Preparation
+from vlgate.models.checkpoints import Architecture
+from vlgate.models.matching import Inputs
+from vlgate.models.matching_head import MatchingHead
 
 if TYPE_CHECKING:
     import torch
@@ -35,31 +33,16 @@ def _logits(model: Any, inputs: Inputs) -> torch.Tensor:
     return found
 
 
-def _source(weights: str, folder: Path) -> Pretrained:
-    return pretrained(weights, folder, default=DEFAULT)
+def _places(config: Any) -> int:
+    """As in RoBERTa, positions begin behind that of the padding."""
+    return int(config.text_config.max_position_embeddings - config.text_config.pad_token_id - 1)
 
 
-def check(weights: str, folder: Path) -> None:
-    """Say whether local weights are there; imports no torch.
-
-    Raises: ModelLoadError.
-    """
-    check_local(_source(weights, folder), _RETRIEVAL)
-
-
-def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
-    """Load a BridgeTower with a matching head.
-
-    Args:
-        weights: a hub repository or a local folder; ``DEFAULT`` where empty.
-        folder: where the user started.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError, which says what was looked for, where, and what to do.
-    """
-    model, processor, what = loaded(_RETRIEVAL, _source(weights, folder), device=device, dtype=dtype)
-    text = model.config.text_config
-    # As in RoBERTa, positions begin behind that of the padding.
-    prepare = Preparation(processor, text.max_position_embeddings - text.pad_token_id - 1, model)
-    return CrossEncoder(partial(_logits, model), prepare, match=MATCH, fingerprint=what)
+HEAD = MatchingHead(
+    default=DEFAULT,
+    architecture=_RETRIEVAL,
+    logits=_logits,
+    places=_places,
+    match=MATCH,
+)
+check, build = HEAD.check, HEAD.build

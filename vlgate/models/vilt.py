@@ -8,13 +8,11 @@ head is not among the classes of transformers, nor among the weights that its hu
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints import Architecture, check_local, loaded
-from vlgate.models.hub import Pretrained, pretrained
-from vlgate.models.matching import CrossEncoder, Inputs, Preparation
+from vlgate.models.checkpoints import Architecture
+from vlgate.models.matching import Inputs, Preparation
+from vlgate.models.matching_head import MatchingHead
 
 if TYPE_CHECKING:
     import torch
@@ -77,28 +75,11 @@ def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
     return found
 
 
-def _source(weights: str, folder: Path) -> Pretrained:
-    return pretrained(weights, folder, default=DEFAULT)
-
-
-def check(weights: str, folder: Path) -> None:
-    """Say whether local weights are there; imports no torch.
-
-    Raises: ModelLoadError.
-    """
-    check_local(_source(weights, folder), _RETRIEVAL)
-
-
-def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
-    """Load a ViLT that was fine-tuned for retrieval.
-
-    Args:
-        weights: a hub repository or a local folder; ``DEFAULT`` where empty.
-        folder: where the user started.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError, which says what was looked for, where, and what to do.
-    """
-    model, processor, what = loaded(_RETRIEVAL, _source(weights, folder), device=device, dtype=dtype)
-    return CrossEncoder(partial(_rank, model), preparation(model, processor), match=None, fingerprint=what)
+HEAD = MatchingHead(
+    default=DEFAULT,
+    architecture=_RETRIEVAL,
+    logits=_rank,
+    places=lambda config: config.max_position_embeddings,
+    match=None,
+)
+check, build = HEAD.check, HEAD.build

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from vlgate.types import Reading, Shape, Table
 
-_TESTS = (
+if TYPE_CHECKING:
+    from vlgate.perturb.questions import Test
+
+TESTS: tuple[Test, ...] = (
     *("rephrase-inv", "ontological-inv", "order-inv", "visual-inv", "negation-dir", "antonym-dir"),
     *("mirror-inv", "occlusion-dir"),
 )
 
-SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questions" for test in _TESTS})
+SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questions" for test in TESTS})
 """The shape of each table, by id."""
 
 
@@ -33,4 +37,4 @@ def read(reading: Reading) -> Iterator[Table]:
     # and the reader.
     from vlgate.sources.annotated import tables
 
-    yield from tables(reading, [test for test in _TESTS if reading.wanted(f"scene-graphs/{test}")])
+    yield from tables(reading, [test for test in TESTS if reading.wanted(f"scene-graphs/{test}")])
