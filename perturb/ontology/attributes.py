@@ -163,6 +163,7 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     """
 
     def rows(name: str) -> Iterator[Row]:
+        """The rows of a file, with its columns checked."""
         return rows_of(name, tables[name], *COLUMNS[name])
 
     categories = _once((row["name"], _category(row), row) for row in rows("categories.tsv"))

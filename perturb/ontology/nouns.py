@@ -129,6 +129,7 @@ def _check_circles(nouns: Mapping[str, Noun], rows: Mapping[str, Row]) -> None:
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
+        """Go up from a name, and complain of a way that comes back to it."""
         if name in path:
             _rejecter(nouns[name], rows)(f"is above itself: {' > '.join((*path[path.index(name) :], name))}")
         if name not in done:
@@ -146,6 +147,7 @@ def _some(name: str) -> tuple[str, ...]:
 
 def _rejecter(noun: Noun, rows: Mapping[str, Row]) -> Reject:
     def reject(problem: str) -> NoReturn:
+        """Raise what names the noun and its row."""
         message = f"name={noun.name!r}: {problem}"
         raise rows[noun.name].error(message) if noun.name in rows else ValueError(message)
 

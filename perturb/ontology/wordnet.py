@@ -156,6 +156,7 @@ class _Source:
         return forms[0][0], replace(concept, words=(forms,))
 
     def described(self, synset: Synset, word: str) -> _Concept:
+        """Say what a synset means as a noun of the ontology."""
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
         return _Concept(
@@ -176,6 +177,7 @@ class _Source:
         return [synset for synset in found if synset.lexfile() in {None, *_VISIBLE}]
 
     def other_senses(self, synset: Synset, word: str) -> tuple[str, ...]:
+        """Return the classes of the word's other senses."""
         names = dict.fromkeys(name for sense in self.visible(word) for name in self.parents(sense))
         return tuple(name for name in names if name not in self.parents(synset))
 

@@ -21,6 +21,7 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft 
     """
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
+        """How the thing can be asked about."""
         return _classes(arguments, view, number, related=related)
 
     drawn = arguments.among(chance, f"classes, {related=}", ways)
@@ -31,6 +32,7 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft 
     absent, akin = arguments.absent, arguments.akin
 
     def fits(word: str, so_far: list[str]) -> bool:
+        """Whether a word is a false choice beside those so far."""
         return absent(word, view) and not any(akin(word, other) for other in (thing.name, *so_far))
 
     false = _false(chance, arguments.corpus.below(name, thing.number), fits)
@@ -50,6 +52,7 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
     asked = "action" if action else "attribute"
 
     def ways(view: View, number: int) -> list[tuple[str, str]]:
+        """How the thing can be asked about."""
         told = not related or number in view.links
         return arguments.asked_for(view.things[number], asked) if told else []
 
@@ -63,6 +66,7 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
     ontology, name = arguments.ontology, one.thing.name
 
     def fits(word: str, so_far: list[str]) -> bool:
+        """Whether a word is a false choice beside those so far."""
         alone = all(ontology.exclusive(word, other) for other in (attribute, *so_far))
         return alone and bool(ontology.attributes[word].after) and (not action or ontology.acts(name, word))
 

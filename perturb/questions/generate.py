@@ -148,6 +148,7 @@ def _usable(test: Test, draw: Callable[[], Draft | None]) -> Callable[[], Draft 
         return draw
 
     def sideways() -> Draft | None:
+        """Draw, and keep what stands to a side."""
         draft = draw()
         return draft if draft and any(side in draft.x.relation for side in ("left", "right")) else None
 

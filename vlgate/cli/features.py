@@ -85,6 +85,7 @@ def _teller() -> Callable[[Progress], None]:
     start = time.monotonic()
 
     def tell(progress: Progress) -> None:
+        """Say how far it is, and how fast."""
         speed = progress.made / max(time.monotonic() - start, 1e-9)
         _say(f"{progress.before + progress.made:,} of {progress.whole:,} pictures, {speed:.2f} a second")
 

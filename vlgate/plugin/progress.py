@@ -58,6 +58,8 @@ def _bar(reporter: Any, total: int) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
+        """Cases a second."""
+
         def render(self, task: Task) -> Text:
             """The rate in words."""
             return Text(f"{task.speed or 0:,.0f} a second")

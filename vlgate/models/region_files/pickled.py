@@ -79,6 +79,7 @@ class _Type:
         self.order = ">" if state[1] == ">" else "<"
 
     def dtype(self) -> np.dtype[Any]:
+        """The numpy type with its byte order."""
         return np.dtype(self.name).newbyteorder(self.order)  # type: ignore[arg-type]  # one of two
 
 

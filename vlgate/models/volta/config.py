@@ -214,6 +214,7 @@ def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Sid
     v = "" if side == "text" else "v_"
 
     def size(general: str, special: str) -> int:
+        """The sublayer's own size where it has one, else that of all."""
         return int(settings.get(f"sublayer2{v}{special}", {}).get(str(place), settings[v + general]))
 
     width = int(settings[v + "hidden_size"])

@@ -61,6 +61,7 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
     whole = torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0])[: config.locations].to(locations).expand(len(locations), 1, -1)
 
     def beside(one: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+        """Put the overall region first or last."""
         return torch.cat([one, others] if config.overall == "first" else [others, one], dim=1)
 
     return beside(mean, features), beside(whole, locations), beside(torch.ones_like(there[:, :1]), there)
@@ -113,6 +114,7 @@ def _two_streams(config: Config, weights: Weights, seen: Seen, words: torch.Tens
 
 def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
     def normal(name: str, states: torch.Tensor) -> torch.Tensor:
+        """Normalise a layer by the weights of that name."""
         return weights.norm(_TEXT + name, states, config.eps)
 
     image = normal("image_layer_norm", weights.linear(f"{_TEXT}image_embeddings", seen.features))

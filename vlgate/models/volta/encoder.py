@@ -82,6 +82,7 @@ def _attend(weights: Weights, sublayer: Sublayer, at: str, states: States, masks
     import torch
 
     def heads(part: str, side: Side) -> torch.Tensor:
+        """Map a side's states, split into heads."""
         mapped = weights.linear(f"{at}.{SELF}.{sublayer.prefix(side)}{part}", states[side])
         return mapped.view(*mapped.shape[:2], sublayer.sides[side].heads, -1).transpose(1, 2)
 

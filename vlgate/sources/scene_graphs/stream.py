@@ -88,12 +88,15 @@ class _Pieces:
         self._since = 0
 
     def close(self) -> None:
+        """Let go of what was read."""
         self.piece = self._held = b""
 
     def graph_ended(self) -> None:
+        """Begin to count a graph's bytes anew."""
         self._since = 0
 
     def read(self, size: int) -> bytes:
+        """Give the parser its next bytes."""
         if size == 0:  # ijson asks what type of string comes
             return b""
         self.start += len(self.piece)
