@@ -1,4 +1,5 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_scores_are_one_number_a_pair(model):
     assert scores.shape == (9,)
     assert scores.dtype == np.float64
     assert len(np.unique(scores.round(6))) == 9
-    assert model.note == "regions of a stub"
+    assert model.note.startswith("regions of a stub")
     assert model.truncated_texts == 0
 
 
@@ -90,7 +91,7 @@ def test_what_is_looked_at_matters(model):
 
 VARIANTS = [
     {}, {"add_global_imgfeat": "last"}, {"add_global_imgfeat": None}, {"num_locs": 4}, {"fusion_method": "sum"},
-    {"fusion_method": "text"},
+    {"fusion_method": "text"}, {"layer_norm_eps": 0.1},
 ]  # fmt: skip
 
 
@@ -128,7 +129,7 @@ def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
 
 def test_a_pretrained_vilbert_has_no_task(tmp_path):
     state = tiny.multi_state(ALIGNMENT, task_tokens=0)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
     model = built(folder, "vilbert_12_in_1", "saved?regions=any&head=alignment")
     seen = tiny.regions_of(tiny.PAIRS[1].picture.key)
     by_hand = slow.SlowVilbert(tiny.MULTI, state)
@@ -232,16 +233,36 @@ def test_texts_that_lose_their_end_are_counted(folders):
         assert scores[1] != pytest.approx(scores[2], rel=1e-3)
 
 
+def test_the_report_says_whose_regions_they_must_be(folders):
+    assert built(folders, "uniter", "uniter").note == "regions of a stub"
+    note = built(folders, "vilbert_12_in_1", "multi?regions=any").note
+    assert note == "regions of a stub; ViLBERT and 12-in-1 were trained on the regions of a ResNeXt-152 detector"
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_half_precision_is_near(folders, dtype):
     for kind in tiny.KINDS:
         whole, half = built(folders, kind, kind), built(folders, kind, kind, dtype=dtype)
         assert {value.dtype for value in half._weights.tensors.values()} == {getattr(torch, dtype)}
         assert {value.dtype for value in whole._weights.tensors.values()} == {torch.float32}
+        seen, _ = half._seen(tiny.PAIRS)
+        assert (seen.features.dtype, seen.locations.dtype) == (getattr(torch, dtype), torch.float32)
         scores = half.match(tiny.PAIRS)
         assert np.isfinite(scores).all()
         assert scores == pytest.approx(whole.match(tiny.PAIRS), abs=0.3)
         assert whole.fingerprint != half.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["uniter", "vilbert"])
+def test_it_is_compiled_whole(folders, kind, monkeypatch):
+    # Its graph is traced and run as it is: making machine code of it takes a minute.
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    model = built(folders, kind, kind)
+    plain = model.match(tiny.PAIRS)
+    model.compile()
+    assert hasattr(model._logits, "_torchdynamo_orig_callable")
+    assert model.match(tiny.PAIRS) == pytest.approx(plain, rel=1e-4, abs=1e-5)
+    assert model.match(tiny.PAIRS[:2]) == pytest.approx(plain[:2], rel=1e-4, abs=1e-5)
 
 
 def test_features_that_were_made_before(tmp_path, folders, monkeypatch):

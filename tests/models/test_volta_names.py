@@ -91,6 +91,39 @@ def multi_settings():
     return vilbert_mt.in_words_of_volta(vilbert_mt.PUBLISHED, "", head=vilbert_mt.RANKING, task_tokens=20)
 
 
+ALONE, BOTH, FEED = "tt", "tt vv", "feed t v"
+# What is done one after the other, from config/ctrl_*.json of e-bug/volta and the encoder of vilbert-multi-task.
+SCHEDULES = {
+    "vilbert": [ALONE, "feed t"] * 6 + ["tv vt", FEED, BOTH, FEED] * 6,
+    "lxmert": [BOTH, FEED] * 5 + [ALONE, "feed t"] * 4 + ["shared tv vt", BOTH, FEED] * 5,
+    **dict.fromkeys(SINGLE, ["shared tt tv vt vv", "shared feed t v"] * 12),
+    "12-in-1": [ALONE, "feed t"] * 6
+    + ["tv vt", FEED, *([ALONE, "feed t", "vv", "feed v", "tv vt", FEED] * 5)]
+    + [ALONE, "feed t", "vv", "feed v"],
+}
+
+
+def described(sublayer):
+    seen = [f"{side[0]}{other[0]}" for side, stream in sublayer.sides.items() for other in stream.sees]
+    words = sorted(seen) if sublayer.attends else ["feed", *(side[0] for side in sublayer.sides)]
+    return " ".join(["shared"] * sublayer.shared + words)
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "12-in-1"])
+def test_what_shapes_do_not_tell_is_as_published(kind):
+    """The order of sublayers, heads, activations, and how the streams and the whole picture are joined."""
+    config = parse(multi_settings() if kind == "12-in-1" else published(kind), kind)
+    assert (config.overall, config.fusion, config.locations, config.eps) == ("first", "mul", 5, 1e-12)
+    assert not config.masks_regions
+    assert config.coordinates == (256 if kind == "vl-bert" else 0)
+    assert [described(sublayer) for sublayer in config.sublayers] == SCHEDULES[kind]
+    for sublayer in config.sublayers:
+        for side, stream in sublayer.sides.items():
+            wide = kind == "12-in-1" and (side == "vision" or side not in stream.sees)
+            expected = ("", 8 if wide else 12) if sublayer.attends else ("gelu", 1)
+            assert (stream.activation, stream.heads) == expected
+
+
 @pytest.mark.parametrize("kind", [*NAMES, "12-in-1"])
 def test_published_sizes_go_through(kind):
     """On the meta device, which has shapes and no numbers."""

@@ -140,6 +140,9 @@ WRONG = [
     ({"model": "roberta"}, "model='roberta'"),
     ({"bert_model": "roberta-base"}, "expected a BERT"),
     ({"norm_embeddings": True}, "norm_embeddings=True"),
+    ({"fusion_act": "tanh"}, "fusion_act='tanh'"),
+    ({"itm_dim": 1}, "itm_dim=1"),
+    ({"qa_task_weight": 1, "qa_num_answers": 9500}, "take lxmert:unc-nlp/lxmert-base-uncased"),
     ({"t_ff_sublayers": [1, 2]}, "not numbered from 0"),
     ({"t_ff_sublayers": [1, 5], "v_ff_sublayers": [1, 5]}, "not numbered from 0"),
     ({"num_attention_heads": 3, "v_num_attention_heads": 3}, "3 heads do not divide 16"),
@@ -161,6 +164,27 @@ def test_a_configuration_that_contradicts_itself(tmp_path, saved, changes, words
     message = refused(tmp_path, "saved?config=saved/config.json", by_check=True)
     assert words in message
     assert str(saved / "config.json") in message
+
+
+def test_the_original_lxmert_is_another_model(tmp_path):
+    """VOLTA converts it, but says neither that its match is index 1 nor that it pools through a tanh."""
+    settings = tiny.config_of("lxmert")
+    saved = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    built(tmp_path, attribute="lxmert")
+    converted = tiny.state_of(settings) | {"cls.qaPredictions.logit_fc.0.weight": torch.zeros(32, 16)}
+    torch.save(converted, saved / "pytorch_model_9.bin")
+    message = refused(tmp_path, attribute="lxmert")
+    assert "is the original LXMERT under VOLTA's names" in message
+    assert "take lxmert:unc-nlp/lxmert-base-uncased" in message
+
+
+def test_a_model_of_other_tokens_needs_its_own_tokenizer(tmp_path):
+    """As mUNITER, which knows four times the tokens of the BERT that stands in where none is named."""
+    settings = tiny.config_of("uniter", vocab_size=len(tiny.TOKENS) + 9)
+    tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    message = refused(tmp_path)
+    assert "knows 30 tokens, the tokenizer has 21" in message
+    assert "tokenizer=FOLDER" in message
 
 
 def test_vl_bert_needs_room_for_its_boxes():
@@ -198,10 +222,15 @@ def test_what_12_in_1_is_told(tmp_path):
         return refused(tmp_path, weights, "vilbert_12_in_1", by_check=by_check)
 
     assert "ResNeXt-152" in said("saved")
+    (tmp_path / "detector").mkdir()
+    (tmp_path / "detector" / "config.yaml").write_text("")
+    assert "needs a file of features" in said("saved?regions=detector")
     assert "did you mean 'ranking'" in said("saved?regions=x&head=rank")
     for task in ("20", "-1", "x", "\u00b2"):
         assert f"task={task!r}" in said(f"saved?regions=x&task={task}")
-    assert "task_embeddings.weight has no place" in said("saved?regions=x&head=alignment", by_check=False)
+    assert "has tokens for tasks; say which it is told: task=8" in said(
+        "saved?regions=x&head=alignment", by_check=False
+    )
     (saved / "config.json").write_text(json.dumps(tiny.MULTI | {"v_num_hidden_layers": 1, "v_biattention_id": [0, 0]}))
     message = said("saved?regions=x", by_check=False)
     assert "bert.encoder.v_layer.1.attention.self.query.weight has no place" in message
@@ -211,6 +240,18 @@ def test_what_12_in_1_is_told(tmp_path):
     message = said("saved?regions=x&config=saved/config.json")
     assert "no num_hidden_layers, v_num_hidden_layers" in message
     assert "unknown option 'task'" in refused(tmp_path, "saved?task=3", "uniter", by_check=True)
+
+
+def test_what_vilbert_is_told_before_its_training_on_tasks(tmp_path):
+    state = tiny.multi_state(vilbert_mt.ALIGNMENT, task_tokens=0)
+    saved = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin")
+    message = refused(tmp_path, "saved?regions=x", "vilbert_12_in_1")
+    assert f"{saved / 'pretrained_model.bin'} has no head that ranks" in message
+    assert "add head=alignment" in message
+    assert "leave task out" in refused(tmp_path, "saved?regions=x&head=alignment&task=8", "vilbert_12_in_1")
+    torch.save(tiny.multi_state(task_tokens=0), saved / "pretrained_model.bin")
+    message = refused(tmp_path, "saved?regions=x", "vilbert_12_in_1")
+    assert "has no tokens for tasks, unlike multi_task_model.bin; add head=alignment" in message
 
 
 def test_12_in_1_takes_the_weights_of_volta_where_it_is_the_same(tmp_path):

@@ -26,7 +26,7 @@ class Slow:
 
     def ln(self, name, x):
         mean = x.mean(axis=-1, keepdims=True)
-        spread = np.sqrt(((x - mean) ** 2).mean(axis=-1, keepdims=True) + 1e-12)
+        spread = np.sqrt(((x - mean) ** 2).mean(axis=-1, keepdims=True) + self.config.get("layer_norm_eps", 1e-12))
         return self.state[name + ".weight"] * (x - mean) / spread + self.state[name + ".bias"]
 
     def row(self, name, number):

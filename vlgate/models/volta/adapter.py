@@ -6,8 +6,11 @@ Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). Nothing of them is on 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from vlgate.errors import ModelLoadError
 from vlgate.models import hub
 from vlgate.models.device import pick_dtype
 from vlgate.models.fingerprint import digest, digest_path
@@ -21,6 +24,9 @@ from vlgate.models.volta.heads import MATCH, logits
 from vlgate.models.volta.sources import VILBERT_MT, Source, find
 from vlgate.models.volta.weights import fitted, placed, read
 from vlgate.types import FloatArray, Match
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Volta:
@@ -38,12 +44,18 @@ class Volta:
         self._config = config
         self._weights = weights
         self._inputs = inputs
-        self._task = task
+        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, config, weights, task=task)
+
+    def compile(self) -> None:
+        """Let ``torch.compile`` have the whole of it, in place."""
+        import torch
+
+        self._logits = torch.compile(self._logits)
 
     @property
     def note(self) -> str:
         """What a reader of the results must know."""
-        return self._inputs.source.note
+        return "; ".join(filter(None, (self._inputs.source.note, self._inputs.whose)))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Score pairs: the logit of a match less that of none, or the rank.
@@ -55,7 +67,7 @@ class Volta:
 
         with torch.inference_mode():
             seen, cut = self._seen(pairs)
-            scores = logits(self._config, self._weights, seen, self._task).float().cpu().numpy()
+            scores = self._logits(seen).float().cpu().numpy()
         self.truncated_texts += cut  # last, so that a batch that is asked again counts once
         return margin(scores, MATCH if self._config.head == ALIGNMENT else None)
 
@@ -86,9 +98,8 @@ def _built(name: str, weights: str, folder: Path, device: str, dtype: str) -> Vo
     model = placed(tensors, device, pick_dtype(dtype))
     inputs = _inputs(source, folder, device, dtype)
     who = digest(
-        name, digest_path(source.file), repr(source.config), str(source.task), inputs.source.fingerprint,
-        inputs.tokenizer.backend_tokenizer.to_str(), str(inputs.length), dtype, torch.__version__,
-        transformers.__version__,
+        name, digest_path(source.file), repr(source.config), str(source.task), inputs.fingerprint, dtype,
+        torch.__version__, transformers.__version__,
     )  # fmt: skip
     return Volta(source.config, model, inputs, task=source.task, fingerprint=who)
 
@@ -99,7 +110,7 @@ def _inputs(source: Source, folder: Path, device: str, dtype: str) -> RegionInpu
     beside = hub.Pretrained(asked=str(source.file), location=str(source.file.parent), revision=None, local=True)
     config, options = source.config, source.options
     return RegionInputs(
-        tokenizer=load_tokenizer(beside, folder, options.get("tokenizer", ""), config.vocabulary),
+        tokenizer=_tokenizer(beside, folder, options.get("tokenizer", ""), config.vocabulary),
         source=region_source(
             options.get("regions", ""), folder, device, dtype, width=config.features, count=source.regions
         ),
@@ -107,7 +118,19 @@ def _inputs(source: Source, folder: Path, device: str, dtype: str) -> RegionInpu
         width=config.features,
         device=torch.device(device),
         dtype=torch.float32,  # the mean, the areas and VL-BERT's waves of the boxes are not for half precision
+        whose=source.whose,
     )
+
+
+def _tokenizer(beside: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
+    tokenizer = load_tokenizer(beside, folder, asked, vocabulary)
+    # A model for many languages would take the 30,522 tokens of the English BERT that stands in, and mean others.
+    if len(tokenizer) != vocabulary:
+        raise ModelLoadError(
+            f"{beside.asked} knows {vocabulary} tokens, the tokenizer has {len(tokenizer)}; name the one that it was "
+            "trained with: tokenizer=FOLDER"
+        )
+    return tokenizer
 
 
 def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:

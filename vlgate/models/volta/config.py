@@ -27,6 +27,10 @@ EMBEDDINGS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 FUSIONS = ("mul", "sum", "text")
 ACTIVATIONS = ("gelu", "relu", "swish")
 ALIGNMENT = "cls.bi_seq_relationship"
+ORIGINAL = (
+    "is the original LXMERT under VOLTA's names: its match is at the other place of the head and its pooling a tanh, "
+    "neither of which VOLTA keeps; take lxmert:unc-nlp/lxmert-base-uncased"
+)
 # What a configuration means where it is silent, as VOLTA's own reader has it.
 _DEFAULTS: dict[str, Any] = {
     "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 768,
@@ -35,7 +39,7 @@ _DEFAULTS: dict[str, Any] = {
     "hidden_act": "gelu", "v_hidden_act": "gelu", "image_embeddings": "vilbert", "fusion_method": "mul",
     "add_global_imgfeat": None, "v_coordinate_embeddings_dim": None, "layer_norm_eps": 1e-12, "task_tokens": 0,
     "visual_target_weights": {"0": 1}, "bert_model": "bert-base-uncased", "model": "bert", "norm_embeddings": False,
-    "head": ALIGNMENT,
+    "head": ALIGNMENT, "fusion_act": "relu", "itm_dim": 2, "qa_task_weight": 0,
 }  # fmt: skip
 
 
@@ -141,6 +145,8 @@ def parse(content: Mapping[str, Any], where: str) -> Config:
         raise ModelLoadError(f"{where}: no {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)")
     try:
         settings = _DEFAULTS | dict(content)
+        if settings["qa_task_weight"]:  # a head that only the conversion of the original has
+            raise ModelLoadError(f"{where} {ORIGINAL}")
         for name, known in _KNOWN.items():
             if settings[name] not in known:
                 raise ModelLoadError(
@@ -158,6 +164,8 @@ def parse(content: Mapping[str, Any], where: str) -> Config:
 _KNOWN: dict[str, tuple[Any, ...]] = {
     "image_embeddings": EMBEDDINGS,
     "fusion_method": FUSIONS,
+    "fusion_act": ("relu",),
+    "itm_dim": (2,),
     "hidden_act": ACTIVATIONS,
     "v_hidden_act": ACTIVATIONS,
     "num_locs": (4, 5),

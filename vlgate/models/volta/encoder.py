@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     States = Mapping[Side, torch.Tensor]
 
-EPS = 1e-12
-"""Of the encoder's layer norms, whatever that of the embeddings."""
-
 
 class Weights:
     """A model's weights by name, and the three things that are done with them."""
@@ -34,7 +31,7 @@ class Weights:
 
         return torch.nn.functional.linear(states, self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"])
 
-    def norm(self, name: str, states: torch.Tensor, eps: float = EPS) -> torch.Tensor:
+    def norm(self, name: str, states: torch.Tensor, eps: float) -> torch.Tensor:
         """Normalise ``states`` over their last axis."""
         import torch
 
@@ -64,21 +61,23 @@ def encode(config: Config, weights: Weights, states: States, seen: States) -> St
         at = f"bert.encoder.layer.{place}"
         one = sublayer.joined
         if one is None:
-            states = {**states, **_run(weights, sublayer, at, states, masks)}
+            states = {**states, **_run(config, weights, sublayer, at, states, masks)}
             continue
         # A matrix product over both streams takes a sixth less time than one over each (BERT's sizes, 2 CPU cores).
         both: States = {"text": torch.cat([states["text"], states["vision"]], dim=1)}
         mask: States = {"text": torch.cat([masks["text"], masks["vision"]], dim=-1)}
-        whole, end = _run(weights, one, at, both, mask)["text"], states["text"].shape[1]
+        whole, end = _run(config, weights, one, at, both, mask)["text"], states["text"].shape[1]
         states = {"text": whole[:, :end], "vision": whole[:, end:]}
     return states
 
 
-def _run(weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
-    return _attend(weights, sublayer, at, states, masks) if sublayer.attends else _feed(weights, sublayer, at, states)
+def _run(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
+    if sublayer.attends:
+        return _attend(config, weights, sublayer, at, states, masks)
+    return _feed(config, weights, sublayer, at, states)
 
 
-def _attend(weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
+def _attend(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
     import torch
 
     def heads(part: str, side: Side) -> torch.Tensor:
@@ -92,23 +91,22 @@ def _attend(weights: Weights, sublayer: Sublayer, at: str, states: States, masks
         key, value = (torch.cat([part[other] for other in stream.sees], dim=2) for part in (keys, values))
         mask = torch.cat([masks[other] for other in stream.sees], dim=-1)
         context = torch.nn.functional.scaled_dot_product_attention(heads("query", side), key, value, attn_mask=mask)
-        found[side] = _added(
-            weights, f"{at}.{OUTPUT}.{sublayer.prefix(side)}", context.transpose(1, 2).flatten(2), states[side]
-        )
+        inner = context.transpose(1, 2).flatten(2)
+        found[side] = _added(config, weights, f"{at}.{OUTPUT}.{sublayer.prefix(side)}", inner, states[side])
     return found
 
 
-def _feed(weights: Weights, sublayer: Sublayer, at: str, states: States) -> States:
+def _feed(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States) -> States:
     found: dict[Side, torch.Tensor] = {}
     for side, stream in sublayer.sides.items():
         p = sublayer.prefix(side)
         inner = activation(stream.activation)(weights.linear(f"{at}.intermediate.{p}dense", states[side]))
-        found[side] = _added(weights, f"{at}.output.{p}", inner, states[side])
+        found[side] = _added(config, weights, f"{at}.output.{p}", inner, states[side])
     return found
 
 
-def _added(weights: Weights, name: str, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    return weights.norm(f"{name}LayerNorm", weights.linear(f"{name}dense", inner) + states)
+def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+    return weights.norm(f"{name}LayerNorm", weights.linear(f"{name}dense", inner) + states, config.eps)
 
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -9,8 +9,10 @@ from vlgate.models.volta.config import ALIGNMENT, Config, Sublayer
 Shape = tuple[int, ...]
 SELF, OUTPUT = "attention_self", "attention_output"
 # Heads of the pretraining and of other tasks, which no match goes through.
-UNUSED = ("cls.predictions.", "cls.imagePredictions.", "cls.qaPredictions.", "clfs_dict.", ALIGNMENT + ".", "vil_",
-          "vision_logit.", "linguisic_logit.")  # fmt: skip
+UNUSED = ("cls.predictions.", "cls.imagePredictions.", "clfs_dict.", ALIGNMENT + ".", "vil_", "vision_logit.",
+          "linguisic_logit.")  # fmt: skip
+ANSWERS = "cls.qaPredictions."
+"""A head that the conversion of the original LXMERT has, and no model of VOLTA's own."""
 
 
 def shapes(config: Config) -> dict[str, Shape]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models import hub
+from vlgate.models.region_files import is_features
 from vlgate.models.regions import COUNT
 from vlgate.models.volta import vilbert_mt
 from vlgate.models.volta.config import ALIGNMENT, GATES, Config, parse, read_json
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 VILBERT_MT = "vilbert-12-in-1"
-FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "*.safetensors")
+FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "pretrained_model*.bin", "*.safetensors")
 OPTIONS = ("config", "regions", "tokenizer", "max_length")
 RETRIEVAL = 8
 """The task that ViLBERT 12-in-1 is told: to find captions of Flickr30k (TASK8); 7 is the same of COCO."""
@@ -26,17 +27,15 @@ _WHERE = (
     "VOLTA's are linked in MODELS.md of github.com/e-bug/volta, ViLBERT 12-in-1's in the README of "
     "github.com/facebookresearch/vilbert-multi-task"
 )
-_OTHER_DETECTOR = (
-    "it was trained on the regions of a ResNeXt-152 detector, whose numbers mean something else than those of the "
-    "detector here; name a file of such features with regions=FILE"
-)
+_OTHER_DETECTOR = "ViLBERT and 12-in-1 were trained on the regions of a ResNeXt-152 detector"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A checkpoint: its file, its configuration, what names begin with in it, and what it holds beyond a match.
 
-    ``task`` is the task that a model with task tokens is told, ``regions`` how many regions a picture has (None: any).
+    ``task`` is the task that a model with task tokens is told, ``regions`` how many regions a picture has (None: any),
+    and ``whose`` says of which detector they must be where it is not the one here.
     """
 
     file: Path
@@ -44,13 +43,14 @@ class Source:
     options: Mapping[str, str]
     task: int = 0
     regions: int | None = COUNT
+    whose: str = ""
     renamed: Mapping[str, str] | None = None
     unused: tuple[str, ...] = ()
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """A checkpoint's tensors under the names that VOLTA would give them.
 
-        Raises: ModelLoadError where an encoder of another kind is in it.
+        Raises: ModelLoadError where an encoder of another kind is in it, or the task or the head are not those asked.
         """
         if self.renamed is None:
             return dict(tensors)
@@ -65,6 +65,8 @@ class Source:
                     "vilbert-multi-task which it was trained with (config=FILE)"
                 )
             found[self.renamed.get(start, start) + last] = value
+        if remedy := vilbert_mt.remedy(self.config, tensors):
+            raise ModelLoadError(f"{self.file} {remedy}")
         return found
 
 
@@ -77,7 +79,8 @@ def find(name: str, weights: str, folder: Path) -> Source:
         weights: a file, or a folder with one. Behind a question mark: ``config=FILE`` for another configuration than
             the published one (also found in the folder), ``regions=FILE`` for region features that were made before,
             ``tokenizer=FOLDER``, ``max_length=N`` for texts that end after N tokens; of ViLBERT 12-in-1 also
-            ``task=7`` and ``head=alignment`` for the head of the pretraining.
+            ``task=7`` and ``head=alignment`` for the head of the pretraining, which is all that ViLBERT has before its
+            training on tasks (``pretrained_model.bin``).
         folder: where the user started.
 
     Raises: ModelLoadError, which says what was looked for, where, and what to do.
@@ -86,7 +89,9 @@ def find(name: str, weights: str, folder: Path) -> Source:
     path, options = hub.split_options(weights, (*OPTIONS, "task", "head") if multi else OPTIONS)
     file = _file(name, path, folder)
     content, where = _configuration(options.get("config", ""), folder / Path(path).expanduser(), folder, multi=multi)
-    return (_multi_task if multi else _controlled)(name, file, options, content, where)
+    if multi:
+        return _multi_task(name, file, folder, options, content, where)
+    return _controlled(name, file, options, content, where)
 
 
 def _file(name: str, asked: str, folder: Path) -> Path:
@@ -138,13 +143,17 @@ def _controlled(
 
 
 def _multi_task(
-    name: str, file: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
+    name: str, file: Path, folder: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
 ) -> Source:
     asked = options.get("head", "ranking")
     if asked not in vilbert_mt.HEADS:
         raise ModelLoadError(f"head={asked!r}: {nearest(asked, sorted(vilbert_mt.HEADS))}")
-    if not options.get("regions"):
-        raise ModelLoadError(f"{name} needs regions=FILE: {_OTHER_DETECTOR}")
+    regions = folder / Path(options.get("regions", "")).expanduser()
+    if not options.get("regions") or (regions.is_dir() and not is_features(regions)):
+        raise ModelLoadError(
+            f"{name} needs a file of features: {_OTHER_DETECTOR}, whose numbers mean something else than those of the "
+            "detector here; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
+        )
     head = vilbert_mt.HEADS[asked]
     # The pretrained model has no task tokens; the multi-task model may be asked through the pretraining's head, too.
     tasks = vilbert_mt.TASK_TOKENS if head != ALIGNMENT or "task" in options else 0
@@ -154,6 +163,7 @@ def _multi_task(
         config=parse(vilbert_mt.in_words_of_volta(settings, where, head=head, task_tokens=tasks), where),
         options=options,
         regions=None,  # from 10 to 100, as many as the detector is sure of
+        whose=_OTHER_DETECTOR,
         task=_task(options.get("task", str(RETRIEVAL))) if tasks else 0,
         renamed=vilbert_mt.renamed(settings),
         unused=vilbert_mt.UNUSED,

@@ -5,11 +5,11 @@ Lu et al., "12-in-1: Multi-Task Vision and Language Representation Learning" (CV
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.volta.config import ALIGNMENT
+from vlgate.models.volta.config import ALIGNMENT, Config
 
 RANKING = "vil_logit"
 """The head of the retrieval tasks: one number, higher for the better fit."""
@@ -122,6 +122,26 @@ def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
             found[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
         found[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
     return found
+
+
+def remedy(config: Config, names: Collection[str]) -> str:
+    """What a checkpoint is and what a user should add or leave out, where its head or task are not those asked.
+
+    Args:
+        config: of the model that is asked for.
+        names: of the checkpoint's weights.
+
+    Returns: the end of a sentence about the checkpoint; "" where nothing is amiss.
+    """
+    told = "bert.embeddings.task_embeddings.weight" in names
+    if config.head == RANKING and f"{RANKING}.weight" not in names:
+        return "has no head that ranks, as ViLBERT before its training on tasks; add head=alignment, without a task"
+    if config.task_tokens and not told:
+        rest = "leave task out" if config.head == ALIGNMENT else "add head=alignment, without a task"
+        return f"has no tokens for tasks, unlike multi_task_model.bin; {rest}"
+    if told and not config.task_tokens:
+        return "has tokens for tasks; say which it is told: task=8 (captions of Flickr30k) or task=7 (of COCO)"
+    return ""
 
 
 UNUSED = (".biOutput.q_dense1.", ".biOutput.q_dense2.")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.volta.config import Config
+from vlgate.models.volta.config import ORIGINAL, Config
 from vlgate.models.volta.encoder import Weights
-from vlgate.models.volta.names import UNUSED, aliases, shapes
+from vlgate.models.volta.names import ANSWERS, UNUSED, aliases, shapes
 
 if TYPE_CHECKING:
     import torch
@@ -76,10 +76,12 @@ def fitted(
 
     Returns: exactly the weights of ``names.shapes(config)``.
     Raises: ModelLoadError that lists what is missing, of another shape, not in the configuration, or shared there and
-        different here.
+        different here; or that says that it is the original LXMERT.
     """
     import torch
 
+    if any(name.startswith(ANSWERS) for name in tensors):
+        raise ModelLoadError(f"{where} {ORIGINAL}")
     wanted, second = shapes(config), aliases(config)
     merged = dict(tensors) | {
         first: tensors[name] for name, first in second.items() if name in tensors and first not in tensors
