@@ -1,7 +1,15 @@
 """Small untrained checkpoints of cross encoders that take pixels, written as their users' folders are."""
 
+import importlib
+
+import numpy as np
+import pytest
 import torch
 import transformers as hf
+from PIL import Image
+
+from vlgate.errors import ModelLoadError
+from vlgate.types import Match, Picture
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = (
@@ -9,6 +17,7 @@ WORDS = (
     *("two", "one", "yes", "no", "cat", "dog", "tree", "and", "?", ".", ",", "##s", "1", "2", "3"),
     *(f"word{number}" for number in range(60)),
 )
+TEXTS = ["a red square", "the blue circle is on the left of a big tree .", "a dog and two cats", "no"]
 LABELS = ("yes", "no", "red", "blue", "2", "on the left", "square")
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 DEC = len(SPECIAL) + len(WORDS)  # BLIP's [DEC] and [ENC] stand behind the words of its tokenizer
@@ -118,3 +127,33 @@ def save(name, folder, seed=0):
     wider(model, seed).save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+def of(name, weights, folder=None, **options):
+    """What an adapter makes of a checkpoint."""
+    return importlib.import_module(f"vlgate.models.{name}").build(weights=str(weights), folder=folder, **options)
+
+
+def refused(name, weights, folder, *, by_check=False):
+    """Why an adapter does not load a checkpoint, at the door too where ``by_check``."""
+    module = importlib.import_module(f"vlgate.models.{name}")
+    found = []
+    for ask in (module.check, module.build) if by_check else (module.build,):
+        with pytest.raises(ModelLoadError) as caught:
+            ask(weights=str(weights), folder=folder)
+        found.append(str(caught.value))
+    assert len(set(found)) == 1
+    return found[0]
+
+
+def drawn(number):
+    shape = ((40, 60, 3), (70, 50, 3), (33, 33, 3), (64, 90, 3))[number % 4]
+    return Image.fromarray(np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8))
+
+
+def pictures(count=4):
+    return [Picture(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+
+
+def pairs(texts=TEXTS, count=4):
+    return [Match(picture=picture, text=text) for picture in pictures(count) for text in texts]

@@ -3,9 +3,12 @@
 The score is the logit of a match less that of none. A match is index 1, and one half of its softmax is where the
 authors say yes (salesforce/BLIP, issue 46).
 
-Its authors begin the text with a token of its own, ``[ENC]``; ``BlipForImageTextRetrieval`` begins it with ``[CLS]``
-(huggingface/transformers, issue 25629). The library's way is the default; ``?first=enc`` after the weights is the
-authors'.
+The head was trained, and its published figures made, on texts that begin with a token of their own, ``[ENC]``
+(``blip_retrieval.py`` of salesforce/BLIP, ``blip_image_text_matching.py`` of salesforce/LAVIS), and so they begin here.
+``BlipForImageTextRetrieval`` begins them with ``[CLS]`` (huggingface/transformers, issue 25629): ``?first=cls`` after
+the weights does so too, for checkpoints that were trained in transformers.
+
+Texts go in as they stand, and whole; LAVIS takes ``.!"()*#:;~`` out of them and cuts them at 35 tokens.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import Architecture, check_local, checked_option, loaded
 from vlgate.models.hub import Pretrained, pretrained, split_options
 from vlgate.models.matching import CrossEncoder, Inputs, Preparation
+from vlgate.models.matching_head import tried
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +86,7 @@ def _logits(model: Any, first: int | None, inputs: Inputs) -> torch.Tensor:
 
 def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str]:
     name, options = split_options(weights, ("first",))
-    return pretrained(name, folder, default=DEFAULT), checked_option("first", options.get("first", "cls"), FIRST)
+    return pretrained(name, folder, default=DEFAULT), checked_option("first", options.get("first", "enc"), FIRST)
 
 
 def check(weights: str, folder: Path) -> None:
@@ -97,7 +101,7 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
     """Load a BLIP with a matching head.
 
     Args:
-        weights: a hub repository or a local folder (``DEFAULT`` where empty), then ``?first=cls`` or ``?first=enc``.
+        weights: a hub repository or a local folder (``DEFAULT`` where empty), then ``?first=enc`` or ``?first=cls``.
         folder: where the user started.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -108,4 +112,4 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
     model, processor, what = loaded(_RETRIEVAL, source, device=device, dtype=dtype)
     prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
     head = partial(_logits, model, first_token(model, way))
-    return CrossEncoder(head, prepare, match=MATCH, fingerprint=f"{what} {way}", note=NOTES[way])
+    return tried(CrossEncoder(head, prepare, match=MATCH, fingerprint=f"{what} {way}", note=NOTES[way]), source.asked)

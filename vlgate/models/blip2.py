@@ -2,6 +2,8 @@
 
 The score is the logit of a match less that of none, each the mean over the query tokens. A match is index 1: the
 authors take ``softmax(...)[:, 1]`` (salesforce/LAVIS), and so does the example of ``Blip2ForImageTextRetrieval``.
+
+Texts go in as they stand, and whole; LAVIS takes ``.!"()*#:;~`` out of them and cuts them at 32 tokens.
 """
 
 from __future__ import annotations

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 DEFAULT = "BridgeTower/bridgetower-base-itm-mlm"
 MATCH = 1
 _RETRIEVAL = Architecture(
-    kind="bridgetower", model="BridgeTowerForImageAndTextRetrieval", processor="BridgeTowerProcessor"
+    kind="bridgetower",
+    model="BridgeTowerForImageAndTextRetrieval",
+    processor="BridgeTowerProcessor",
+    # Of the two encoders where they stand alone.
+    may_miss=(r"bridgetower\.text_model\.pooler\..*", r"bridgetower\.vision_model\.visual\.ln_separate\..*"),
 )
 
 

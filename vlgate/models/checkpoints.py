@@ -9,6 +9,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.hub import (
     Pretrained,
+    folder_of,
     identity,
     load_model,
     load_processor,
@@ -16,6 +17,13 @@ from vlgate.models.hub import (
     read_config,
     weights_form,
 )
+
+# What a processor is read from: one of the forms each, and all files of a form.
+_PARTS = {
+    "image processor": (("preprocessor_config.json",), ("processor_config.json",)),
+    "vocabulary": (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt")),
+}
+_LEAST_KNOWN = 0.9  # of a model's words; the published tokenizers lack at most the two that BLIP adds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +48,7 @@ def check_local(source: Pretrained, architecture: Architecture) -> None:
     if source.local:
         _check_kind(source, architecture)
         weights_form(Path(source.location))
+        _check_parts(source)
 
 
 def _check_kind(source: Pretrained, architecture: Architecture) -> None:
@@ -48,6 +57,29 @@ def _check_kind(source: Pretrained, architecture: Architecture) -> None:
         raise ModelLoadError(
             f"{source.asked} is a model of type {kind!r}; expected {architecture.kind!r}; "
             "name a checkpoint of that architecture, or the model that this one belongs to"
+        )
+
+
+def _check_parts(source: Pretrained) -> None:
+    """Without a vocabulary the library makes a tokenizer to which all words are unknown, and says nothing."""
+    folder = folder_of(source)
+    for what, forms in _PARTS.items():
+        if not any(all((folder / name).is_file() for name in form) for form in forms):
+            raise ModelLoadError(
+                f"{folder} holds no {what}: expected {' or '.join(' with '.join(form) for form in forms)}; "
+                "save the processor beside the weights"
+            )
+
+
+def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
+    """A tokenizer of another model reads texts as other words, or as words that the model does not have."""
+    # BLIP-2's processor adds <image>, which no text is turned into and which its text embeddings lack.
+    words = 1 + max(place for word, place in tokenizer.get_vocab().items() if word != "<image>")
+    known = next(part for name, part in model.named_modules() if name.endswith("word_embeddings")).num_embeddings
+    if not _LEAST_KNOWN * known <= words <= known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {words:,} tokens, its model knows {known:,}; save the tokenizer that "
+            "the model was trained with beside the weights"
         )
 
 
@@ -63,11 +95,14 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
         raise missing_package(error.name or "transformers", "hf") from None
 
     _check_kind(source, architecture)
+    weights_form(folder_of(source))
+    _check_parts(source)
     processor = load_processor(getattr(transformers, architecture.processor), source)
     if processor.tokenizer.pad_token_id is None:
         raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own")
     cls = getattr(transformers, architecture.model)
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
+    _check_words(source, processor.tokenizer, model)
     # The two image processors of an architecture, of torchvision and of Pillow, differ in the last digits.
     pixels = type(processor.image_processor).__name__
     return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {pixels}"

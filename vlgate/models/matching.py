@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.errors import NoReplyError
 from vlgate.models.inputs import rgb_images, truncated
 from vlgate.types import FloatArray, Match, Picture
 
@@ -60,12 +61,12 @@ class Preparation:
     def inputs(self, pictures: Sequence[Picture], texts: Sequence[str]) -> Inputs:
         """Prepare n pictures with their n texts.
 
-        Raises: PictureError of the first picture that cannot be decoded.
+        Raises: PictureError of the first picture that cannot be decoded; NoReplyError for those too narrow to prepare.
         """
         import torch
 
         distinct = {picture: place for place, picture in enumerate(dict.fromkeys(pictures))}
-        pixels = self._images(images=rgb_images(list(distinct)), return_tensors="pt")
+        pixels = self._pixels(list(distinct), pictures)
         tokens = self.tokens(texts)
         return Inputs(
             pixels={name: self._placed(pixels[name]) for name in pixels if name.startswith("pixel_")},
@@ -74,6 +75,29 @@ class Preparation:
             attention_mask=tokens["attention_mask"],
             cut=truncated(self.tokenizer, texts, self.length) if tokens["input_ids"].shape[1] == self.length else 0,
         )
+
+    def _pixels(self, distinct: Sequence[Picture], pictures: Sequence[Picture]) -> Any:
+        images = rgb_images(distinct)
+        try:
+            return self._images(images=images, return_tensors="pt")
+        except ValueError:
+            alone = [self._refused(image) for image in images]
+            refused = {picture for picture, no in zip(distinct, alone, strict=True) if no}
+            if not refused:
+                raise
+            width, height = images[alone.index(True)].size
+            raise NoReplyError(
+                [place for place, picture in enumerate(pictures) if picture in refused],
+                f"a picture of {width} x {height} pixels is too narrow for the model's patches once it is resized",
+            ) from None
+
+    def _refused(self, image: Any) -> bool:
+        """Whether a picture cannot be prepared: of a strip whose longer side is held to a limit, no height is left."""
+        try:
+            self._images(images=[image], return_tensors="pt")
+        except ValueError:
+            return True
+        return False
 
     def tokens(self, texts: Sequence[str]) -> Any:
         """Texts as tokens, padded on the right and cut at the model's length."""
@@ -124,7 +148,7 @@ class CrossEncoder:
         """Score pairs: the logit of a match less that of none, or the rank.
 
         Returns: scores of shape (n,).
-        Raises: PictureError of the first picture that cannot be decoded.
+        Raises: PictureError of the first picture that cannot be decoded; NoReplyError for those too narrow to prepare.
         """
         import torch
 
