@@ -29,6 +29,7 @@ class Options:
     results: Path
     device: str = "auto"
     dtype: str = "float32"
+    compiled: bool = False
     batch_size: int | None = None
     ties: Ties = "strict"
     missing_images: Literal["fail", "skip"] = "fail"

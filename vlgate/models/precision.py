@@ -1,4 +1,4 @@
-"""Whether a run in half precision decides as one in float32 would: some of its cases, asked again in float32.
+"""Whether a run in half precision, or compiled, decides as one in plain float32 would: some cases are asked again.
 
 Scores of 8 significant bits tie, and change places, where float32 tells them apart; how often depends on the model and
 the data, so it is measured on both.
@@ -23,15 +23,15 @@ NAME = "precision"
 
 
 def check_precision(
-    model: Predictor, full: Predictor, batches: Sequence[Batch], dtype: str, *, confidence: float = 0.95
+    model: Predictor, full: Predictor, batches: Sequence[Batch], asked: str, *, confidence: float = 0.95
 ) -> Check:
-    """How many verdicts of some cases change from a model in half precision to the same one in float32.
+    """How many verdicts of some cases change from a model in half precision, or compiled, to the same in plain float32.
 
     Args:
-        model: in half precision.
-        full: the same in float32.
+        model: in half precision, or compiled.
+        full: the same in float32, not compiled.
         batches: the cases to ask both, as ``drawn`` gives them.
-        dtype: of ``model``, for the sentence.
+        asked: how ``model`` runs, for the sentence: ``bfloat16``, ``compiled float32``.
         confidence: of the interval for all cases of the run.
 
     Returns: ``suspect`` where a verdict changes, with how many, in which direction and what that says of all cases;
@@ -53,14 +53,14 @@ def check_precision(
     low, high = wilson(len(changed) / len(both), len(both), confidence)
     lost, won = (sum(pair[one].right and not pair[1 - one].right for pair in changed) for one in (1, 0))
     why = (
-        f"{len(changed)} of {len(both)} cases, drawn from the run and asked again, have another verdict in float32 "
-        f"({lost} right there only, {won} right in {dtype} only), which makes {low:.1%} to {high:.1%} of all cases "
-        f"likely; scores differ by at most {largest:.3g}"
+        f"{len(changed)} of {len(both)} cases, drawn from the run and asked again, have another verdict in plain "
+        f"float32 ({lost} right there only, {won} right in {asked} only), which makes {low:.1%} to {high:.1%} of all "
+        f"cases likely; scores differ by at most {largest:.3g}"
     )
     return Check(
         name=NAME,
         outcome="suspect" if changed else "ok",
-        why=f"{why}; judge by --dtype float32 where figures are close" if changed else why,
+        why=f"{why}; judge by plain float32 where figures are close" if changed else why,
         n=len(both),
         share=1 - len(changed) / len(both),
         largest=largest,

@@ -10,6 +10,7 @@ from numbers import Real
 from vlgate.calling import Caller
 from vlgate.errors import ModelLoadError
 from vlgate.model_card import ModelCard
+from vlgate.models.compiled import compiled
 from vlgate.models.device import pick_device
 from vlgate.models.precision import check_precision, drawn, lacks_room
 from vlgate.models.registry import LoadedModel, load, takes
@@ -34,11 +35,13 @@ def load_model(options: Options, tables: Sequence[Table], worker: int) -> tuple[
         worker=worker,
         folder=options.folder,
     )
+    if options.compiled:
+        loaded = compiled(loaded, pick_device(options.device, worker))
     return loaded, scorer_of(loaded, options, tables)
 
 
 def checks_of(scorer: Scorer, tables: Sequence[Table], options: Options) -> tuple[Mapping[str, object], ...]:
-    """What the checks of polarity, determinism and, where it is not float32, precision say of a model.
+    """What the checks of polarity, determinism and, where it is not plain float32, precision say of a model.
 
     One that raises is not checked, and that is said.
     """
@@ -48,7 +51,7 @@ def checks_of(scorer: Scorer, tables: Sequence[Table], options: Options) -> tupl
         "polarity": lambda: check_polarity(scorer, tables, options.seed),
         "batches": lambda: check_batches(scorer, requests),
     }
-    if options.dtype != "float32":
+    if options.compiled or options.dtype != "float32":
         checks["precision"] = lambda: _check_precision(scorer, tables, options)
     for name, run in checks.items():
         try:
@@ -60,14 +63,15 @@ def checks_of(scorer: Scorer, tables: Sequence[Table], options: Options) -> tupl
 
 
 def _check_precision(scorer: Scorer, tables: Sequence[Table], options: Options) -> Check:
-    """Load the model once more, in float32, where that makes a difference and there is room for it."""
+    """Load the model once more, in plain float32, where that makes a difference and there is room for it."""
     lacking = lacks_room(pick_device(options.device))
-    if not takes(options.model, "dtype", folder=options.folder):
+    if not options.compiled and not takes(options.model, "dtype", folder=options.folder):
         lacking = f"the model is built without a dtype: --dtype {options.dtype} makes no difference"
     if lacking:
         return Check(name="precision", outcome="not applicable", why=lacking)
-    _, full = load_model(replace(options, dtype="float32"), tables, worker=0)
-    return check_precision(scorer, full, drawn(tables, options.ties, options.seed), options.dtype)
+    _, full = load_model(replace(options, dtype="float32", compiled=False), tables, worker=0)
+    asked = f"compiled {options.dtype}" if options.compiled else options.dtype
+    return check_precision(scorer, full, drawn(tables, options.ties, options.seed), asked)
 
 
 def card_of(loaded: LoadedModel, scorer: Scorer, checks: tuple[Mapping[str, object], ...] = ()) -> ModelCard:

@@ -79,6 +79,12 @@ SETTINGS = (
     Setting(name="results", metavar="DIR", help="where the run's files go (default: results/<time>-<model>)"),
     Setting(name="device", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)"),
     Setting(name="dtype", metavar="DTYPE", help="the model's numbers: float32, bfloat16, float16 (default: float32)"),
+    Setting(
+        name="compile",
+        metavar="on|off",
+        help="the model's blocks through torch.compile (default: off)",
+        choices=("on", "off"),
+    ),
     Setting(name="batch-size", metavar="auto|N", help="requests a model call; halves when memory runs out"),
     Setting(
         name="ties",
@@ -147,6 +153,7 @@ def read(config: pytest.Config) -> Options:
         results=_base(config, "results") / str(given["results"] or _folder_name(model)),
         device=str(given["device"] or "auto"),
         dtype=str(given["dtype"] or "float32"),
+        compiled=_choice(given, "compile", "off") == "on",
         batch_size=_parsed(given["batch-size"], _size, "--batch-size", "auto or a whole number above 0", None),
         ties=_choice(given, "ties", "strict"),
         missing_images=_choice(given, "missing-images", "fail"),
