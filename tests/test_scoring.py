@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from vlgate.calling import Caller
 from vlgate.errors import MissingPictureError, ModelReplyError, NoReplyError, PictureError
+from vlgate.judging import judge
 from vlgate.scoring import Scorer, score
-from vlgate.types import Ask, Batch, Case, Match, Picture, Read, Table
+from vlgate.types import TIED, Ask, Batch, Case, Match, Picture, Prediction, Read, Table
 
 NAN = math.nan
 
@@ -357,7 +358,28 @@ def test_choices_that_tie_are_no_answer_rather_than_the_first():
     model = fixed({"where? left": 0.9, "where? right": 0.9, "where? above": 0.1})
     for choices in (("left", "right", "above"), ("right", "left", "above")):
         [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
-        assert prediction.answer not in choices
+        assert (prediction.answer, prediction.problem) == (None, None)
+
+
+@pytest.mark.parametrize("capability", ["invariance", "directional"])
+@pytest.mark.parametrize("other", ["left", TIED])
+def test_a_tie_is_a_miss_whether_a_matcher_or_an_answerer_cannot_tell_and_consistent_with_nothing(capability, other):
+    first, second = (ask(A, question, "left", "right") for question in ("where?", "and now?"))
+    case = Case(id="1", requests=(first, second), truths=("left", "left"))
+    batch = Batch(table=Table(id="x/y", capability=capability, shape="questions", cases=(case,)), positions=(0,))
+    level = {"where? left": 1, "where? right": 1, "and now? left": 1, "and now? right": 1 if other == TIED else 0}
+    for model in (fixed(level), Answerer(lambda question: TIED if question == first else other)):
+        [verdict] = judge(batch, score(scorer(model), batch))
+        assert (verdict.state, verdict.right) == ("judged", False)
+        assert verdict.facts == {
+            "original_right": False, "perturbed_right": other == "left", "consistent": False,
+        }  # fmt: skip
+        assert verdict.predictions[0] == Prediction(request=first)
+
+
+def test_an_answerer_that_cannot_tell_yes_from_no_does_not_say_that_a_text_fits():
+    found = scorer(Answerer(lambda _: TIED)).predict([match(A, "one")])
+    assert scores_of(found) == [0.0]
 
 
 def test_a_tie_below_the_best_choice_does_no_harm():

@@ -15,6 +15,7 @@ from vlgate.answers import normal_answer
 from vlgate.calling import Caller, Problem
 from vlgate.errors import ModelReplyError
 from vlgate.types import (
+    TIED,
     Answerer,
     Ask,
     Batch,
@@ -32,8 +33,7 @@ from vlgate.types import (
 
 DEFAULT_BATCH = 64
 
-Replies = list[float | str | Problem | None]
-"""None is a reply, too: a tie of choices, which answers nothing."""
+Replies = list[float | str | Problem]
 _WAYS = {
     "match": "match(): scores pairs together",
     "encode": "encode_images() and encode_texts(): the score is the dot product",
@@ -161,15 +161,13 @@ class Scorer:
     def _cannot(self, kind: str, needs: str) -> Problem:
         return Problem(why=f"the model {self.name!r} cannot reply to a {kind} request: it has none of {needs}")
 
-    def _prediction(
-        self, request: Request, reply: float | str | Problem | None, accepted: bool | None = None
-    ) -> Prediction:
+    def _prediction(self, request: Request, reply: float | str | Problem, accepted: bool | None = None) -> Prediction:
         if isinstance(reply, float):
             return Prediction(request=request, score=reply, accepted=accepted)
         if isinstance(reply, Problem):
             skipped = reply.skipped or (reply.missing and self.on_missing == "skip")
             return Prediction(request=request, problem=reply.why, skipped=skipped)
-        return Prediction(request=request, answer=reply)
+        return Prediction(request=request, answer=None if reply == TIED else reply)
 
 
 def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
@@ -233,7 +231,7 @@ def _completed(question: Ask, choice: str) -> Match:
     return Match(picture=question.picture, text=f"{question.question} {choice}")
 
 
-def _best_choice(question: Ask, scores: dict[Request, Prediction]) -> str | Problem | None:
+def _best_choice(question: Ask, scores: dict[Request, Prediction]) -> str | Problem:
     if not question.choices:
         return Problem(why="a model that only matches cannot answer a question without choices")
     found = [scores[_completed(question, choice)] for choice in question.choices]
@@ -242,4 +240,4 @@ def _best_choice(question: Ask, scores: dict[Request, Prediction]) -> str | Prob
             return Problem(why=reply.problem or "no score", skipped=reply.skipped)
     best = max(reply.score for reply in found if reply.score is not None)
     winners = [choice for choice, reply in zip(question.choices, found, strict=True) if reply.score == best]
-    return winners[0] if len(winners) == 1 else None
+    return winners[0] if len(winners) == 1 else TIED

@@ -24,6 +24,8 @@ State = Literal["judged", "unscored", "skipped"]
 Outcome = Literal["pass", "fail", "inconclusive", "not run"]
 
 CAPABILITIES: tuple[Capability, ...] = ("invariance", "directional", "foil", "compositional")
+TIED = "<tied>"
+"""What an answerer returns where its best choices score exactly the same: an answer to nothing, so a miss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +168,9 @@ class Batch:
 class Prediction:
     """A model's reply to one request.
 
-    ``score`` is the match score or the perplexity, ``answer`` the reply to a question, ``accepted`` the model's own
-    yes or no where it gives one. ``problem`` says why there is no reply; ``skipped`` marks a request that was left
-    out on purpose (``--missing-images skip``).
+    ``score`` is the match score or the perplexity, ``answer`` the reply to a question (None where the model cannot
+    tell its best choices apart), ``accepted`` the model's own yes or no where it gives one. ``problem`` says why there
+    is no reply; ``skipped`` marks a request that was left out on purpose (``--missing-images skip``).
     """
 
     request: Request
@@ -272,7 +274,7 @@ class Answerer(Protocol):
     """A model that answers questions about pictures."""
 
     def answer(self, questions: Sequence[Ask]) -> Sequence[str]:
-        """Return n answers, each one of the question's choices where it has any."""
+        """Return n answers, each one of the question's choices where it has any, or ``TIED``."""
 
 
 @runtime_checkable

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
-from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, read_answers
-from vlgate.types import Ask, Picture
+from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, read_answers
+from vlgate.types import TIED, Ask, Picture
 
 PICTURE = Picture(key="p", load=lambda: None)
 ANSWERS = ("", "yes", "no", "2", "two", "a lot", "lot", "gray", "left")
@@ -27,15 +27,18 @@ def choose(answers, scores, *questions):
 
 
 @given(st.lists(st.integers(-5, 5), min_size=9, max_size=9), st.sets(st.sampled_from(ANSWERS[1:]), min_size=1))
-def test_the_highest_of_the_choices_wins_and_a_tie_is_no_reply(scores, choices):
+def test_the_highest_of_the_choices_wins_and_a_tie_is_said(scores, choices):
     by_answer = dict(zip(ANSWERS, scores, strict=True))
     highest = [choice for choice in choices if by_answer[choice] == max(by_answer[other] for other in choices)]
     question, answers = asked(*sorted(choices)), AnswerList(ANSWERS, "restricted")
-    if len(highest) == 1:
-        assert choose(answers, np.array([scores], dtype=float), question) == highest
-    else:
-        with pytest.raises(NoReplyError):
-            choose(answers, np.array([scores], dtype=float), question)
+    assert choose(answers, np.array([scores], dtype=float), question) == (highest if len(highest) == 1 else [TIED])
+
+
+@pytest.mark.parametrize(("gray", "said"), [(0.0, TIED), (2.0, "gray")])
+def test_choices_that_are_one_answer_of_the_model_cannot_be_told_apart(gray, said):
+    answers = AnswerList(ANSWERS, "restricted")
+    assert choose(answers, row(yes=1.0, gray=gray), asked("Yes", "gray", "yes.")) == [said]
+    assert answers.note == ""
 
 
 @pytest.mark.parametrize(
@@ -59,8 +62,6 @@ def test_what_the_model_cannot_say_is_counted_and_never_guessed():
     with pytest.raises(NoReplyError, match="'maybe' is none of the answers") as caught:
         answers.check([asked("yes", "no"), asked("no", "maybe"), asked()])
     assert caught.value.positions == {1}
-    with pytest.raises(NoReplyError, match="'Yes' and 'yes' as one answer"):
-        answers.check([asked("Yes", "yes")])
     assert "1 choices are none of the model's 9 answers ('maybe')" in answers.note
 
 
@@ -76,7 +77,7 @@ def test_open_answers_take_no_notice_of_choices():
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_score_that_is_no_number(bad):
     with pytest.raises(ModelReplyError, match="not finite"):
-        choose(AnswerList(ANSWERS, "restricted"), row(yes=bad), asked("no", "left"))
+        choose(AnswerList(ANSWERS, "restricted"), row(left=bad), asked("no", "left"))
 
 
 @pytest.mark.parametrize(
@@ -94,11 +95,18 @@ def test_answers_in_all_the_forms_that_they_are_released_in(tmp_path, name, text
     assert read_answers(tmp_path / name) == ("", "yes", "no")
 
 
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_only_a_line_feed_ends_an_answer(tmp_path, odd):
+    (tmp_path / "answers.txt").write_text(f"a{odd}lot\r\nno\n", encoding="utf-8", newline="")
+    assert read_answers(tmp_path / "answers.txt") == (f"a{odd}lot", "no")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("[1, 2]", "no string"), ('{"yes": 1, "no": 1}', "not 0 to 1"), ('{"yes": 1, "no": 2}', "not 0 to 1"),
         ('{"a": "b"}', "invalid literal"), ("7", "a int"), ("{", "JSONDecodeError"), ('[{"answer": "x"}]', "'ans'"),
+        ('{"yes": Infinity}', "OverflowError"), ("[" * 100_000, "RecursionError"),
     ],
 )  # fmt: skip
 def test_what_is_no_list_of_answers(tmp_path, text, why):
@@ -111,7 +119,12 @@ def test_what_is_no_list_of_answers(tmp_path, text, why):
 def test_the_names_of_a_configuration_count_where_they_are_names(tmp_path):
     real = {1: "no", 0: "yes"}
     assert answer_list(None, real, 2, mode="", where="there").answers == ("yes", "no")
-    for named, count in (({0: "LABEL_0", 1: "LABEL_1"}, 2), (real, 3)):
+    for named, count in (
+        ({0: "LABEL_0", 1: "LABEL_1"}, 2),
+        ({0: "yes", 1: "LABEL_1"}, 2),
+        (real, 3),
+        ({1: "a", 2: "b"}, 2),
+    ):
         with pytest.raises(ModelLoadError, match="does not say which; give answers=FILE: there"):
             answer_list(None, named, count, mode="", where="there")
     (tmp_path / "a.json").write_text('["red"]')
@@ -130,3 +143,10 @@ def test_where_the_answers_lie(tmp_path):
     assert answers_file("mine.json", tmp_path, beside, names) == tmp_path / "mine.json"
     with pytest.raises(ModelLoadError, match=r"there is no file .*none\.json"):
         answers_file("none.json", tmp_path, beside, names)
+
+
+def test_a_named_list_is_read_before_anything_is_loaded(tmp_path):
+    check_answers("", tmp_path)
+    (tmp_path / "mine.json").write_text('["red"')
+    with pytest.raises(ModelLoadError, match=r"mine\.json cannot be read as answers"):
+        check_answers("mine.json", tmp_path)

@@ -1,17 +1,17 @@
 import json
-import random
 import shutil
 
 import numpy as np
 import pytest
+import region_stubs
 import torch
 import transformers
 from huggingface_hub import constants
-from region_stubs import COLORS, TOKENS, WIDTH, Stub, one_thread, picture, save_tokenizer
+from region_stubs import PAIRS, STILL, TEXTS, TOKENS, WIDTH, Stub, picture, questions, save_tokenizer
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models import load, lxmert
-from vlgate.types import Answerer, Ask, Match, Matcher
+from vlgate.types import Answerer, Match, Matcher
 
 SIZES = {
     "vocab_size": len(TOKENS), "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64, "l_layers": 1,
@@ -19,27 +19,16 @@ SIZES = {
     "num_object_labels": 4, "num_attr_labels": 3,
 }  # fmt: skip
 ANSWERS = ["", "red", "blue", "yes", "no", "2"]
-TEXTS = [f"a {color} {thing}" for color in COLORS for thing in ("square", "cat", "dog in a square , is it ?")]
-PAIRS = [Match(picture=picture(number % 4), text=text) for number, text in enumerate(TEXTS)]
 
 
 @pytest.fixture(autouse=True)
 def offline_and_alone(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with one_thread():
+    with region_stubs.offline_and_alone(monkeypatch):
         yield
 
 
-def saved(kind, folder):
-    torch.manual_seed(0)
-    model = kind(transformers.LxmertConfig(**SIZES)).eval()
-    with torch.no_grad():  # the library's own start is so small that all scores are nearly equal
-        for weights in model.parameters():
-            weights.add_(torch.randn_like(weights) * 0.1)
-    model.save_pretrained(folder)
-    save_tokenizer(folder)
-    return folder
+def saved(kind, folder, **more):
+    return region_stubs.saved(lambda: kind(transformers.LxmertConfig(**(SIZES | more))), folder, spread=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -72,16 +61,10 @@ def answerer(answering, tmp_path):
 
 
 def one_by_one(folder, kind, requests, texts):
-    """Each request through the library's own forward, alone and without padding."""
-    model = kind.from_pretrained(folder).eval()
-    tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    found = []
-    for request, text in zip(requests, texts, strict=True):
-        regions = Stub().regions([request.picture])[0]
-        feats, boxes = (torch.from_numpy(values)[None] for values in (regions.features, regions.boxes))
-        with torch.inference_mode():
-            found.append(model(**tokenizer(text, return_tensors="pt"), visual_feats=feats, visual_pos=boxes))
-    return found
+    regions = Stub().regions([request.picture for request in requests])
+    seen = [{"visual_feats": torch.from_numpy(one.features)[None], "visual_pos": torch.from_numpy(one.boxes)[None]}
+            for one in regions]  # fmt: skip
+    return region_stubs.one_by_one(folder, kind, texts, seen)
 
 
 def test_scores_are_the_librarys_own(base, matcher):
@@ -91,19 +74,13 @@ def test_scores_are_the_librarys_own(base, matcher):
     assert scores.dtype == np.float64
     assert scores.shape == (len(PAIRS),)
     assert scores == pytest.approx(logits[:, 1] - logits[:, 0], rel=1e-5, abs=1e-6)
-    assert np.ptp(scores) > 0.1  # so that the next tests say something
     assert matcher.decision_threshold == 0.0
     assert isinstance(matcher, Matcher)
     assert not isinstance(matcher, Answerer)
 
 
 def test_neither_batch_nor_order_nor_neighbours_matter(matcher):
-    together = matcher.match(PAIRS)
-    assert np.concatenate([matcher.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
-    order = random.Random(0).sample(range(len(PAIRS)), len(PAIRS))
-    assert matcher.match([PAIRS[place] for place in order]) == pytest.approx(together[order], rel=1e-5, abs=1e-6)
-    long = Match(picture=picture(1), text="a cat is on the left of a dog " * 2)
-    assert matcher.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
+    region_stubs.is_steady(matcher)
 
 
 def test_a_picture_is_seen_once_a_batch(matcher, stub, monkeypatch):
@@ -133,34 +110,11 @@ def test_features_of_another_size(base, tmp_path, monkeypatch):
 
 def test_the_second_logit_is_the_match(base, tmp_path):
     """A model that learns what the library calls a match (label 1) must score true texts higher here."""
-    still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = transformers.LxmertForPreTraining.from_pretrained(base, **still).train()
-    tokenizer = transformers.BertTokenizer.from_pretrained(base)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    numbers = np.arange(32)
-    regions = Stub().regions([picture(int(number)) for number in numbers])
-    feats, boxes = (
-        torch.from_numpy(np.stack([getattr(one, name) for one in regions])) for name in ("features", "boxes")
-    )
-    said = (numbers // 2) % 2
-    texts = tokenizer([f"a {COLORS[color]} square" for color in said], return_tensors="pt")
-    labels = torch.from_numpy((said == numbers % 2).astype(np.int64))
-    for _ in range(60):
-        loss = model(**texts, visual_feats=feats, visual_pos=boxes, matched_label=labels).loss
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert loss.item() < 0.3
-    model.save_pretrained(tmp_path / "trained")
-    save_tokenizer(tmp_path / "trained")
-    found = lxmert.build("trained", tmp_path)
-    pairs = [Match(picture=picture(n), text=f"a {color} square") for n in range(40, 50) for color in COLORS]
-    scores = found.match(pairs).reshape(-1, 2)
-    assert (np.sign(scores) == [[1, -1] if number % 2 == 0 else [-1, 1] for number in range(10)]).all()
-
-
-def questions(*choices, text="what color is the square ?"):
-    return [Ask(picture=picture(number), question=text, choices=choices) for number in range(6)]
+    model = transformers.LxmertForPreTraining.from_pretrained(base, **STILL)
+    lesson = region_stubs.Lesson(base)
+    seen = {"visual_feats": lesson.features, "visual_pos": lesson.boxes, "matched_label": lesson.true}
+    lesson.teach(model, seen, 2e-3, tmp_path / "trained")
+    assert region_stubs.tells_colors(lxmert.build("trained", tmp_path))
 
 
 def qa_logits(folder, asked):
@@ -174,7 +128,6 @@ def test_the_choice_with_the_highest_logit(answering, answerer, choices):
     asked = questions(*choices)
     best = [max(choices, key=lambda choice: row[places[choice]]) for row in qa_logits(answering, asked)]
     assert answerer.answer(asked) == best
-    assert answerer.note == "regions of a stub"
     assert isinstance(answerer, Answerer)
     assert not isinstance(answerer, Matcher)
 
@@ -191,7 +144,8 @@ def test_a_choice_that_is_no_answer_leaves_its_question_without_a_reply(answerer
         answerer.answer(asked)
     assert caught.value.positions == set(range(6, 12))
     assert stub.asked == []
-    assert answerer.note.startswith("regions of a stub; 1 choices are none of the model's 6 answers ('kneeling')")
+    assert answerer.note.startswith("regions of a stub; ")
+    assert "; 1 choices are none of the model's 6 answers ('kneeling')" in answerer.note
 
 
 def test_the_pretrained_model_answers_where_its_answers_are_named(base, tmp_path):
@@ -217,6 +171,14 @@ def test_texts_that_lose_their_end_are_counted(base, matcher, tmp_path):
     assert scores == pytest.approx([scores[0]] * 3, rel=1e-5)
 
 
+def test_texts_beyond_those_of_its_training_are_spoken_of(base, tmp_path):
+    notes = [lxmert.build(f"{base}{asked}", tmp_path).note for asked in ("", "?max_length=21", "?max_length=20")]
+    assert notes[2] == "regions of a stub"
+    assert notes[0] == notes[1]
+    assert "more than 20 tokens" in notes[0]
+    assert "?max_length=20" in notes[0]
+
+
 def test_half_precision(base, answering, matcher, tmp_path):
     assert {weights.dtype for weights in matcher._model.parameters()} == {torch.float32}
     half = lxmert.build(str(base), tmp_path, dtype="bfloat16")
@@ -234,7 +196,7 @@ def test_a_gpu_says_the_same(base, answering, matcher, answerer, tmp_path):
 
 def test_as_an_option_of_the_command_line(base, tmp_path):
     loaded = load(f"vlgate.models.lxmert:build:{base}", folder=tmp_path, device="cpu")
-    assert loaded.model.note == "regions of a stub"
+    assert "regions of a stub" in loaded.model.note
     others = [load(f"vlgate.models.lxmert:build:{base}{more}", folder=tmp_path, device="cpu", dtype=dtype)
               for more, dtype in (("?max_length=20", "float32"), ("", "bfloat16"))]  # fmt: skip
     prints = {loaded.fingerprint, *(other.fingerprint for other in others)}
@@ -243,9 +205,7 @@ def test_as_an_option_of_the_command_line(base, tmp_path):
 
 
 def refused(weights, folder, build=lxmert.build):
-    with pytest.raises(ModelLoadError) as caught:
-        build(weights, folder)
-    return str(caught.value)
+    return region_stubs.refusal(build, weights, folder)
 
 
 @pytest.mark.parametrize(
@@ -263,16 +223,20 @@ def test_what_is_not_there(base, tmp_path):
     assert "did you mean 'regions'" in refused(f"{base}?region=x", tmp_path)
     assert "there is no file" in refused(f"{base}?answers=x.json", tmp_path)
     assert "expected restricted or open" in refused(f"{base}?mode=free", tmp_path)
+    (tmp_path / "torn.json").write_text("[")
+    with pytest.raises(ModelLoadError, match="cannot be read as answers"):
+        lxmert.check(f"{base}?answers=torn.json", tmp_path)
     for length in ("0", "3", "25", "-9", "many"):
         assert "expected a whole number of tokens from 4 to 24" in refused(f"{base}?max_length={length}", tmp_path)
 
 
-def test_answers_must_be_named(answering, tmp_path):
+def test_answers_must_be_named(answering, tmp_path, monkeypatch):
     (answering / "trainval_label2ans.json").rename(tmp_path / "answers.json")
     message = refused(str(answering), tmp_path)
     shutil.copy(tmp_path / "answers.json", answering / "trainval_label2ans.json")
     for words in ("has 6 answers and does not say which", "answers=FILE", "data/gqa/trainval_label2ans.json (1,842)"):
         assert words in message
+    monkeypatch.setattr(lxmert, "region_source", pytest.fail)  # what is wrong with the list comes before a detector
     (tmp_path / "less.json").write_text(json.dumps(ANSWERS[:5]))
     assert "5 answers for a model that has 6" in refused(f"{answering}?answers=less.json", tmp_path)
 
@@ -311,9 +275,31 @@ def test_other_checkpoints(base, answering, tmp_path):
     assert lxmert.build(f"bare?tokenizer={base}", tmp_path).match(PAIRS).shape == (6,)
 
 
-def test_a_tokenizer_of_another_model(base, tmp_path):
-    save_tokenizer(tmp_path / "more", [*TOKENS, "parrot"])
-    assert "has 30 tokens, the model" in refused(f"{base}?tokenizer=more", tmp_path)
+@pytest.mark.parametrize("known", [len(TOKENS) - 1, len(TOKENS) + 64])
+def test_a_tokenizer_of_another_model(tmp_path, known):
+    saved(transformers.LxmertForPreTraining, tmp_path / "other", vocab_size=known)
+    assert f"has 29 tokens, the model other knows {known}; name the one" in refused("other", tmp_path)
+
+
+def test_a_table_of_words_may_be_rounded_up(tmp_path):
+    saved(transformers.LxmertForPreTraining, tmp_path / "wide", vocab_size=len(TOKENS) + 63)
+    assert np.isfinite(lxmert.build("wide", tmp_path).match(PAIRS)).all()
+
+
+def test_the_fingerprint_tells_tokenizers_apart_wherever_they_lie(base, tmp_path):
+    copied(base, tmp_path / "bare")
+    for name in ("tokenizer.json", "vocab.txt"):
+        (tmp_path / "bare" / name).unlink()
+    save_tokenizer(tmp_path / "same")
+    save_tokenizer(tmp_path / "turned", [*TOKENS[:5], *TOKENS[:4:-1]])
+    same, again, turned = (
+        lxmert.build(f"bare?tokenizer={name}", tmp_path) for name in (base, tmp_path / "same", tmp_path / "turned")
+    )
+    assert not np.allclose(same.match(PAIRS), turned.match(PAIRS))
+    assert same.fingerprint == again.fingerprint != turned.fingerprint
+    assert (
+        lxmert.build(f"{base}?tokenizer=turned", tmp_path).fingerprint != lxmert.build(str(base), tmp_path).fingerprint
+    )
 
 
 def test_answers_without_a_head(tmp_path):

@@ -12,10 +12,10 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from vlgate.calling import Caller
-from vlgate.errors import ModelLoadError, NoReplyError, PictureError
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, PictureError
 from vlgate.models import blip_vqa, load
 from vlgate.scoring import Scorer
-from vlgate.types import Answerer, Ask, Picture
+from vlgate.types import TIED, Answerer, Ask, Picture
 
 CLASSES = {"vilt_vqa": "ViltForQuestionAnswering", "blip_vqa": "BlipForQuestionAnswering"}
 QUESTIONS = ["what color is it ?", "is it on the left of the big tree , and red ?", "is it red ?"]
@@ -84,9 +84,15 @@ def by_label(whole, processor, ask):
     return max(named, key=named.get)
 
 
+def begun(inputs):
+    """A question as BLIP's authors begin it."""
+    inputs["input_ids"][:, 0] = cross_checkpoints.ENC
+    return inputs
+
+
 def by_writing(whole, processor, ask):
     """BLIP: the library's own loss of each choice as an answer, or the tokens that its ``generate`` takes."""
-    inputs = processor(images=ask.picture.image(), text=[ask.question], return_tensors="pt")
+    inputs = begun(processor(images=ask.picture.image(), text=[ask.question], return_tensors="pt"))
     if not ask.choices:
         length = cross_checkpoints.PLACES - 1
         written = whole.generate(**inputs, max_new_tokens=length, do_sample=False, num_beams=1)[0]
@@ -170,43 +176,82 @@ def test_a_choice_that_the_vocabulary_lacks_is_said_and_counted(tmp_path):
     picture = Picture(key="p", load=lambda: decoded.append(0) or drawn(0))
     known = Ask(picture=picture, question=QUESTIONS[0], choices=("red", "blue"))
     strange = Ask(picture=picture, question=QUESTIONS[0], choices=("red", "puce"))
-    double = Ask(picture=picture, question=QUESTIONS[0], choices=("two", "2", "red"))
     assert model.note == ""
     with pytest.raises(NoReplyError, match="'puce' is none of the answers") as caught:
-        model.answer([known, strange, double])
+        model.answer([known, strange])
     assert caught.value.positions == {1}
     assert decoded == []  # nothing is computed for a batch that is asked again
-    with pytest.raises(NoReplyError, match="reads the choices 'two' and '2' as one"):
-        model.answer([double])
-    predicted = Scorer(model=model, name="m", caller=Caller(name="m", size=8)).predict([known, strange, double])
+    predicted = Scorer(model=model, name="m", caller=Caller(name="m", size=8)).predict([known, strange])
     assert predicted[known].answer in ("red", "blue")
     assert "puce" in predicted[strange].problem
-    assert "as one answer" in predicted[double].problem
     assert model.note.startswith("1 choices are none of the model's 7 answers ('puce')")
     own = of("vilt_vqa", f"{tmp_path}?mode=open", tmp_path)
     assert own.answer([strange]) == own.answer([known])
     assert own.note == ""
 
 
-def test_choices_with_the_same_tokens_are_said(tmp_path):
-    cross_checkpoints.save("blip_vqa", tmp_path)
-    model = of("blip_vqa", tmp_path, tmp_path)
-    alike = Ask(picture=asks()[0].picture, question=QUESTIONS[0], choices=("Red", "blue", "red"))
-    with pytest.raises(NoReplyError, match="reads the choices 'Red' and 'red' as one") as caught:
-        model.answer([asks()[0], alike])
-    assert caught.value.positions == {1}
-
-
-def test_an_exact_tie_is_said(tmp_path):
+def test_an_exact_tie_is_no_answer_and_costs_its_neighbours_nothing(tmp_path):
     cross_checkpoints.save("vilt_vqa", tmp_path)
     model = of("vilt_vqa", tmp_path, tmp_path)
     with torch.no_grad():
         network(model).classifier[-1].weight.zero_()
         network(model).classifier[-1].bias.copy_(torch.tensor([1.0, 1, 2, 3, 0, 0, 0]))
-    with pytest.raises(NoReplyError, match="exactly the same: 'yes', 'no'") as caught:
-        model.answer(asks(1)[:2])
-    assert caught.value.positions == {1}
-    assert model.answer(asks(1)[:1]) == ["blue"]
+    decoded = []
+    picture = Picture(key="p", load=lambda: decoded.append(0) or drawn(0))
+    asked = [Ask(picture=picture, question=QUESTIONS[0], choices=some) for some in (("red", "blue"), ("yes", "no"))]
+    predicted = Scorer(model=model, name="m", caller=Caller(name="m", size=8)).predict(asked)
+    assert [(reply.answer, reply.problem) for reply in predicted.values()] == [("blue", None), (None, None)]
+    assert len(decoded) == 1
+    assert model.answer(asked) == ["blue", TIED]
+
+
+@pytest.mark.parametrize(("best", "said"), [("2", TIED), ("red", "red")])
+def test_choices_that_are_one_label_tie(tmp_path, best, said):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", tmp_path, tmp_path)
+    with torch.no_grad():
+        network(model).classifier[-1].weight.zero_()
+        network(model).classifier[-1].bias.copy_(
+            torch.tensor([float(best == label) for label in cross_checkpoints.LABELS])
+        )
+    ask = Ask(picture=asks(1)[0].picture, question=QUESTIONS[0], choices=("two", "2", "red"))
+    assert model.answer([ask]) == [said]
+
+
+def test_choices_with_the_same_tokens_tie_whatever_stands_beside_them(tmp_path, monkeypatch):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    seen, best = [], blip_vqa.best
+    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    alike = Ask(picture=asks()[0].picture, question=QUESTIONS[0], choices=("Red", "blue", "red"))
+    rows = []
+    network(model).text_decoder.register_forward_pre_hook(
+        lambda _, __, given: rows.append(len(given["input_ids"])), with_kwargs=True
+    )
+    [answer] = model.answer([alike])
+    [[scores]] = seen
+    assert scores[0] == scores[2] != scores[1]
+    assert answer == ("blue" if scores[1] > scores[0] else TIED)
+    assert rows == [2]
+
+
+@pytest.mark.parametrize("mode", ["restricted", "open"])
+def test_scores_that_are_no_numbers_are_no_answer(mode, tmp_path):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", f"{tmp_path}?mode={mode}", tmp_path)
+    with torch.no_grad():
+        network(model).classifier[-1].bias.fill_(float("nan"))
+    with pytest.raises(ModelReplyError, match="not finite"):
+        model.answer(asks(1)[:1])
+
+
+def test_likelihoods_that_are_no_numbers_are_no_answer(tmp_path):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    with torch.no_grad():
+        network(model).text_decoder.cls.predictions.bias.fill_(float("nan"))
+    with pytest.raises(ModelReplyError, match="not finite"):
+        model.answer(asks(1)[:1])
 
 
 def taught(name, folder):
@@ -225,6 +270,7 @@ def taught(name, folder):
     else:
         labels = processor(text=list(answers), return_tensors="pt", padding=True).input_ids
         labels[:, 0] = cross_checkpoints.DEC
+        inputs = begun(inputs)
     steps = torch.optim.Adam(whole.parameters(), lr=5e-3)
     for _ in range(120):
         found = whole(**inputs, labels=labels).loss
@@ -282,10 +328,21 @@ def test_a_head_that_would_be_made_up_is_refused(name, folder, tmp_path):
     assert "random numbers" in message
 
 
+def test_parts_that_do_not_fit_together_are_refused(name, tmp_path):
+    cross_checkpoints.save(name, tmp_path)
+    part = tmp_path / "processor_config.json"
+    settings = json.loads(part.read_text())
+    settings["image_processor"]["image_mean"] = [0.5, 0.5]
+    part.write_text(json.dumps(settings))
+    message = refused(name, tmp_path, tmp_path)
+    assert "cannot answer a question (" in message
+    assert "see that its configuration, image processor and tokenizer are those of one model" in message
+
+
 def test_a_checkpoint_for_retrieval_answers_no_questions(name, tmp_path):
     cross_checkpoints.save(name.removesuffix("_vqa"), tmp_path)
     message = refused(name, tmp_path, tmp_path)
-    assert "random numbers" in message or "names no answers" in message
+    assert "random numbers" in message or "does not say which" in message
 
 
 def test_a_vocabulary_without_names_is_refused(tmp_path):
@@ -294,27 +351,35 @@ def test_a_vocabulary_without_names_is_refused(tmp_path):
     config["id2label"] = {str(place): f"LABEL_{place}" for place in range(7)}
     config["label2id"] = {f"LABEL_{place}": place for place in range(7)}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    assert "names no answers" in refused("vilt_vqa", tmp_path, tmp_path)
+    message = refused("vilt_vqa", tmp_path, tmp_path)
+    assert "has 7 answers and does not say which; give answers=FILE" in message
+    (tmp_path / "labels.txt").write_text("\n".join(cross_checkpoints.LABELS[::-1]))
+    named = of("vilt_vqa", f"{tmp_path}?answers=labels.txt", tmp_path)
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    free = [Ask(picture=ask.picture, question=ask.question) for ask in asks(2)]
+    places = [cross_checkpoints.LABELS.index(label) for label in of("vilt_vqa", tmp_path, tmp_path).answer(free)]
+    assert named.answer(free) == [cross_checkpoints.LABELS[::-1][place] for place in places]
+    assert "there is no file" in refused("vilt_vqa", f"{tmp_path}?answers=none.txt", tmp_path, by_check=True)
+    (tmp_path / "torn.json").write_text("[")
+    assert "cannot be read" in refused("vilt_vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
 
 
-def test_blip_can_begin_a_question_as_its_authors_do(tmp_path, monkeypatch):
+def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, monkeypatch):
     cross_checkpoints.save("blip_vqa", tmp_path)
-    plain, own = (
-        of("blip_vqa", f"{tmp_path}?mode=restricted", tmp_path),
-        of("blip_vqa", f"{tmp_path}?first=enc", tmp_path),
-    )
-    seen, best = [], blip_vqa.best
+    ways = ("", "?first=enc", "?mode=restricted&first=cls")
+    default, own, plain = (of("blip_vqa", f"{tmp_path}{way}", tmp_path) for way in ways)
+    seen, starts, best = [], [], blip_vqa.best
     monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
-    plain.answer(asks(1)[:2])
-    own.answer(asks(1)[:2])
-    assert not np.allclose(seen[0], seen[1], atol=1e-3)
-    begun = []
-    network(own).text_encoder.register_forward_pre_hook(
-        lambda _, __, given: begun.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
-    )
-    own.answer(asks(1)[:2])
-    assert begun == [[cross_checkpoints.ENC] * 2]
-    assert own.note == ""
+    for model in (default, own, plain):
+        network(model).text_encoder.register_forward_pre_hook(
+            lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
+        )
+        model.answer(asks(1)[:2])
+    assert starts == [[cross_checkpoints.ENC] * 2] * 2 + [[2] * 2]
+    assert np.allclose(seen[0], seen[1])
+    assert not np.allclose(seen[0], seen[2], atol=1e-3)
+    assert default.fingerprint == own.fingerprint != plain.fingerprint
+    assert default.note == ""
     assert "?first=enc" in plain.note
 
 
@@ -352,6 +417,4 @@ def test_a_tie_is_said_of_the_question_that_has_it(tmp_path, monkeypatch):
         "_likelihoods",
         lambda _, choices: [np.arange(len(some)) * (some[0] != "no") for some in choices],
     )
-    with pytest.raises(NoReplyError, match="exactly the same: 'no', 'yes'") as caught:
-        model.answer([asks()[4], *asks()[:3]])
-    assert caught.value.positions == {3}
+    assert model.answer([asks()[4], *asks()[:3]])[1:] == ["blue", "no", TIED]

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.errors import NoReplyError
-from vlgate.models.vqa_choices import Vocabulary, alike, best, refuse, restricted, vqa_form
-from vlgate.types import Ask, Picture
+from vlgate.errors import ModelReplyError, NoReplyError
+from vlgate.models.vqa_choices import Vocabulary, best, refuse, restricted, vqa_form
+from vlgate.types import TIED, Ask, Picture
 
 LABELS = ("yes", "no", "2", "the beatles", "on left", "man", "a", "t-shirt", "10:30", "no", "left handed")
 
@@ -43,16 +43,14 @@ def test_the_form_of_a_form_is_itself(text):
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.5, -3.0]), min_size=1, max_size=4), min_size=1, max_size=6))
 def test_the_best_choice_is_the_one_above_all_others_or_none(scores):
     choices = [[f"c{n}" for n in range(len(row))] for row in scores]
-    tied = {place for place, row in enumerate(scores) if row.count(max(row)) > 1}
-    arrays = [np.array(row) for row in scores]
-    if not tied:
-        assert best(choices, arrays) == [f"c{row.index(max(row))}" for row in scores]
-        return
-    with pytest.raises(NoReplyError) as caught:
-        best(choices, arrays)
-    assert caught.value.positions
-    assert caught.value.positions <= tied
-    assert "exactly the same" in str(caught.value)
+    expected = [f"c{row.index(max(row))}" if row.count(max(row)) == 1 else TIED for row in scores]
+    assert best(choices, [np.array(row) for row in scores]) == expected
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_no_number_is_no_choice(bad):
+    with pytest.raises(ModelReplyError, match="not finite; use another dtype"):
+        best([("a", "b"), ("c", "d")], [np.array([0.0, 1.0]), np.array([0.0, bad])])
 
 
 def test_questions_are_refused_a_reason_at_a_time():
@@ -60,11 +58,6 @@ def test_questions_are_refused_a_reason_at_a_time():
     with pytest.raises(NoReplyError, match="first") as caught:
         refuse({3: "the first", 1: "the second", 7: "the first"})
     assert caught.value.positions == {3, 7}
-
-
-def test_choices_that_are_read_alike_are_named():
-    assert alike(("red", "blue"), (1, 2)) is None
-    assert alike(("red", "blue", "Red"), (1, 2, 1)) == "the model reads the choices 'red' and 'Red' as one answer"
 
 
 def test_only_questions_with_choices_are_held_to_them():

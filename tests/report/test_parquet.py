@@ -10,7 +10,7 @@ from vlgate.models.registry import load
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.results import RunResult, tabulate
 from vlgate.scoring import Scorer, score
-from vlgate.types import Batch, Case, Match, Picture, Prediction, Read, Table
+from vlgate.types import Ask, Batch, Case, Match, Picture, Prediction, Read, Table
 
 
 @pytest.fixture
@@ -140,6 +140,20 @@ def test_a_replay_of_the_predictions_gives_the_same_metrics(run, tmp_path):
         assert after.metrics == before.metrics
         assert after.slices == before.slices
         assert after.coverage.judged == before.coverage.judged
+
+
+def test_a_replay_of_a_tie_is_a_tie(tmp_path):
+    picture = Picture(key="1.jpg", load=lambda: pytest.fail("decoded"))
+    asks = tuple(Ask(picture=picture, question=words, choices=("left", "right")) for words in ("this?", "that?"))
+    case = Case(id="1", requests=asks, truths=("left", "right"))
+    table = Table(id="x/y", capability="invariance", shape="questions", cases=(case,))
+    said = (Prediction(request=asks[0], answer=None), Prediction(request=asks[1], answer="right"))
+    verdicts = judge(Batch(table=table, positions=(0,)), dict(zip(asks, said, strict=True)))
+    result = tabulate(table, verdicts, (), "strict")
+    assert result.coverage.judged == 1
+    [(before, after)] = replayed(RunResult(tables=(result,), decisions=()), tmp_path)
+    assert after.coverage.judged == 1
+    assert after.metrics == before.metrics
 
 
 def test_a_replay_of_perplexities_gives_the_same_metrics(tmp_path):

@@ -10,11 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from vlgate.errors import ModelLoadError, ModelReplyError
+from vlgate.errors import ModelLoadError
 from vlgate.models.fingerprint import digest
-from vlgate.models.vqa_choices import MODES, Vocabulary, alike, best, refuse, restricted
+from vlgate.models.vqa_choices import MODES, Vocabulary, best, refuse, restricted
 from vlgate.types import Ask, FloatArray
 
 _SHOWN = 3
@@ -47,33 +45,29 @@ class AnswerList:
         )
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Leave out, before anything is computed, questions with a choice that is no answer or two that are the same.
+        """Leave out, before anything is computed, questions with a choice that the model cannot give.
 
         Raises: NoReplyError with their positions.
         """
-        problems = {place: self._problem(question) for place, question in enumerate(questions)}
-        refuse({place: problem for place, problem in problems.items() if problem is not None})
-
-    def _problem(self, question: Ask) -> str | None:
-        if not restricted(question, self._mode):
-            return None
-        if unknown := self._vocabulary.unknown(question.choices):
-            self._unknown.update(unknown)
-            return f"the choice {unknown[0]!r} is none of the answers that the model knows"
-        return alike(question.choices, self._places(question))
+        reasons: dict[int, str] = {}
+        for place, question in enumerate(questions):
+            if restricted(question, self._mode) and (unknown := self._vocabulary.unknown(question.choices)):
+                self._unknown.update(unknown)
+                reasons[place] = f"the choice {unknown[0]!r} is none of the answers that the model knows"
+        refuse(reasons)
 
     def choose(self, scores: FloatArray, questions: Sequence[Ask]) -> list[str]:
         """Answer questions that ``check`` let pass: the choice, or the answer, with the highest score.
+
+        Two choices that are one answer of the model (two, 2) score the same.
 
         Args:
             scores: of shape (n, answers).
             questions: n of them.
 
-        Returns: n answers.
-        Raises: ModelReplyError where a score is not finite; NoReplyError for questions whose best scores are equal.
+        Returns: n answers, ``TIED`` where the best score exactly the same.
+        Raises: ModelReplyError where a score is not finite.
         """
-        if not np.isfinite(scores).all():
-            raise ModelReplyError("a score of an answer is not finite; use another dtype")
         held = [restricted(question, self._mode) for question in questions]
         offered = [question.choices if one else self.answers for question, one in zip(questions, held, strict=True)]
         rows = zip(scores, questions, held, strict=True)
@@ -97,7 +91,7 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
     """
     if file is not None:
         answers = read_answers(file)
-    elif len(named) == count and not any(_UNNAMED.fullmatch(name) for name in named.values()):
+    elif sorted(named) == list(range(count)) and not any(_UNNAMED.fullmatch(name) for name in named.values()):
         answers = tuple(named[place] for place in sorted(named))
     else:
         raise ModelLoadError(f"the checkpoint has {count} answers and does not say which; give answers=FILE: {where}")
@@ -141,6 +135,16 @@ def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[
     return next((beside / name for name in names if (beside / name).is_file()), None)
 
 
+def check_answers(asked: str, folder: Path) -> None:
+    """Say whether the file of answers that the user named ("" for none) is there and can be read.
+
+    Raises: ModelLoadError.
+    """
+    file = answers_file(asked, folder, None, ())
+    if file is not None:
+        read_answers(file)
+
+
 def read_answers(file: Path) -> tuple[str, ...]:
     """Read a list of answers, in any of the forms that they are released in.
 
@@ -153,13 +157,18 @@ def read_answers(file: Path) -> tuple[str, ...]:
     """
     try:
         text = file.read_text(encoding="utf-8")
-        answers = _of_json(json.loads(text)) if file.suffix == ".json" else tuple(map(str.strip, text.splitlines()))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        answers = _of_json(json.loads(text)) if file.suffix == ".json" else _of_lines(text)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelLoadError(
             f"{file} cannot be read as answers ({type(error).__name__}: {error}); expected a JSON list of strings "
             "in the order of the model's scores, a JSON object from answers to numbers, or a text with an answer a line"
         ) from error
     return answers
+
+
+def _of_lines(text: str) -> tuple[str, ...]:
+    # Not splitlines(), to which a stray form feed in an answer is an end, and all answers behind it move by one.
+    return tuple(line.strip() for line in text.removesuffix("\n").split("\n"))
 
 
 def _of_json(content: object) -> tuple[str, ...]:

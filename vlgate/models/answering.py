@@ -1,12 +1,15 @@
-"""What models that answer questions about pixels have in common: the batch, and what is said of questions left out."""
+"""What models that answer questions about pixels have in common: the batch, and the count of texts that were cut."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models.matching import Inputs, Preparation
-from vlgate.types import Ask
+from vlgate.types import Ask, Picture
+
+_MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError, ModelReplyError)
 
 
 class Replies(Protocol):
@@ -20,7 +23,7 @@ class Replies(Protocol):
         """Raise NoReplyError for questions that cannot be answered, before anything is computed for them."""
 
     def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return n answers; raise NoReplyError where the best of a question's choices tie."""
+        """Return n answers, ``TIED`` where the best of a question's choices score exactly the same."""
 
 
 class QuestionAnswerer:
@@ -44,8 +47,9 @@ class QuestionAnswerer:
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Answer n questions, each by one of its choices where it has some and the mode is not ``open``.
 
-        Raises: PictureError of the first picture that cannot be decoded; NoReplyError for questions of which the model
-            cannot tell the choices apart.
+        Returns: n answers, ``TIED`` where the best choices score exactly the same.
+        Raises: PictureError of the first picture that cannot be decoded; NoReplyError for those too narrow to prepare,
+            and for questions with a choice that is none of the model's answers.
         """
         import torch
 
@@ -57,3 +61,22 @@ class QuestionAnswerer:
             found = self._replies.reply(inputs, questions)
         self.truncated_texts += inputs.cut  # last, so that a batch that is asked again counts once
         return found
+
+
+def tried(model: QuestionAnswerer, asked: str) -> QuestionAnswerer:
+    """Ask a question of a drawn picture, so that parts that do not fit together show as the model is loaded.
+
+    Raises: ModelLoadError.
+    """
+    from PIL import Image
+
+    picture = Picture(key="drawn", load=lambda: Image.new("RGB", (64, 64)))
+    try:
+        model.answer([Ask(picture=picture, question="a")])
+    except _MISFITS as error:
+        why = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+        raise ModelLoadError(
+            f"{asked} cannot answer a question ({why}); see that its configuration, image processor and tokenizer are "
+            "those of one model"
+        ) from error
+    return model

@@ -1,9 +1,11 @@
 """``blip-vqa:WEIGHTS``: BLIP, which writes its answer (Li et al. 2022, section 5.3).
 
 A question is answered by the one of its choices that the decoder would write with the highest probability: the sum of
-its tokens' log probabilities, its end included, as the authors rank answers (``rank_answer``, salesforce/BLIP). With
-``?mode=open`` after the weights, and for questions without choices, it is what the decoder writes itself, taking the
-likeliest token each time. ``?first=enc`` begins a question as the authors do; see ``vlgate.models.blip``.
+its tokens' log probabilities, its end included. The authors' ``rank_answer`` (salesforce/BLIP) sums the same tokens'
+training loss; its label smoothing of 0.1 adds a tenth of the mean over the vocabulary to each, which puts long answers
+further back. With ``?mode=open`` after the weights, and for questions without choices, the answer is what the decoder
+writes itself, taking the likeliest token each time (the authors search with three beams). A question begins with
+``[ENC]``, as the authors' does; ``?first=cls`` is for checkpoints that were trained in transformers.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vlgate.models.answering import QuestionAnswerer
+from vlgate.models.answering import QuestionAnswerer, tried
 from vlgate.models.blip import FIRST, NOTES, encoded, first_token
 from vlgate.models.checkpoints import Architecture, check_local, checked_option, loaded
 from vlgate.models.hub import Pretrained, pretrained, split_options
 from vlgate.models.matching import Inputs, Preparation
-from vlgate.models.vqa_choices import MODES, alike, best, refuse, restricted
+from vlgate.models.vqa_choices import MODES, best, restricted
 from vlgate.types import Ask, FloatArray
 
 if TYPE_CHECKING:
@@ -44,12 +46,7 @@ class WrittenReplies:
         self._read = lru_cache(maxsize=4096)(self._tokens)
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Refuse questions of which two choices are the same to the tokenizer."""
-        reasons: dict[int, str] = {}
-        for place, question in enumerate(questions):
-            if restricted(question, self._mode) and (why := alike(question.choices, self._read(question.choices))):
-                reasons[place] = why
-        refuse(reasons)
+        """Nothing is refused: whatever is a choice can be written."""
 
     def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
         return [tuple(ids) for ids in self._prepare.tokenizer(list(choices))["input_ids"]]
@@ -76,12 +73,23 @@ class WrittenReplies:
                     offered[place] = (answer,)
         return best(offered, scores)
 
-    def _likelihoods(self, states: torch.Tensor, choices: Sequence[Sequence[str]]) -> list[FloatArray]:
-        """The log probability of each choice of n questions of one length, all choices in one batch."""
+    def _likelihoods(self, states: torch.Tensor, choices: Sequence[tuple[str, ...]]) -> list[FloatArray]:
+        """The log probability of each choice of n questions of one length.
+
+        Choices that are the same to the tokenizer are computed once, so that they score exactly the same.
+        """
+        read = [self._read(some) for some in choices]
+        told = [dict(zip(tokens, some, strict=True)) for tokens, some in zip(read, choices, strict=True)]
+        found = self._sums(states, [list(texts.values()) for texts in told])
+        known = [dict(zip(texts, sums, strict=True)) for texts, sums in zip(told, found, strict=True)]
+        return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
+
+    def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
+        """The log probability of each of n questions' texts, all in one batch."""
         import torch
 
-        numbers = [len(some) for some in choices]
-        tokens = self._prepare.tokens([choice for some in choices for choice in some])
+        numbers = [len(some) for some in texts]
+        tokens = self._prepare.tokens([text for some in texts for text in some])
         ids = tokens["input_ids"].clone()
         ids[:, 0] = self._model.decoder_start_token_id
         logits = self._model.text_decoder(
@@ -115,7 +123,7 @@ class WrittenReplies:
 def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
     name, options = split_options(weights, ("mode", "first"))
     mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
-    first = checked_option("first", options.get("first", FIRST[0]), FIRST)
+    first = checked_option("first", options.get("first", "enc"), FIRST)
     return pretrained(name, folder, default=DEFAULT), mode, first
 
 
@@ -132,7 +140,7 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
 
     Args:
         weights: a hub repository or a local folder (``DEFAULT`` where empty), then ``?mode=open`` for answers that
-            are not held to the question's choices, and ``&first=enc``.
+            are not held to the question's choices, and ``&first=cls``.
         folder: where the user started.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -143,4 +151,4 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
     model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
     prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
     replies = WrittenReplies(model, prepare, first=first, mode=mode)
-    return QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}")
+    return tried(QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}"), source.asked)

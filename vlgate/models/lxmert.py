@@ -14,7 +14,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import hub
-from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_mode
+from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
 from vlgate.models.regions import region_source
 from vlgate.types import Ask, FloatArray, Match
@@ -28,6 +28,8 @@ GQA = "unc-nlp/lxmert-gqa-uncased"
 OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer")
 MATCH = 1
 """The place of "match" in ``cross_relationship_score``: its pretraining labels a caption of the picture 1."""
+TRAINED = 20
+"""Tokens a text in all of its training, which began from scratch: it never learnt a place behind them."""
 _ANSWERS = ("label2ans.json", "trainval_label2ans.json", "all_ans.json")
 _WHERE = (
     "of github.com/airsplay/lxmert, data/lxmert/all_ans.json (9,500 answers, the pretrained model), "
@@ -53,7 +55,12 @@ class Lxmert:
     @property
     def note(self) -> str:
         """What a reader of the results must know."""
-        return self._inputs.source.note
+        if self._inputs.length <= TRAINED:
+            return self._inputs.source.note
+        return (
+            f"{self._inputs.source.note}; texts of more than {TRAINED} tokens, with which it was trained, go in whole "
+            f"(?max_length={TRAINED} cuts them, as its release does)"
+        )
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
         """What a head of the model makes of each request, shape (n, outputs)."""
@@ -101,9 +108,9 @@ class LxmertAnswerer(Lxmert):
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Answer questions.
 
-        Returns: n answers, each one of the question's choices where it has any.
+        Returns: n answers, each one of the question's choices where it has any; ``TIED`` where the best score the same.
         Raises: PictureError or NoReplyError where a picture has no regions; NoReplyError where a choice is none of the
-            model's answers, or the best two score the same.
+            model's answers.
         """
         self._answers.check(questions)
         texts = [question.question for question in questions]
@@ -121,7 +128,7 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
         weights: a hub repository or a local folder, ``PRETRAINED`` where empty. Behind a question mark:
             ``regions=FILE`` for region features that were made before, ``answers=FILE`` for the names of the answers,
             ``mode=open`` for answers without regard to a question's choices, ``max_length=20`` for texts that end
-            there (20 tokens in LXMERT's release, 30 in VALSE's), ``tokenizer=FOLDER``.
+            there (20 tokens in LXMERT's release, 30 in VALSE's; else they go in whole), ``tokenizer=FOLDER``.
         folder: where the user started.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -150,7 +157,7 @@ def check(weights: str, folder: Path) -> None:
     name, options = hub.split_options(weights, OPTIONS)
     hub.pretrained(name, folder, default=PRETRAINED)
     check_mode(options.get("mode", ""))
-    answers_file(options.get("answers", ""), folder, None, ())
+    check_answers(options.get("answers", ""), folder)
 
 
 def _build(weights: str, folder: Path, device: str, dtype: str, default: str) -> Lxmert:
@@ -167,16 +174,20 @@ def _build(weights: str, folder: Path, device: str, dtype: str, default: str) ->
     cls = transformers.LxmertForQuestionAnswering if answering else transformers.LxmertForPreTraining
     may_miss = () if answering else (*_UNUSED, *(() if answers else (_ANSWER_HEAD,)))
     model = hub.load_model(cls, source, device=device, dtype=dtype, may_miss=may_miss)
+    named = _named(model, source, answers, options) if answering or answers else None
     inputs = _inputs(model, source, options, folder, device, dtype)
-    who = f"{hub.identity(source)} {inputs.source.fingerprint} {inputs.length} {dtype} {transformers.__version__}"
-    if not answering and answers is None:
+    who = f"{hub.identity(source)} {inputs.fingerprint} {dtype} {transformers.__version__}"
+    if named is None:
         return LxmertMatcher(model, inputs, fingerprint=who)
-    config = model.config
-    if not hasattr(model, "answer_head"):
-        raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
-    named = answer_list(answers, config.id2label, config.num_qa_labels, mode=options.get("mode", ""), where=_WHERE)
     kind = LxmertAnswerer if answering else LxmertPretrained
     return kind(model, inputs, named, fingerprint=f"{who} {named.fingerprint}")
+
+
+def _named(model: Any, source: hub.Pretrained, answers: Path | None, options: dict[str, str]) -> AnswerList:
+    if not hasattr(model, "answer_head"):
+        raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
+    config = model.config
+    return answer_list(answers, config.id2label, config.num_qa_labels, mode=options.get("mode", ""), where=_WHERE)
 
 
 def _answers_file(source: hub.Pretrained, asked: str, folder: Path) -> Path | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.models import hub
+from vlgate.models.fingerprint import digest
 from vlgate.models.regions import Float32, RegionSource
 from vlgate.types import Picture
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 BERT = "google-bert/bert-base-uncased"
 """Whose tokenizer LXMERT and VisualBERT were trained with; VisualBERT's repositories hold none of their own."""
 _VOCABULARIES = ("tokenizer.json", "vocab.txt")
+_PADDED = 64  # a table of words may be rounded up to a multiple of this; the cased BERT's is shorter by 1,526
 SHORTEST = 4
 """Tokens that a text must be given at least: its two ends, a mask, and one that says something."""
 
@@ -53,6 +55,13 @@ class RegionInputs:
     dtype: torch.dtype
     suffix: tuple[int, ...] = ()
     whose: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """What the inputs depend on but the requests; the tokenizer by its content, wherever it was found."""
+        return digest(
+            self.source.fingerprint, self.tokenizer.backend_tokenizer.to_str(), str(self.length), str(self.suffix)
+        )
 
     def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], int]:
         """Encode texts, padded on the right to the longest of them.
@@ -118,8 +127,8 @@ def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary:
         asked: another tokenizer's repository or folder; "" for none. ``BERT`` stands in where the checkpoint has none.
         vocabulary: how many tokens the model knows.
 
-    Raises: ModelLoadError where it cannot be had, knows tokens that the model does not, or is no BERT tokenizer, with a
-        token at each end of a text.
+    Raises: ModelLoadError where it cannot be had, has tokens that the model does not know or far fewer than it knows,
+        or is no BERT tokenizer, with a token at each end of a text.
     """
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
     try:
@@ -128,12 +137,13 @@ def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary:
         remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
         raise ModelLoadError(f"no tokenizer for {source.asked}: {error}; {remedy}") from error
     ends = tokenizer("")["input_ids"]
-    if len(ends) != 2 or None in (*ends, tokenizer.pad_token_id, tokenizer.mask_token_id):
+    special = (tokenizer.pad_token_id, tokenizer.mask_token_id)
+    if len(ends) != 2 or None in (*ends, *special) or not hasattr(tokenizer, "backend_tokenizer"):
         raise ModelLoadError(
             f"the tokenizer of {place.asked} is not BERT's: it has no [CLS], [SEP], [PAD] and [MASK]; name another "
             "with tokenizer=FOLDER"
         )
-    if len(tokenizer) > vocabulary:
+    if not vocabulary - _PADDED < len(tokenizer) <= vocabulary:
         raise ModelLoadError(
             f"the tokenizer of {place.asked} has {len(tokenizer)} tokens, the model {source.asked} knows {vocabulary}; "
             "name the one that it was trained with: tokenizer=FOLDER"

@@ -1,7 +1,7 @@
 """From what a model says of each answer to one of a question's choices, or to a plain statement that it is none.
 
-Nothing is guessed: where a choice is no answer that the model knows, or the best two score exactly the same, the
-question has no reply, and the reason says so.
+Nothing is guessed: a question with a choice that is no answer that the model knows has no reply, and the reason says
+so; where the best choices score exactly the same, the reply is ``TIED``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from vlgate.answers import normal_answer
-from vlgate.errors import NoReplyError
-from vlgate.types import Ask, FloatArray
+from vlgate.errors import ModelReplyError, NoReplyError
+from vlgate.types import TIED, Ask, FloatArray
 
 MODES = ("restricted", "open")
 
@@ -80,39 +80,21 @@ def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list
 
     Args:
         choices: of n questions, each at least one.
-        scores: as many finite numbers a question as it has choices.
+        scores: as many numbers a question as it has choices.
 
-    Returns: n choices, as they were given.
-    Raises: NoReplyError for questions whose best choices score exactly the same.
+    Returns: n choices, as they were given; ``TIED`` for a question whose best choices score exactly the same.
+    Raises: ModelReplyError where a score is not finite.
 
-    >>> best([("yes", "no")], [np.array([0.2, 0.1])])
-    ['yes']
+    >>> best([("yes", "no"), ("red", "blue")], [np.array([0.2, 0.1]), np.array([0.3, 0.3])])
+    ['yes', '<tied>']
     """
-    reasons: dict[int, str] = {}
-    found: list[str] = []
-    for place, (offered, values) in enumerate(zip(choices, scores, strict=True)):
-        first = [offered[number] for number in np.flatnonzero(values == np.max(values)).tolist()]
-        found.append(first[0])
-        if len(first) > 1:
-            reasons[place] = (
-                f"the model scores {len(first)} answers exactly the same: {', '.join(map(repr, first[:3]))}"
-            )
-    refuse(reasons)
+    found = []
+    for offered, values in zip(choices, scores, strict=True):
+        if not np.isfinite(values).all():
+            raise ModelReplyError("a score of an answer is not finite; use another dtype")
+        first = np.flatnonzero(values == np.max(values))
+        found.append(offered[int(first[0])] if len(first) == 1 else TIED)
     return found
-
-
-def alike(choices: Sequence[str], readings: Sequence[object]) -> str | None:
-    """Why a model cannot tell two choices apart, where it reads them as one; None where it can.
-
-    >>> alike(("Red", "red"), (7, 7))
-    "the model reads the choices 'Red' and 'red' as one answer"
-    """
-    seen: dict[object, str] = {}
-    for choice, reading in zip(choices, readings, strict=True):
-        if reading in seen:
-            return f"the model reads the choices {seen[reading]!r} and {choice!r} as one answer"
-        seen[reading] = choice
-    return None
 
 
 def restricted(question: Ask, mode: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.results import RunResult
-from vlgate.types import Ask, Match, Prediction, Read, Request, Verdict
+from vlgate.types import TIED, Ask, Match, Prediction, Read, Request, Verdict
 
 
 def write_cases(file: Path, result: RunResult) -> None:
@@ -67,7 +67,7 @@ def write_predictions(file: Path, result: RunResult) -> None:
         "score": pa.array([p.score if isinstance(p.request, Match) else None for p in replies], pa.float64()),
         "match": pa.array([p.accepted for p in replies], pa.bool_()),
         "question": pa.array([r.question if isinstance(r, Ask) else None for r in asked], pa.string()),
-        "answer": pa.array([p.answer for p in replies], pa.string()),
+        "answer": pa.array([_answer(p) for p in replies], pa.string()),
         "perplexity": pa.array([p.score if isinstance(p.request, Read) else None for p in replies], pa.float64()),
         "problem": pa.array([p.problem for p in replies], pa.string()),
     }
@@ -91,6 +91,12 @@ def _distinct(result: RunResult) -> list[Prediction]:
             for reply in verdict.predictions:
                 found.setdefault(reply.request, reply)
     return list(found.values())
+
+
+def _answer(reply: Prediction) -> str | None:
+    """What was answered; a tie as the word by which a replay knows it."""
+    tied = isinstance(reply.request, Ask) and reply.answer is None and reply.problem is None
+    return TIED if tied else reply.answer
 
 
 def _right(verdict: Verdict) -> bool | None:
