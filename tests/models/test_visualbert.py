@@ -1,45 +1,32 @@
 import json
-import random
 import shutil
 
 import numpy as np
 import pytest
+import region_stubs
 import torch
 import transformers
-from huggingface_hub import constants
-from region_stubs import COLORS, TOKENS, WIDTH, Stub, one_thread, picture, save_tokenizer
+from region_stubs import PAIRS, STILL, TOKENS, WIDTH, Stub, picture, questions, save_tokenizer
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models import load, visualbert
-from vlgate.types import Answerer, Ask, Match, Matcher
+from vlgate.types import Answerer, Match, Matcher
 
 SIZES = {
     "vocab_size": len(TOKENS), "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64,
     "num_hidden_layers": 2, "visual_embedding_dim": WIDTH, "max_position_embeddings": 24,
 }  # fmt: skip
-STILL = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 ANSWERS = ["<unk>", "red", "blue", "yes", "no", "2"]
-TEXTS = [f"a {color} {thing}" for color in COLORS for thing in ("square", "cat", "dog in a square , is it ?")]
-PAIRS = [Match(picture=picture(number % 4), text=text) for number, text in enumerate(TEXTS)]
 
 
 @pytest.fixture(autouse=True)
 def offline_and_alone(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with one_thread():
+    with region_stubs.offline_and_alone(monkeypatch):
         yield
 
 
 def saved(kind, folder, **more):
-    torch.manual_seed(0)
-    model = kind(transformers.VisualBertConfig(**SIZES, **more)).eval()
-    with torch.no_grad():  # the library's own start is so small that all scores are nearly equal
-        for weights in model.parameters():
-            weights.add_(torch.randn_like(weights) * 0.2)
-    model.save_pretrained(folder)
-    save_tokenizer(folder)
-    return folder
+    return region_stubs.saved(lambda: kind(transformers.VisualBertConfig(**SIZES, **more)), folder, spread=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -67,43 +54,51 @@ def matcher(coco, stub, tmp_path):  # noqa: ARG001  # a fixture cannot say usefi
     return visualbert.build(str(coco), tmp_path)
 
 
-def one_by_one(folder, kind, requests, texts):
-    """Each request through the library's own forward, alone and without padding."""
-    model = kind.from_pretrained(folder).eval()
-    tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    found = []
-    for request, text in zip(requests, texts, strict=True):
-        feats = torch.from_numpy(Stub().regions([request.picture])[0].features)[None]
-        mask = torch.ones(feats.shape[:2], dtype=torch.long)
-        with torch.inference_mode():
-            found.append(model(**tokenizer(text, return_tensors="pt"), visual_embeds=feats, visual_attention_mask=mask))
-    return found
+def seen(features, box_type=0):
+    """What the library takes of pictures, with the token type that the release gives to boxes."""
+    places = torch.ones(features.shape[:2], dtype=torch.long)
+    return {"visual_embeds": features, "visual_attention_mask": places, "visual_token_type_ids": places * box_type}
 
 
+def one_by_one(folder, kind, requests, texts, box_type=0):
+    regions = Stub().regions([request.picture for request in requests])
+    pictures = [seen(torch.from_numpy(one.features)[None], box_type) for one in regions]
+    return region_stubs.one_by_one(folder, kind, texts, pictures)
+
+
+def match_logits(folder, box_type):
+    kind = transformers.VisualBertForPreTraining
+    found = one_by_one(folder, kind, PAIRS, [pair.text for pair in PAIRS], box_type)
+    return np.concatenate([reply.seq_relationship_logits.numpy() for reply in found]).astype(np.float64)
+
+
+@pytest.mark.usefixtures("stub")
 def test_scores_are_the_librarys_own(coco, matcher, tmp_path):
-    found = one_by_one(coco, transformers.VisualBertForPreTraining, PAIRS, [pair.text for pair in PAIRS])
-    logits = np.concatenate([reply.seq_relationship_logits.numpy() for reply in found]).astype(np.float64)
+    logits = match_logits(coco, box_type=0)
     scores = matcher.match(PAIRS)
     assert scores.dtype == np.float64
-    assert scores == pytest.approx(logits[:, 0] - logits[:, 1], rel=1e-5, abs=1e-6)
-    assert np.ptp(scores) > 0.1  # so that the next tests say something
+    assert scores == pytest.approx(logits[:, 1] - logits[:, 0], rel=1e-5, abs=1e-6)
     assert matcher.decision_threshold == 0.0
     assert isinstance(matcher, Matcher)
     assert not isinstance(matcher, Answerer)
-    other = visualbert.build(f"{coco}?match=1", tmp_path)
+    other = visualbert.build(f"{coco}?match=0", tmp_path)
     assert other.match(PAIRS) == pytest.approx(-scores)
     assert other.fingerprint != matcher.fingerprint
-    assert "logit 0 is read as the match" in matcher.note
-    assert "logit 1 is read as the match" in other.note
+    assert "logit 1 is read as the match, as the release's loader labels it" in matcher.note
+    assert "logit 0 is read as the match, as transformers documents it" in other.note
+
+
+@pytest.mark.usefixtures("stub")
+def test_boxes_are_of_the_releases_token_type_unless_another_is_asked_for(coco, matcher, tmp_path):
+    other = visualbert.build(f"{coco}?box_type=1", tmp_path)
+    logits = match_logits(coco, box_type=1)
+    assert other.match(PAIRS) == pytest.approx(logits[:, 1] - logits[:, 0], rel=1e-5, abs=1e-6)
+    assert not np.allclose(other.match(PAIRS), matcher.match(PAIRS))
+    assert other.fingerprint != matcher.fingerprint
 
 
 def test_neither_batch_nor_order_nor_neighbours_matter(matcher):
-    together = matcher.match(PAIRS)
-    assert np.concatenate([matcher.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
-    order = random.Random(0).sample(range(len(PAIRS)), len(PAIRS))
-    assert matcher.match([PAIRS[place] for place in order]) == pytest.approx(together[order], rel=1e-5, abs=1e-6)
-    long = Match(picture=picture(1), text="a cat is on the left of a dog " * 2)
-    assert matcher.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
+    region_stubs.is_steady(matcher)
 
 
 def test_pictures_may_have_other_numbers_of_boxes(coco, tmp_path, monkeypatch):
@@ -120,36 +115,18 @@ def test_a_picture_without_features_has_no_reply(coco, tmp_path, monkeypatch):
     assert caught.value.positions == {2}
 
 
-def test_the_first_logit_is_the_match(coco, stub, tmp_path):
-    """A model that learns what the library calls a match (label 0) must score true texts higher here."""
-    model = transformers.VisualBertForPreTraining.from_pretrained(coco, **STILL).train()
-    tokenizer = transformers.BertTokenizer.from_pretrained(coco)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
-    numbers = np.arange(32)
-    feats = torch.from_numpy(np.stack([one.features for one in stub.regions([picture(int(n)) for n in numbers])]))
-    said = (numbers // 2) % 2
-    texts = tokenizer([f"a {COLORS[color]} square" for color in said], return_tensors="pt")
-    wrong = torch.from_numpy((said != numbers % 2).astype(np.int64))
-    words = torch.full((32, texts["input_ids"].shape[1] + feats.shape[1]), -100)
-    words[:, 1] = texts["input_ids"][:, 1]  # the library takes a pair's label only beside those of words
-    mask = torch.ones(feats.shape[:2], dtype=torch.long)
-    for _ in range(60):
-        reply = model(
-            **texts, visual_embeds=feats, visual_attention_mask=mask, labels=words, sentence_image_labels=wrong
-        )
-        optimizer.zero_grad()
-        reply.loss.backward()
-        optimizer.step()
-    assert reply.loss.item() < 0.3
-    model.save_pretrained(tmp_path / "trained")
-    save_tokenizer(tmp_path / "trained")
-    pairs = [Match(picture=picture(n), text=f"a {color} square") for n in range(40, 50) for color in COLORS]
-    scores = visualbert.build("trained", tmp_path).match(pairs).reshape(-1, 2)
-    assert (np.sign(scores) == [[1, -1] if number % 2 == 0 else [-1, 1] for number in range(10)]).all()
-
-
-def questions(*choices, text="what color is the square ?"):
-    return [Ask(picture=picture(number), question=text, choices=choices) for number in range(6)]
+@pytest.mark.usefixtures("stub")
+@pytest.mark.parametrize(("label", "options"), [(1, ""), (0, "?match=0")])
+def test_the_match_is_the_label_of_true_texts(coco, tmp_path, label, options):
+    """A model that learns what the release labels a match, 1, or what the library documents, 0."""
+    model = transformers.VisualBertForPreTraining.from_pretrained(coco, **STILL)
+    lesson = region_stubs.Lesson(coco)
+    ids = lesson.texts["input_ids"]
+    words = torch.full((len(ids), ids.shape[1] + lesson.features.shape[1]), -100)
+    words[:, 1] = ids[:, 1]  # the library takes a pair's label only beside those of words
+    labels = {"labels": words, "sentence_image_labels": lesson.true if label else 1 - lesson.true}
+    lesson.teach(model, seen(lesson.features) | labels, 5e-3, tmp_path / "trained")
+    assert region_stubs.tells_colors(visualbert.build(f"trained{options}", tmp_path))
 
 
 def qa_logits(folder, asked):
@@ -177,11 +154,24 @@ def test_answers(vqa, tmp_path):
 @pytest.mark.usefixtures("stub")
 def test_a_question_is_cut_before_its_mask(vqa, tmp_path):
     model = visualbert.build(f"{vqa}?max_length=8", tmp_path)
-    fits, long = "what color is the square", "what color is the square on the left ?"
-    assert model.answer(questions("red", "blue", text=long)) == model.answer(questions("red", "blue", text=fits))
+    fits, long = "what color is it ?", "what color is it on the left of the square ?"
+    assert model.answer(questions(text=fits)) == [ANSWERS[row.argmax()] for row in qa_logits(vqa, questions(text=fits))]
+    assert model.truncated_texts == 0
+    model.answer(questions(text=long))
     assert model.truncated_texts == 6
-    rows = qa_logits(vqa, questions(text=fits))
+    rows = qa_logits(vqa, questions(text="what color is it on"))
     assert model.answer(questions(text=long)) == [ANSWERS[row.argmax()] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "text", ["is it red or a blue square", "Is it red, or a blue square?", "is it, red or a blue square ??"]
+)
+@pytest.mark.usefixtures("stub")
+def test_questions_have_no_comma_and_one_mark_at_their_end_as_in_the_release(vqa, tmp_path, text, monkeypatch):
+    rows = qa_logits(vqa, questions(text="is it red or a blue square ?"))
+    model = visualbert.build(str(vqa), tmp_path)
+    monkeypatch.setattr(model._answers, "choose", lambda scores, _: scores)
+    assert model.answer(questions(text=text)) == pytest.approx(rows, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.usefixtures("stub")
@@ -227,9 +217,7 @@ def test_as_an_option_of_the_command_line(coco, tmp_path):
 
 
 def refused(weights, folder):
-    with pytest.raises(ModelLoadError) as caught:
-        visualbert.build(weights, folder)
-    return str(caught.value)
+    return region_stubs.refusal(visualbert.build, weights, folder)
 
 
 def test_the_detector_that_runs_here_does_not_fit_every_checkpoint(coco, tmp_path):
@@ -258,9 +246,13 @@ def test_a_file_of_another_detectors_features(coco, tmp_path):
 def test_what_is_not_there(coco, tmp_path):
     assert "no weights are named" in refused("", tmp_path)
     assert "there is no folder" in refused("./coco", tmp_path)
-    assert "expected 0 or 1" in refused(f"{coco}?match=2", tmp_path)
+    assert "match='2': expected 0 or 1, the place of the match" in refused(f"{coco}?match=2", tmp_path)
+    assert "box_type='x': expected 0 or 1, the token type" in refused(f"{coco}?match=1&box_type=x", tmp_path)
     assert "expected restricted or open" in refused(f"{coco}?mode=free", tmp_path)
     assert "did you mean 'answers'" in refused(f"{coco}?answer=x", tmp_path)
+    (tmp_path / "torn.json").write_text("[")
+    with pytest.raises(ModelLoadError, match="cannot be read as answers"):
+        visualbert.check(f"{coco}?answers=torn.json", tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["VisualBertForVisualReasoning", "VisualBertModel"])
@@ -290,4 +282,7 @@ def test_without_a_tokenizer_berts_is_meant(coco, tmp_path):
     message = refused("bare", tmp_path)
     assert "google-bert/bert-base-uncased" in message
     assert "tokenizer=FOLDER" in message
-    assert visualbert.build(f"bare?tokenizer={coco}", tmp_path).match(PAIRS).shape == (6,)
+    found = visualbert.build(f"bare?tokenizer={coco}", tmp_path)
+    assert found.match(PAIRS).shape == (6,)
+    save_tokenizer(tmp_path / "turned", [*TOKENS[:5], *TOKENS[:4:-1]])
+    assert visualbert.build("bare?tokenizer=turned", tmp_path).fingerprint != found.fingerprint

@@ -14,7 +14,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import hub
-from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_mode
+from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
 from vlgate.models.regions import COUNT, WIDTH, region_source
 from vlgate.types import Ask, FloatArray, Match
@@ -22,9 +22,17 @@ from vlgate.types import Ask, FloatArray, Match
 if TYPE_CHECKING:
     import torch
 
-OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer", "match")
-MATCH = 0
-"""The place of "match" in ``seq_relationship_logits`` as transformers documents it; see ``build`` for the other."""
+OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer", "match", "box_type")
+MATCH = 1
+"""The place of "match" among the two logits of the published checkpoints.
+
+The release's ``coco_dataset.py`` labels a caption of the same picture 1. Its docstring and that of transformers say 0,
+as of BERT's next sentences; with 0 the published COCO checkpoint is right less often than by chance, and the authors
+answer that the order is flipped (uclanlp/visualbert, issue 26).
+"""
+_SAYS = ("transformers documents it", "the release's loader labels it")
+BOX_TYPE = 0
+"""The token type of boxes in the release's ``modeling.py``, with which the published checkpoints were trained."""
 DETECTORS = (
     "uclanlp/visualbert-vqa* take 2048 numbers a box (Pythia's detector, fc6, 100 boxes), visualbert-nlvr2* 1024 "
     "(Detectron's Mask R-CNN of ResNet-101-FPN, up to 144 boxes), visualbert-vcr* 512 (a ResNet-50 trained with them)"
@@ -42,12 +50,13 @@ _UNUSED = (r"cls\.predictions\..*",)
 class VisualBert:
     """What VisualBERT says of pictures and texts; ``truncated_texts`` counts the texts so far that lost their end."""
 
-    def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str) -> None:
-        """Take a model of transformers in evaluation mode, and what makes its inputs."""
+    def __init__(self, model: Any, inputs: RegionInputs, box_type: int, *, fingerprint: str) -> None:
+        """Take a model of transformers in evaluation mode, what makes its inputs, and the token type of boxes."""
         self.fingerprint = fingerprint
         self.truncated_texts = 0
         self._model = model
         self._inputs = inputs
+        self._box_type = box_type
 
     @property
     def note(self) -> str:
@@ -62,7 +71,8 @@ class VisualBert:
         seen = {"visual_embeds": regions.features, "visual_attention_mask": regions.mask}
         tokens, cut = self._inputs.tokens(texts)
         with torch.inference_mode():
-            scores = self._head({**tokens, **seen, "visual_token_type_ids": torch.ones_like(regions.mask)})
+            types = torch.full_like(regions.mask, self._box_type)
+            scores = self._head({**tokens, **seen, "visual_token_type_ids": types})
             found = scores.float().cpu().double().numpy()
         self.truncated_texts += cut  # last, so that a batch that is asked again counts once
         return np.asarray(found, dtype=np.float64)
@@ -79,15 +89,17 @@ class VisualBertMatcher(VisualBert):
 
     decision_threshold = 0.0
 
-    def __init__(self, model: Any, inputs: RegionInputs, match: int, *, fingerprint: str) -> None:
+    def __init__(self, model: Any, inputs: RegionInputs, box_type: int, match: int, *, fingerprint: str) -> None:
         """Take the place of "match" among the head's two logits as well."""
-        super().__init__(model, inputs, fingerprint=fingerprint)
+        super().__init__(model, inputs, box_type, fingerprint=fingerprint)
         self._match = match
 
     @property
     def note(self) -> str:
         """What a reader of the results must know, the side of the match among it."""
-        return f"{super().note}; logit {self._match} is read as the match (match={1 - self._match} reads the other)"
+        says, other = _SAYS[self._match], _SAYS[1 - self._match]
+        read = f"logit {self._match} is read as the match, as {says} (match={1 - self._match}: as {other})"
+        return f"{super().note}; {read}"
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Score pairs.
@@ -107,12 +119,15 @@ class VisualBertMatcher(VisualBert):
 class VisualBertAnswerer(VisualBert):
     """VisualBERT's answering head over a list of answers; see ``AnswerList``.
 
-    The head reads the last token before the end. That is a mask, as in the release's ``vqa_dataset.py``.
+    The head reads the last token before the end. That is a mask, as in the release's ``vqa_dataset.py``, whose
+    questions have no commas, and one question mark at their end.
     """
 
-    def __init__(self, model: Any, inputs: RegionInputs, answers: AnswerList, *, fingerprint: str) -> None:
+    def __init__(
+        self, model: Any, inputs: RegionInputs, box_type: int, answers: AnswerList, *, fingerprint: str
+    ) -> None:
         """Take the names of the model's answers as well."""
-        super().__init__(model, inputs, fingerprint=fingerprint)
+        super().__init__(model, inputs, box_type, fingerprint=fingerprint)
         self._answers = answers
 
     @property
@@ -123,12 +138,12 @@ class VisualBertAnswerer(VisualBert):
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Answer questions.
 
-        Returns: n answers, each one of the question's choices where it has any.
+        Returns: n answers, each one of the question's choices where it has any; ``TIED`` where the best score the same.
         Raises: PictureError or NoReplyError where a picture has no regions; NoReplyError where a choice is none of the
-            model's answers, or the best two score the same.
+            model's answers.
         """
         self._answers.check(questions)
-        return self._answers.choose(self._scored(questions, [question.question for question in questions]), questions)
+        return self._answers.choose(self._scored(questions, [_written(one.question) for one in questions]), questions)
 
     def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         logits: torch.Tensor = self._model(**inputs).logits
@@ -141,9 +156,9 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     Args:
         weights: a hub repository or a local folder. Behind a question mark: ``regions=FILE`` for region features that
             were made before, ``answers=FILE`` for the names of the answers, ``mode=open`` for answers without regard to
-            a question's choices, ``max_length=N`` for texts that end there, ``tokenizer=FOLDER``, and ``match=1`` where
-            the second logit is the match: transformers documents the first, the release's ``coco_dataset.py`` labels
-            a second caption of the same picture 1.
+            a question's choices, ``max_length=N`` for texts that end there, ``tokenizer=FOLDER``. For a checkpoint that
+            was trained with transformers, ``match=0``, where the first logit is the match as documented there (see
+            ``MATCH``), and ``box_type=1``, which boxes are of there unless another is given.
         folder: where the user started.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -161,15 +176,17 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     source = hub.pretrained(name, folder)
     kind = _kind(source)
     model = hub.load_model(getattr(transformers, kind), source, device=device, dtype=dtype, may_miss=_UNUSED)
+    answers, config = None, model.config
+    if kind != _CLASSES[0]:
+        file = answers_file(options.get("answers", ""), folder, hub.folder_of(source), _ANSWERS)
+        answers = answer_list(file, config.id2label, config.num_labels, mode=options.get("mode", ""), where=_WHERE)
     inputs = _inputs(model, source, options, folder, (device, dtype))
-    who = f"{hub.identity(source)} {inputs.source.fingerprint} {inputs.length} {dtype} {transformers.__version__}"
-    if kind == _CLASSES[0]:
-        match = int(options.get("match", MATCH))
-        return VisualBertMatcher(model, inputs, match, fingerprint=f"{who} {match}")
-    file = answers_file(options.get("answers", ""), folder, hub.folder_of(source), _ANSWERS)
-    config = model.config
-    answers = answer_list(file, config.id2label, config.num_labels, mode=options.get("mode", ""), where=_WHERE)
-    return VisualBertAnswerer(model, inputs, answers, fingerprint=f"{who} {answers.fingerprint}")
+    box_type = int(options.get("box_type", BOX_TYPE))
+    who = f"{hub.identity(source)} {inputs.fingerprint} {box_type} {dtype} {transformers.__version__}"
+    if answers is not None:
+        return VisualBertAnswerer(model, inputs, box_type, answers, fingerprint=f"{who} {answers.fingerprint}")
+    match = int(options.get("match", MATCH))
+    return VisualBertMatcher(model, inputs, box_type, match, fingerprint=f"{who} {match}")
 
 
 def check(weights: str, folder: Path) -> None:
@@ -180,11 +197,16 @@ def check(weights: str, folder: Path) -> None:
     name, options = hub.split_options(weights, OPTIONS)
     hub.pretrained(name, folder)
     check_mode(options.get("mode", ""))
-    answers_file(options.get("answers", ""), folder, None, ())
-    if options.get("match", "0") not in {"0", "1"}:
-        raise ModelLoadError(
-            f"match={options['match']!r}: expected 0 or 1, the place of the match among the two logits"
-        )
+    check_answers(options.get("answers", ""), folder)
+    meant = {"match": "the place of the match among the two logits", "box_type": "the token type of boxes"}
+    for option in meant.keys() & options.keys():
+        if options[option] not in {"0", "1"}:
+            raise ModelLoadError(f"{option}={options[option]!r}: expected 0 or 1, {meant[option]}")
+
+
+def _written(question: str) -> str:
+    """A question as its training had it: Pythia's tokenizer drops commas and question marks, the loader adds one."""
+    return f"{question.replace(',', '').replace('?', '')} ?"
 
 
 def _kind(source: hub.Pretrained) -> str:
