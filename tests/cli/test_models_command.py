@@ -11,6 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from vlgate.cli import models
+from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.catalogue import Entry, cached_weights, catalogue, facts
 from vlgate.models.entry_points import Offered
@@ -26,6 +27,12 @@ REFERENCES = ("bag-of-words", "blind", "constant", "oracle", "random")
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("the network was asked"))
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal in which every row fits; the tests' own may be of any width."""
+    monkeypatch.setenv("COLUMNS", "1000")
 
 
 @pytest.fixture
@@ -101,11 +108,49 @@ def test_the_table(capsys, cache):
     lines = said(capsys).splitlines()
     rows = {line.split("  ")[0]: " ".join(line.split()) for line in lines}
     assert lines[0].split() == ["model", "can", "default", "weights", "licence", "parameters", "here"]
-    assert rows["siglip"] == ("siglip encode google/siglip-base-patch16-224 apache-2.0 203 M in the cache, 0.00 GB")
+    siglip = "siglip encode google/siglip-base-patch16-224 apache-2.0 (unconfirmed) 203 M in the cache, 0.00 GB"
+    assert rows["siglip"] == siglip
     assert rows["align"] == "align encode kakaobrain/align-base unknown 172 M not in the cache"
     assert rows["oracle"] == "oracle match, answer none - - -"
     assert rows["vlm"].startswith("vlm match, answer to be named")
     assert "openai: --model=openai:WEIGHTS, where WEIGHTS is URL#MODEL of a chat-completions service" in lines
+
+
+@pytest.mark.usefixtures("registered", "cache")
+def test_where_a_row_is_wider_than_the_terminal_it_is_a_paragraph(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = said(capsys).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == sorted(facts())
+    start = lines.index("blip2: match")
+    assert lines[start + 1 : start + 3] == [
+        "    weights: Salesforce/blip2-itm-vit-g", "    licence: mit; parameters: 1,172 M; not in the cache",
+    ]  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "200")
+    assert said(capsys).splitlines()[0].split()[:2] == ["model", "can"]
+
+
+@pytest.mark.usefixtures("registered", "cache")
+def test_models_that_are_named(capsys):
+    text = said(capsys, "siglip", "oracle")
+    assert [line for line in text.splitlines() if not line.startswith(" ")] == [
+        "oracle: match, answer",
+        "siglip: encode",
+    ]
+    assert "    card: https://huggingface.co/google/siglip-base-patch16-224\n" in text
+    assert [entry["name"] for entry in json.loads(said(capsys, "siglip", "--json"))] == ["siglip"]
+    with pytest.raises(ModelLoadError, match="no model 'siglib'; did you mean 'siglip'"):
+        said(capsys, "siglip", "siglib")
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_else_is_in_the_cache_is_told(capsys, cache, monkeypatch):
+    cache("google/siglip-base-patch16-224")
+    cache("Org/some-vlm", size=12_000_000)
+    assert said(capsys).splitlines()[-1] == "in the hub's cache besides: Org/some-vlm, 0.01 GB"
+    assert "some-vlm" not in said(capsys, "siglip")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert said(capsys).splitlines()[-1] == "in the hub's cache besides: Org/some-vlm, 0.01 GB"
 
 
 @pytest.mark.usefixtures("registered", "cache")
@@ -142,7 +187,7 @@ def test_models_of_other_packages_are_listed_and_not_loaded(monkeypatch, capsys)
         ("oracle", "one 1.0"), ("their-model", "one 1.0"), ("twice", "one 1.0"), ("twice", "two 2.0"),
     ]]  # fmt: skip
     monkeypatch.setattr("vlgate.models.catalogue.all_offered", lambda: theirs)
-    found = [entry for entry in catalogue() if entry.offered_by]
+    found = [entry for entry in catalogue({}) if entry.offered_by]
     assert found[1] == Entry(name="their-model", offered_by="one 1.0", target="no_such_module:build")
     text = said(capsys)
     assert "oracle: cannot be used: its name is vlgate's own" in text
@@ -152,9 +197,18 @@ def test_models_of_other_packages_are_listed_and_not_loaded(monkeypatch, capsys)
 
 def test_no_framework_is_loaded_for_it():
     code = (
-        "import argparse, sys; from vlgate.cli import models; models.run(argparse.Namespace(json=True)); "
+        "import argparse, sys; from vlgate.cli import models; models.run(argparse.Namespace(names=[], json=True)); "
         "print({'torch', 'transformers', 'open_clip', 'sklearn'} & set(sys.modules), file=sys.stderr)"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ended.stderr == "set()\n"
     assert {entry["name"] for entry in json.loads(ended.stdout)} >= set(REGISTRY)
+
+
+@pytest.mark.parametrize("redirected", ["| sleep 0", ">&-"])
+def test_nobody_who_reads_is_no_error(redirected):
+    command = f"set -o pipefail; {sys.executable} -c 'from vlgate.cli import main; raise SystemExit(main())' models"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} {redirected}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.served import check
-from vlgate.models.served_http import Pace, _read, seconds
+from vlgate.models.served_http import _read
+from vlgate.models.served_pace import Pace, seconds
 from vlgate.models.served_place import Key, Place, key_of, parse
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -45,6 +46,8 @@ def test_all_options():
     ("http://h:99999/#m", "cannot be read"),
     ("http://[::1#m", "cannot be read"),
     ("https://h/v1 \n#m", "no address of a service"),
+    ("https://h/v 1#m", "no address of a service"),
+    ("https://h/v\u00e91#m", "no address of a service"),
     ("http://models.example.org/v1#m", "unencrypted to another machine"),
     ("http://localhost.example.org/v1#m", "unencrypted to another machine"),
     ("http://192.168.0.7/v1#m", "unencrypted to another machine"),
@@ -61,7 +64,8 @@ def test_what_can_be_wrong(weights, why):
 
 
 @pytest.mark.parametrize("address", [
-    "http://127.0.0.1/v1#m", "http://127.8.8.8/v1#m", "http://[::1]:80/v1#m", "http://far.example.org/v1#m?insecure=1",
+    "http://127.0.0.1/v1#m", "http://127.8.8.8/v1#m", "http://[::1]:80/v1#m", "http://0.0.0.0:80/v1#m",
+    "http://far.example.org/v1#m?insecure=1",
 ])  # fmt: skip
 def test_http_is_for_this_machine_or_where_it_is_asked_for(address):
     assert parse(address).loopback == ("far" not in address)
@@ -95,6 +99,7 @@ def test_a_key_shows_itself_to_nobody(monkeypatch):
     assert "SECRET" not in f"{key} {key!r} {[key]}"
     said = {"a": ["xSECRET0123456789y", 1, None], "b": {"c": "SECRET0123456789"}}
     assert key.cleaned(said) == {"a": ["x***y", 1, None], "b": {"c": "***"}}
+    assert key.cleaned({"SECRET0123456789": 1}) == {"***": 1}
     assert Key("EMPTY").cleaned("EMPTY") == "EMPTY"  # what vLLM's users write is no secret
     assert Key("").headers() == {}
 
@@ -102,7 +107,7 @@ def test_a_key_shows_itself_to_nobody(monkeypatch):
 @pytest.mark.parametrize(("header", "wanted"), [
     ("3", 3.0), (" 0.5 ", 0.5), ("Wed, 01 Jan 2025 00:00:09 GMT", 9.0), ("Wed, 01 Jan 2025 00:00:09", 9.0),
     ("Tue, 31 Dec 2024 00:00:00 GMT", 0.0), ("soon", 0.0), ("", 0.0), (None, 0.0), ("-3", 0.0), ("inf", 0.0),
-    ("\u0663", 0.0),
+    ("\u0663", 0.0), ("Wed, 01 Jan 99999 00:00:09 GMT", 0.0), ("Wed, 01 Jan 2025 00:00:09 +99999999999999", 0.0),
 ])  # fmt: skip
 def test_retry_after_is_seconds_or_a_date(header, wanted):
     assert seconds(header, NOW) == wanted
@@ -161,3 +166,17 @@ def test_without_a_limit_nobody_sleeps_unless_the_service_asks_for_it():
     pace.hold(3)
     pace.wait()
     assert clock.now == 107
+
+
+def test_a_pause_that_is_asked_for_holds_for_those_who_wait_already():
+    clock = Clock()
+
+    def sleep(seconds):
+        if clock.now == 100:
+            pace.hold(30)  # another thread's reply, while this one sleeps
+        clock.now += seconds
+
+    pace = Pace(60, clock, sleep)
+    pace.wait()
+    pace.wait()
+    assert clock.now == 130

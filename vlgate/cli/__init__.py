@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -35,7 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add(commands.add_parser(name, help=command.HELP, description=command.__doc__))
     given = parser.parse_args(arguments)
     try:
-        return int(import_module(COMMANDS[given.command]).run(given))
+        status = int(import_module(COMMANDS[given.command]).run(given))
+        print(end="", flush=True)  # noqa: T201  # here, and not as Python ends
+    except BrokenPipeError:  # as by "| head": who reads no further is content
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else it is tried again at the end
+        return 0
     except VlgateError as error:
         print(f"vlgate {given.command}: {error}", file=sys.stderr)  # noqa: T201  # what a command is for
         return 1
+    return status

@@ -53,9 +53,12 @@ class Entry:
     note: str = ""
 
 
-def catalogue() -> list[Entry]:
-    """All models that can be named, vlgate's own first; imports none of them, and asks no network."""
-    here = cached_weights()
+def catalogue(here: Mapping[str, int] | None) -> list[Entry]:
+    """All models that can be named, vlgate's own first; imports none of them, and asks no network.
+
+    Args:
+        here: what ``cached_weights`` found.
+    """
     own = [_entry(name, here) for name in sorted(REGISTRY)]
     theirs = [
         Entry(name=one.name, offered_by=one.by, target=one.target, note=_clash(one.name)) for one in all_offered()

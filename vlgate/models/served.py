@@ -10,23 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from vlgate.calling import Problem
 from vlgate.errors import NoReplyError, PictureError
-from vlgate.models.served_http import Endpoint, Pace, ServiceError
+from vlgate.models.served_http import Endpoint, ServiceError
+from vlgate.models.served_pace import Pace
 from vlgate.models.served_place import Place, key_of, parse
-from vlgate.models.served_replies import said, yes_or_no, yes_probability
+from vlgate.models.served_replies import FirstWord, first_word, said, yes_or_no
 from vlgate.models.served_talk import Talk, data_url, settle
+from vlgate.models.served_threads import Threads
 from vlgate.models.vlm_prompts import VQASCORE, choice_question
 from vlgate.types import Ask, FloatArray, Match, Picture
 
 _Body = dict[str, object]
-_Outcome = float | str | Problem
+_Outcome = float | str | FirstWord | Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Served:
         self._endpoint = endpoint
         self._talk = talk
         self._names = {talk.answers_as} - {""}
+        self._scores = self._absent = self._weak = 0
         # A call in which some requests have no reply is repeated without them; the others are not paid for twice.
         self._kept: dict[_Question, _Outcome] = {}
 
@@ -65,7 +69,7 @@ class Served:
     @property
     def note(self) -> str:
         """What a reader of the results must know."""
-        parts = list(self._talk.remarks)
+        parts = [*self._talk.remarks, *self._of_scores()]
         if self._place.form != "png":
             parts.append("pictures are sent as JPEG")
         if self._place.size:
@@ -74,24 +78,48 @@ class Served:
             parts.append(f"the service replies as {', '.join(sorted(self._names))}")
         return "; ".join(parts)
 
+    def _of_scores(self) -> list[str]:
+        if not self._talk.logprobs:
+            return []
+        parts = [f'the score of a match is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)']
+        if self._absent:
+            why = "yes was not among the likeliest first words that the service tells"
+            parts.append(f"{self._absent} of {self._scores} scores are 0 because {why}")
+        if self._weak:
+            why = "yes and no together have less than half the probability of the first word"
+            parts.append(f"in {self._weak} of {self._scores} replies {why}; try logprobs=0")
+        return parts
+
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Return the probability of yes, shape (n,), or 1.0 and 0.0 for yes and no.
 
+        Where yes is not among the likeliest first words but no is, it is less than can be told, and 0.0; ``note``
+        says how often.
+
         Raises: NoReplyError for the pairs whose reply is cut, refused, empty, or neither yes nor no.
         """
-        scored, read = self._talk.logprobs, yes_probability if self._talk.logprobs else yes_or_no
-        asked = [_Question(pair.picture, VQASCORE.format(pair.text), scored) for pair in pairs]
-        return np.array(self._replies(asked, read), dtype=np.float64)
+        scored, read = self._talk.logprobs, first_word if self._talk.logprobs else yes_or_no
+        asked = [_Question(pair.picture, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
+        return np.array([self._score(reply) for reply in self._replies(asked, read)], dtype=np.float64)
+
+    def _score(self, reply: float | str | FirstWord) -> float:
+        if not isinstance(reply, FirstWord):
+            return float(reply)
+        yes, no = reply.yes or 0.0, reply.no or 0.0
+        self._scores += 1
+        self._absent += reply.yes is None
+        self._weak += yes + no < 0.5  # what is likelier is another answer
+        return yes
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Return the answers as they were given, in free text.
 
         Raises: NoReplyError for the questions whose reply is cut, refused or empty.
         """
-        asked = [_Question(question.picture, choice_question(question)) for question in questions]
+        asked = [_Question(question.picture, _on_one_line(choice_question(question))) for question in questions]
         return [str(reply) for reply in self._replies(asked, said)]
 
-    def _replies(self, asked: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> list[float | str]:
+    def _replies(self, asked: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> list[float | str | FirstWord]:
         distinct = list(dict.fromkeys(asked))
         if not self._kept.keys() >= set(distinct):
             self._ask(distinct, read)
@@ -105,25 +133,27 @@ class Served:
 
     def _ask(self, questions: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> None:
         """Ask all questions side by side, and keep what is replied, also where a picture cannot be decoded."""
-        pool = ThreadPoolExecutor(self._place.concurrency)
+        threads = Threads(self._place.concurrency)
         pictures: dict[Picture, Future[str]] = {}
         replies: dict[_Question, Future[_Outcome]] = {}
         broken: list[PictureError] = []
         self._kept = {}
         try:
             for question in questions:
-                if (
-                    question.picture not in pictures
-                ):  # it is begun before the question, which therefore never waits long
-                    pictures[question.picture] = pool.submit(self._encoded, question.picture)
-                replies[question] = pool.submit(self._reply, question, pictures[question.picture], read)
+                picture = question.picture
+                if picture not in pictures:  # it is begun before the question, which therefore never waits long
+                    pictures[picture] = threads.submit(partial(self._encoded, picture))
+                replies[question] = threads.submit(partial(self._reply, question, pictures[picture], read))
             for question, reply in replies.items():
                 try:
                     self._kept[question] = reply.result()
                 except PictureError as error:
                     broken.append(error)
+        except KeyboardInterrupt:
+            self._endpoint.stop()
+            raise
         finally:
-            pool.shutdown(cancel_futures=True)  # who interrupts a run does not wait for what was not yet sent
+            threads.close()
         if broken:
             raise broken[0]
 
@@ -139,6 +169,11 @@ class Served:
         if isinstance(name := reply.get("model"), str):
             self._names.add(name)
         return read(reply)
+
+
+def _on_one_line(text: str) -> str:
+    """A prompt as ``vlm`` writes it, so that stray blanks of a caption reach both or neither."""
+    return " ".join(text.split())
 
 
 def check(weights: str, folder: Path) -> None:

@@ -8,25 +8,27 @@ since the key would go with them.
 from __future__ import annotations
 
 import json
-import threading
-import time
 import zlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
+from ssl import SSLCertVerificationError
 from typing import IO, Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from vlgate import __version__
 from vlgate.errors import ModelReplyError
+from vlgate.models.served_pace import Pace, seconds
 from vlgate.models.served_place import Key, Place
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 """Statuses after which the same request may succeed: busy, overloaded, a gateway's timeout."""
+_TOO_MANY = 429
+_NOT_TRUSTED = 495  # nginx's number for it; the service itself said nothing
 _FIRST_PAUSE, _LONGEST_PAUSE, _MOST_PATIENCE = 0.5, 30.0, 300.0
 _MOST_BYTES = 1 << 26
+_CERTIFICATES = "; if it is right, name the file of its authority in the variable SSL_CERT_FILE"
 _SHOWN = 300  # characters of what a service said
 
 
@@ -55,39 +57,6 @@ class _Stay(HTTPRedirectHandler):
         _ = self, req, fp, code, msg, headers, newurl
 
 
-class Pace:
-    """When the next request may go out: at most ``rpm`` a minute (0: at once), and not while the service asks to wait.
-
-    It is shared by all threads, and changes as they use it.
-    """
-
-    def __init__(
-        self, rpm: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
-        self.clock = clock
-        self.sleep = sleep
-        self._gap = 60.0 / rpm if rpm else 0.0
-        self._next = clock()
-        self._lock = threading.Lock()
-
-    def wait(self) -> None:
-        """Sleep until this thread's turn."""
-        with self._lock:
-            turn = max(self._next, self.clock())
-            self._next = turn + self._gap
-        self._until(turn)
-
-    def hold(self, seconds: float) -> None:
-        """Let nobody's turn come within so many seconds."""
-        with self._lock:
-            self._next = max(self._next, self.clock() + seconds)
-
-    def _until(self, turn: float) -> None:
-        left = turn - self.clock()
-        if left > 0:
-            self.sleep(left)
-
-
 class Endpoint:
     """The address that a service's models are asked at; threads may share it."""
 
@@ -96,7 +65,12 @@ class Endpoint:
         self._key = key
         self._pace = pace
         self._down = False  # since the last request ran out of retries: the next ones are sent once only
+        self._stopped = False
         self._opener = _opener(place)
+
+    def stop(self) -> None:
+        """Send nothing more: the run is interrupted, and what is under way in other threads is not tried again."""
+        self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
         """Send a request, again where it fails in a way that may pass.
@@ -107,25 +81,38 @@ class Endpoint:
         data = json.dumps(body).encode()
         attempts = 1 if self._down else 1 + self._place.retries
         for attempt in range(1, attempts + 1):
-            self._pace.wait()
+            self._take_turn()
             try:
                 reply = self._once(data)
             except _PassingError as error:
-                if attempt == attempts:
-                    self._down = True
-                    raise ServiceError(f"{error}, after {_times(attempt)}", error.status) from None
-                self._pause(error, attempt, data)
+                self._pause(error, attempt, attempts, data)
             else:
                 self._down = False
                 return reply
         raise AssertionError(attempts)  # at least one attempt is made
 
-    def _pause(self, error: _PassingError, attempt: int, data: bytes) -> None:
-        if error.after:
-            self._pace.hold(min(error.after, _MOST_PATIENCE))
-            return
-        spread = 0.5 + 0.5 * zlib.crc32(data) / 2**32  # requests that failed together come back apart
-        self._pace.sleep(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1)) * spread)
+    def _take_turn(self) -> None:
+        if not self._stopped:
+            self._pace.wait()
+        if self._stopped:  # before the turn, or while it was waited for
+            raise ServiceError("the run was interrupted")
+
+    def _pause(self, error: _PassingError, attempt: int, attempts: int, data: bytes) -> None:
+        """Wait as long as the service asks for, else longer each time.
+
+        Raises: ServiceError where that was the last attempt, or the service asks for more than there is patience.
+        """
+        if error.after > _MOST_PATIENCE:
+            why = f"{error}; it asks to wait {error.after:.0f} s, and {_MOST_PATIENCE:.0f} s is the most"
+            raise ServiceError(why, error.status)
+        self._pace.hold(error.after)
+        if attempt == attempts:
+            self._down = error.status != _TOO_MANY  # that service is there
+            remedy = "; rpm=N sends at most N requests a minute" if error.status == _TOO_MANY else ""
+            raise ServiceError(f"{error}, after {_times(attempt)}{remedy}", error.status)
+        if not error.after:
+            spread = 0.5 + 0.5 * zlib.crc32(data) / 2**32  # requests that failed together come back apart
+            self._pace.sleep(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1)) * spread)
 
     def _once(self, data: bytes) -> dict[str, Any]:
         address = f"{self._place.url}/chat/completions"
@@ -143,6 +130,9 @@ class Endpoint:
             if isinstance(reason, TimeoutError):
                 raise _PassingError(f"no answer within {self._place.timeout} s") from None
             shown = self._key.cleaned(f"{type(reason).__name__}: {reason}")
+            if isinstance(reason, SSLCertVerificationError):
+                why = f"the certificate of {address} is not trusted ({shown}){_CERTIFICATES}"
+                raise ServiceError(why, _NOT_TRUSTED) from None
             raise _PassingError(f"the service at {address} cannot be reached ({shown})") from None
 
     def _parsed(self, content: bytes) -> dict[str, Any]:
@@ -176,24 +166,9 @@ class Endpoint:
             found = text
         for name in ("error", "message"):
             found = found.get(name, found) if isinstance(found, dict) else found
-        plain = found if isinstance(found, str) else json.dumps(found)
-        return " ".join(str(self._key.cleaned(plain)).split())[:_SHOWN] or "nothing"
-
-
-def seconds(header: str | None, now: datetime) -> float:
-    """How long ``Retry-After`` asks to wait, in seconds or as a date (RFC 9110, section 10.2.3); 0 where it is neither.
-
-    >>> seconds("7", datetime(2025, 1, 1, tzinfo=UTC))
-    7.0
-    """
-    text = (header or "").strip()
-    if text.replace(".", "", 1).isascii() and text.replace(".", "", 1).isdecimal():
-        return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return 0.0
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())
+        cleaned = self._key.cleaned(found)
+        plain = cleaned if isinstance(cleaned, str) else json.dumps(cleaned, ensure_ascii=False)
+        return " ".join(plain.split())[:_SHOWN] or "nothing"
 
 
 def _opener(place: Place) -> OpenerDirector:

@@ -77,7 +77,7 @@ class Key:
         if isinstance(value, list):
             return [self.cleaned(part) for part in value]
         if isinstance(value, dict):
-            return {name: self.cleaned(part) for name, part in value.items()}
+            return {self.cleaned(name): self.cleaned(part) for name, part in value.items()}
         return value
 
 
@@ -147,7 +147,8 @@ def _check_address(address: str, *, insecure: bool) -> bool:
         raise ModelLoadError(f"openai: the address cannot be read; {FORM}") from None
     if parts.username is not None or parts.password is not None:
         raise ModelLoadError("openai: the address holds a user or password; put the key into an environment variable")
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not address.isprintable():
+    plain = address.isprintable() and all("!" <= letter <= "~" for letter in parts.path)
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not plain:
         raise ModelLoadError(f"openai:{address!r} is no address of a service; {FORM}")
     loopback = _is_loopback(parts)
     if parts.scheme == "http" and not loopback and not insecure:
@@ -162,9 +163,10 @@ def _is_loopback(parts: SplitResult) -> bool:
     if parts.hostname == "localhost":
         return True
     try:
-        return ipaddress.ip_address(parts.hostname or "").is_loopback
+        address = ipaddress.ip_address(parts.hostname or "")
     except ValueError:
         return False
+    return address.is_loopback or address.is_unspecified  # 0.0.0.0: servers print it for where they listen
 
 
 def _flag(options: dict[str, str], name: str, *, default: bool) -> bool:

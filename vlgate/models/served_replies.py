@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from vlgate.answers import read_answer
@@ -12,6 +13,7 @@ from vlgate.calling import Problem
 
 _ENDS = " \t\r\n\u2581\u0120\u010a\"'`*_.,:;!()"  # with the blanks of sentencepiece and of byte-level tokens
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THOUGHTS = ("reasoning_content", "reasoning")  # where vLLM, SGLang, DeepSeek and OpenRouter put them
 _REFUSED = ("content_filter", "safety", "refusal")
 _SHOWN = 80
 
@@ -48,33 +50,55 @@ def yes_or_no(reply: Mapping[str, object]) -> float | Problem:
     return float(answer == "yes")
 
 
-def yes_probability(reply: Mapping[str, object]) -> float | Problem:
-    """The probability that the answer begins with yes, in any spelling.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstWord:
+    """The probabilities that an answer begins with yes and with no; None where the word is not among the likeliest."""
 
-    Where yes is not among the likeliest first words but no is, it is less than can be told, and 0.0.
+    yes: float | None
+    no: float | None
+
+
+def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
+    """How likely an answer begins with yes, and how likely with no, each in any spelling.
 
     >>> words = [{"token": "Yes", "logprob": -0.5}, {"token": " no", "logprob": -1.0}]
     >>> choice = {"message": {"content": "Yes"}, "logprobs": {"content": [{"token": "Yes", "top_logprobs": words}]}}
-    >>> round(yes_probability({"choices": [choice]}), 3)
+    >>> round(first_word({"choices": [choice]}).yes, 3)
     0.607
     """
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return choice
-    likely = _first_word(choice)
+    if thinks(reply):
+        return Problem(why="the model thinks before it answers, so that its first word is no answer; add logprobs=0")
+    likely = _likeliest(choice)
     if likely is None:
         return Problem(why="the reply has no log-probabilities, or none that can be read, though others had")
-    sums = {word: sum(p for token, p in likely if token.strip(_ENDS).casefold() == word) for word in ("yes", "no")}
-    if not any(token.strip(_ENDS).casefold() in sums for token, _ in likely):
+    yes, no = _probability(likely, "yes"), _probability(likely, "no")
+    if yes is None and no is None:
         shown = ", ".join(repr(token) for token, _ in likely[:5])
         return Problem(why=f"neither yes nor no is among the likeliest first words ({shown}); try logprobs=0")
-    return min(1.0, sums["yes"])
+    return FirstWord(yes=yes, no=no)
+
+
+def _probability(likely: Sequence[tuple[str, float]], word: str) -> float | None:
+    found = [probability for token, probability in likely if token.strip(_ENDS).casefold() == word]
+    return min(1.0, sum(found)) if found else None
+
+
+def thinks(reply: Mapping[str, object]) -> bool:
+    """Whether a model wrote down what it thinks before its answer, in the answer or beside it."""
+    choice = _choice(reply)
+    if isinstance(choice, Problem):
+        return False
+    aside = any(choice["message"].get(name) for name in _THOUGHTS)
+    return aside or _text(choice).lstrip().startswith("<think>")
 
 
 def tells_probabilities(reply: Mapping[str, object]) -> bool:
-    """Whether a reply has log-probabilities that can be read."""
+    """Whether a reply has log-probabilities that can be read, of an answer and not of thoughts before it."""
     choice = _choice(reply)
-    return not isinstance(choice, Problem) and _first_word(choice) is not None
+    return not isinstance(choice, Problem) and not thinks(reply) and _likeliest(choice) is not None
 
 
 def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
@@ -102,7 +126,7 @@ def _is_text(part: Mapping[str, object]) -> bool:
     return isinstance(part.get("text"), str)
 
 
-def _first_word(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
+def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     """The likeliest first tokens that are no mere blanks, with their probabilities."""
     match choice.get("logprobs"):
         case {"content": list(tokens)}:

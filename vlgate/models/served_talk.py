@@ -12,14 +12,15 @@ from vlgate.calling import Problem
 from vlgate.errors import ModelLoadError
 from vlgate.models.served_http import Endpoint, ServiceError
 from vlgate.models.served_place import Place
-from vlgate.models.served_replies import said, tells_probabilities
+from vlgate.models.served_replies import said, tells_probabilities, thinks
+from vlgate.models.vlm_prompts import VQASCORE
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _QUALITY = 95
 _WORDS_OF_A_MATCH = 8  # tokens; the first that is no blank is looked at
-_REFUSES_A_FIELD = (400, 422)
+_REFUSES_A_FIELD = (400, 403, 422)  # 403: OpenAI's, for log-probabilities of models that think
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,8 @@ def _settled(talk: Talk, reply: Mapping[str, object]) -> Talk:
     logprobs = "logprobs" in talk.fields and tells_probabilities(reply)
     remarks = talk.remarks
     if not logprobs:
-        remarks = (*remarks, "the service tells no probabilities: the score of a match is 1 for yes and 0 for no")
+        why = "the model thinks before it answers" if thinks(reply) else "the service tells no probabilities"
+        remarks = (*remarks, f"{why}: the score of a match is 1 for yes and 0 for no to {VQASCORE!r}")
     return replace(talk, logprobs=logprobs, answers_as=name if isinstance(name, str) else "", remarks=remarks)
 
 

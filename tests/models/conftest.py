@@ -1,0 +1,31 @@
+"""A served model to ask, and its clock."""
+
+import threading
+from functools import partial
+
+import pytest
+from chat_server import KEY, Chat
+
+from vlgate.models import served
+from vlgate.models.served_pace import Pace
+
+
+@pytest.fixture
+def chat(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    chat = Chat()
+    thread = threading.Thread(target=chat.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield chat
+    chat.released.set()
+    chat.server.shutdown()
+    chat.server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def slept(monkeypatch):
+    """How long it would have slept; nobody waits."""
+    found = []
+    monkeypatch.setattr(served, "Pace", partial(Pace, clock=lambda: sum(found), sleep=found.append))
+    return found
