@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models import load
+from vlgate.models import load, text_only
 from vlgate.models.text_only import (
     check_causal,
     check_gpt1,
@@ -256,6 +256,48 @@ def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
     tokenizer("bert").save_pretrained(tmp_path / "headless")
     with pytest.raises(ModelLoadError, match="random numbers"):
         load("vlgate.models.text_only:masked:headless", folder=tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
+def test_a_model_that_sees_what_it_should_predict_has_no_perplexity(name, start):
+    """The library makes a causal model of BERT's weights, whose tokens see those behind them."""
+    with pytest.raises(ModelLoadError, match=r"sees the tokens that it should predict.*masked:NAME"):
+        load(f"{name}:bert", folder=start, device="cpu")
+
+
+def test_a_tokenizer_of_another_model(tmp_path):
+    config = transformers.GPT2Config(n_embd=8, n_layer=1, n_head=1, vocab_size=10)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "x")
+    tokenizer("gpt2").save_pretrained(tmp_path / "x")
+    with pytest.raises(ModelLoadError, match="has 25 tokens, the model knows 10"):
+        load("gpt2:x", folder=tmp_path, device="cpu")
+
+
+def test_texts_are_cut_where_robertas_places_end(tmp_path):
+    """Its places are counted from behind the number of its padding, and this tokenizer names no limit."""
+    config = transformers.RobertaConfig(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, vocab_size=len(WORDS) + 6,
+        max_position_embeddings=32, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaForMaskedLM(config).eval().save_pretrained(tmp_path / "x")
+    tokenizer("bert").save_pretrained(tmp_path / "x")
+    model = load("masked:x", folder=tmp_path, device="cpu").model
+    words = LONG.split()
+    whole, cut, longer = model.perplexity([" ".join(words[:length]) for length in (28, 29, 40)])
+    assert np.isfinite(whole)
+    assert model.truncated_texts == 2
+    assert cut == pytest.approx(longer, rel=1e-5)
+
+
+def test_masked_copies_are_read_a_few_at_a_time_where_the_vocabulary_is_large(start, monkeypatch):
+    model = loaded("bert", start).model
+    expected, read = model.perplexity(TEXTS), []
+    surprisals = model._surprisals
+    monkeypatch.setattr(model, "_surprisals", lambda rows, gaps: read.append(len(gaps)) or surprisals(rows, gaps))
+    longest = max(len(tokenizer("bert")(text)["input_ids"]) for text in TEXTS)
+    monkeypatch.setattr(text_only, "_MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
+    assert model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+    assert max(read) == 3
 
 
 def test_without_transformers(start, monkeypatch):

@@ -22,6 +22,8 @@ from vlgate.models.hub import (
     pretrained,
     split_options,
 )
+from vlgate.models.likelihood import log_probabilities
+from vlgate.models.text_checks import check_left_to_right, check_size, longest_text
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ GPT1 = "openai-community/openai-gpt"
 VARIANTS = ("mean", "valse")
 STRIDE = 3  # of the released script
 _COPIES = 4  # masked copies that are read at a time, for each text that was asked for
+_MOST_LOGITS = 2**28  # of one reading, a GiB in float32: a vocabulary may have 250,000 words
 _ENDLESS = 10**9  # a tokenizer without a limit says 10^30
 
 
@@ -44,9 +47,7 @@ class _TextModel:
         self.truncated_texts = 0
         self._model = model
         self._tokenizer = tokenizer
-        limits = [getattr(model.config, name, None) for name in ("max_position_embeddings", "n_positions")]
-        limits.append(tokenizer.model_max_length)
-        self._longest = min((one for one in limits if isinstance(one, int) and 0 < one < _ENDLESS), default=_ENDLESS)
+        self._longest = longest_text(model, tokenizer, _ENDLESS)
 
     def _cut(self, rows: list[list[int]]) -> list[list[int]]:
         self.truncated_texts += sum(len(row) > self._longest for row in rows)
@@ -99,7 +100,7 @@ class Causal(_TextModel):
             logits = self._model(input_ids=ids, attention_mask=mask, use_cache=False).logits
             found = []
             for place, row in enumerate(rows):  # row by row: all of them in float64 would be gigabytes
-                likely = logits[place, : len(row) - 1].double().log_softmax(-1)
+                likely = log_probabilities(logits[place, : len(row) - 1])
                 found.append((-likely.gather(1, ids[place, 1 : len(row), None])).squeeze(1).cpu().tolist())
         return found
 
@@ -164,7 +165,8 @@ class Masked(_TextModel):
         gaps = [(row, place) for row, found in enumerate(places) for place in found]
         gaps.sort(key=lambda gap: len(rows[gap[0]]))  # so that little is padding
         sums = np.zeros(len(rows))
-        step = _COPIES * len(rows)
+        width = max(map(len, rows))
+        step = min(_COPIES * len(rows), max(1, _MOST_LOGITS // (width * self._model.config.vocab_size)))
         for start in range(0, len(gaps), step):
             part = gaps[start : start + step]
             np.add.at(sums, [row for row, _ in part], self._surprisals(rows, part))
@@ -181,7 +183,7 @@ class Masked(_TextModel):
         ids[count, places] = self._tokenizer.mask_token_id
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits[count, places]
-            likely = logits.double().log_softmax(-1).gather(1, true[:, None])
+            likely = log_probabilities(logits).gather(1, true[:, None])
         return np.asarray(-likely.squeeze(1).cpu().numpy(), dtype=np.float64)
 
 
@@ -245,6 +247,7 @@ def causal(weights: str, folder: Path, device: str = "cpu", dtype: str = "float3
 
 def _causal(source: Pretrained, variant: str, device: str, dtype: str) -> Causal:
     model, tokenizer, what = _load(source, "AutoModelForCausalLM", device, dtype)
+    check_left_to_right(model, source.asked)
     return Causal(model, tokenizer, variant=variant, fingerprint=f"{what} {variant}")
 
 
@@ -265,4 +268,5 @@ def _load(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, A
     tokenizer = load_processor(transformers.AutoTokenizer, source)
     made_by: Callable[..., object] = getattr(transformers, cls)
     model = load_model(made_by, source, device=device, dtype=dtype)
+    check_size(model, tokenizer, source.asked)
     return model, tokenizer, f"{identity(source)} {transformers.__version__} {dtype} {cls}"

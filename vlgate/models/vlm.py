@@ -14,33 +14,36 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.hub import identity, load_model, load_processor, missing_package, pretrained, split_options
+from vlgate.models.vlm_probe import check_reading
 from vlgate.models.vlm_prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
 from vlgate.models.vlm_reading import Engine
-from vlgate.types import Ask, FloatArray, Match, Picture
+from vlgate.types import TIED, Ask, FloatArray, Match, Picture
 
 OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
 MOST_NEW_TOKENS = 32
+_WRITTEN = "in upper or lower case, with or without a space before it"
+_CUT = f"of at most {MOST_NEW_TOKENS} tokens"
 _MATCHES = {
-    "vqascore": f'the score is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)',
-    "yes-no": f'the score is the probability of "Yes" over that of "Yes" or "No" to {VQASCORE!r}',
+    "vqascore": f'the score is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024), {_WRITTEN}',
+    "yes-no": f'the score is the probability of "Yes" over that of "Yes" or "No" to {VQASCORE!r}, {_WRITTEN}',
     "likelihood": "the score is the mean log-likelihood of the text's tokens as a caption",
     "likelihood-sum": "the score is the log-likelihood of the text as a caption",
 }
 _ANSWERS = {
-    "choices": "questions with choices are answered by the likeliest choice, others by greedy decoding",
-    "generate": "questions are answered by greedy decoding, and the reply is read",
+    "choices": f"questions with choices are answered by the likeliest choice, others by greedy decoding, {_CUT}",
+    "generate": f"questions are answered by greedy decoding, and the reply is read, {_CUT}",
 }
+_THOUGHTLESS = "its template has it think aloud, and its thoughts are closed before they begin"
 
 
 class Vlm:
     """A generative model that is asked in words.
 
-    ``decision_threshold`` is 0.5 where the score is a probability, else None. ``note`` says how it is asked.
+    ``decision_threshold`` is 0.5 where the score is a probability, else None.
     """
 
     def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
         """Take a model that is ready to read, and one of the values of each of ``OPTIONS``."""
-        self.note = f"{_MATCHES[score]}; {_ANSWERS[mode]}"
         self.fingerprint = fingerprint
         self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
         self._engine = engine
@@ -48,6 +51,19 @@ class Vlm:
         self._mode = mode
         self._yes = engine.prompter.single(YES) if self.decision_threshold else []
         self._no = engine.prompter.single(NO) if self.decision_threshold else []
+        self._weighed = 0
+        self._neither = 0
+
+    @property
+    def note(self) -> str:
+        """How the model is asked, and whether it said yes or no so far: else its scores are of no consequence."""
+        parts = [_MATCHES[self._score], _ANSWERS[self._mode]]
+        if self._engine.prompter.thoughtless:
+            parts.append(_THOUGHTLESS)
+        if self._neither:
+            share = self._neither / self._weighed
+            parts.append(f'"Yes" and "No" together had less than half of the probability in {share:.1%} of the pairs')
+        return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Score pairs in the way that was chosen.
@@ -60,6 +76,8 @@ class Vlm:
         prompter = self._engine.prompter
         prompts = [(pair.picture, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
         yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
+        self._weighed += len(pairs)
+        self._neither += int((yes + no < 0.5).sum())
         return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
 
     def _caption_likelihoods(self, pairs: Sequence[Match]) -> FloatArray:
@@ -77,7 +95,7 @@ class Vlm:
         """Answer questions.
 
         Returns: n answers: one of the question's choices, or what the model wrote where it has none or ``mode`` is
-            ``generate``. Choices that are exactly level are given with "or" between them, which answers nothing.
+            ``generate``; ``TIED`` where the likeliest choices are exactly level.
         Raises: PictureError for the first picture that cannot be decoded.
         """
         prompts = [(one.picture, self._engine.prompter.prompt(choice_question(one))) for one in questions]
@@ -101,11 +119,8 @@ class Vlm:
         totals: list[dict[str, float]] = [{} for _ in questions]
         for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
             totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
-        best = [max(total.values()) for total in totals]
-        return [
-            " or ".join(choice for choice, value in total.items() if value == top)
-            for total, top in zip(totals, best, strict=True)
-        ]
+        first = [[choice for choice, value in total.items() if value == max(total.values())] for total in totals]
+        return [choices[0] if len(choices) == 1 else TIED for choices in first]
 
 
 def check(weights: str, folder: Path) -> None:
@@ -145,4 +160,6 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
     what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
-    return Vlm(Engine(model, processor), score=options["score"], mode=options["mode"], fingerprint=what)
+    engine = Engine(model, processor)
+    check_reading(engine, source.asked, dtype)
+    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)

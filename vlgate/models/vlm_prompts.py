@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.damaged import one_line
 from vlgate.types import Ask
 
 # Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);
@@ -16,6 +17,8 @@ CAPTION = "Describe this picture in one sentence."
 YES = ("Yes", "yes", "YES")
 NO = ("No", "no", "NO")
 _HERE = "\ue000"  # a character that no template and no text has
+_THOUGHTS = "<think>"
+_NO_THOUGHTS = "<think>\n\n</think>\n\n"  # as the templates of Qwen3 end where no thinking is asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +59,16 @@ class Prompter:
     def __init__(self, processor: Any, model_type: str) -> None:
         """Take a model's processor and the ``model_type`` of its configuration.
 
-        Raises: ModelLoadError where it has no chat template and its family is not known.
+        Raises: ModelLoadError where it has no chat template and its family is not known, and where its template leaves
+            out what is asked.
         """
         self._processor = processor
         self._tokenizer = processor.tokenizer
-        template = getattr(processor, "chat_template", None) or getattr(self._tokenizer, "chat_template", None)
-        self._template = template
+        own = getattr(processor, "chat_template", None)
+        template = own or getattr(self._tokenizer, "chat_template", None)
+        self._settings: dict[str, Any] = {} if own else {"chat_template": template}
+        if "enable_thinking" in str(template):  # models that may think aloud are asked for the answer itself
+            self._settings["enable_thinking"] = False
         self._plain = None if template else PLAIN.get(model_type)
         if template is None and self._plain is None:
             known = ", ".join(PLAIN)
@@ -69,11 +76,27 @@ class Prompter:
                 f"a {model_type} without a chat template cannot be asked: its prompt is known for {known} only; save a "
                 "chat_template.jinja with its processor"
             )
-        head, _, self._after = self._rendered(_HERE).partition(_HERE)
-        self._head = head
+        self.thoughtless = False
+        self._head, self._after = self._around(model_type)
         bos = self._tokenizer.bos_token
         # As the library has it: a template that writes the first token leaves none to be added.
-        self.special = not (bos is not None and head.startswith(bos))
+        self.special = not (bos is not None and self._head.startswith(bos))
+
+    def _around(self, model_type: str) -> tuple[str, str]:
+        """What stands before and behind every text."""
+        from jinja2 import TemplateError
+
+        try:
+            head, found, after = self._rendered(_HERE).partition(_HERE)
+            why = "" if found else "it leaves out what the user says"
+        except (TemplateError, TypeError, ValueError) as error:
+            why = f"{type(error).__name__}: {one_line(error)}"
+        if why:
+            raise ModelLoadError(
+                f"the chat template of this {model_type} does not take a picture and a text ({why}); save the "
+                "chat_template.jinja of a model that sees pictures with its processor"
+            )
+        return head, after
 
     def prompt(self, text: str) -> Prompt:
         """What asks ``text`` about a picture."""
@@ -94,13 +117,16 @@ class Prompter:
         if self._plain is not None:
             return self._plain.question.format(image=self._processor.image_token, text=text)
         content = [{"type": "image"}, {"type": "text", "text": text}]
-        # Models that may think aloud are asked for the answer itself.
-        direct = {"enable_thinking": False} if "enable_thinking" in str(self._template) else {}
-        return str(
-            self._processor.apply_chat_template(
-                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False, **direct
-            )
-        )
+        said = [{"role": "user", "content": content}]
+        whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
+        return self._without_thoughts(str(whole))
+
+    def _without_thoughts(self, prompt: str) -> str:
+        """A prompt that a reply follows; ``thoughtless`` says that the template's thoughts had to be closed for it."""
+        if not prompt.rstrip().endswith(_THOUGHTS):
+            return prompt
+        self.thoughtless = True
+        return prompt.rstrip().removesuffix(_THOUGHTS) + _NO_THOUGHTS
 
     def ids(self, text: str) -> list[int]:
         """The tokens of a prompt's text, in which a picture is still one placeholder."""
@@ -117,9 +143,10 @@ class Prompter:
         return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
 
     def space(self, prompt: Prompt) -> str:
-        """What stands between a prompt and its reply: nothing where the prompt ends in white space."""
+        """What stands between a prompt and its reply: nothing behind white space or a token such as ``[/INST]``."""
         end = prompt.text + (self._plain.end if self._plain is not None else "")
-        return "" if end[-1:].isspace() else " "
+        last = self._tokenizer.added_tokens_decoder.get(self.ids(end)[-1])
+        return "" if end[-1:].isspace() or (last is not None and last.special) else " "
 
     def replies(self, prompt: Prompt, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The distinct token sequences of some texts as replies, each with and without a space before it."""

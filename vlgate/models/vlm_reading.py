@@ -10,6 +10,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.inputs import rgb_images
+from vlgate.models.likelihood import log_probabilities
 from vlgate.models.vlm_prompts import Prompt, Prompter
 from vlgate.models.vlm_states import State, go_on, log_likelihoods, read, select
 from vlgate.types import FloatArray, Picture
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 Asked = tuple[Picture, Prompt]
 # Families in which a token sees those before it only, and of which a test holds that a picture read once is a picture
 # read again and again. PaliGemma is none: its pictures see the question.
-SHARED = frozenset({"idefics3", "llava", "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "smolvlm"})
+SHARED = frozenset(
+    {
+        "glm4v", "idefics3", "internvl", "llava", "llava_next", "llava_onevision", "mistral3", "qwen2_5_vl", "qwen2_vl",
+        "qwen3_vl", "smolvlm",
+    }
+)  # fmt: skip
 # Pictures of these are not among the tokens, and what must come with each step differs.
 _REFUSED = frozenset({"mllama"})
 
@@ -47,7 +53,10 @@ class Engine:
         self._model = model
         self._processor = processor
         self._filler = int(tokenizer.pad_token_id or 0)
-        self._stops = _stops(model, tokenizer)
+        self._ends = _ends(model, tokenizer)
+        self._stops = tuple(sorted({*self._ends, *_full_stop(tokenizer)}))
+        # The checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in whatever is left open.
+        model.generation_config = self._greedy()
         self._shares = kind in SHARED
         self._picture_token = getattr(model.config, "image_token_id", getattr(model.config, "image_token_index", None))
 
@@ -100,21 +109,39 @@ class Engine:
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
         """What the model writes, greedily, in at most ``most`` tokens."""
         import torch
-        import transformers
 
         if not prompts:
             return []
         inputs = self._inputs([picture for picture, _ in prompts], [prompt.text for _, prompt in prompts])
-        made_by: Any = transformers.GenerationConfig  # its own annotations are incomplete
-        config = made_by(
-            max_new_tokens=most, do_sample=False, num_beams=1, repetition_penalty=1.0,
-            eos_token_id=self._model.generation_config.eos_token_id or self._processor.tokenizer.eos_token_id,
-            pad_token_id=self._filler,
-        )  # fmt: skip
         with torch.inference_mode():
-            written = self._model.generate(**inputs, generation_config=config)
+            written = self._model.generate(**inputs, generation_config=self._greedy(max_new_tokens=most))
         new = written[:, inputs["input_ids"].shape[1] :]
         return [text.strip() for text in self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)]
+
+    def step_by_step(self, asked: Asked, reply: Sequence[int]) -> float:
+        """The log-likelihood of a reply as the library's own ``generate`` comes to it: alone, one token at a time."""
+        import torch
+
+        inputs = self._inputs([asked[0]], [asked[1].text])
+        start = inputs["input_ids"].shape[1]
+        with torch.inference_mode():
+            made = self._model.generate(
+                **inputs,
+                generation_config=self._greedy(
+                    max_new_tokens=len(reply), output_logits=True, return_dict_in_generate=True
+                ),
+                prefix_allowed_tokens_fn=lambda _, so_far: [reply[len(so_far) - start]],
+            )
+            steps = log_probabilities(torch.cat(made.logits))
+        return sum(float(row[token]) for row, token in zip(steps, reply, strict=True))
+
+    def _greedy(self, **settings: Any) -> Any:
+        import transformers
+
+        made_by: Any = transformers.GenerationConfig  # its own annotations are incomplete
+        return made_by(
+            do_sample=False, num_beams=1, eos_token_id=self._ends or None, pad_token_id=self._filler, **settings
+        )
 
     def _read(self, prompts: Sequence[Asked]) -> State:
         """Read distinct prompts, each picture once where the family allows and there is something to gain."""
@@ -178,11 +205,14 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def _stops(model: Any, tokenizer: Any) -> tuple[int, ...]:
-    """The tokens after which a reply is over: the ends of a turn, and the full stop that many models write first."""
-    ends = model.generation_config.eos_token_id
-    found = {tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])}
+def _ends(model: Any, tokenizer: Any) -> list[int]:
+    """The tokens that end a turn, in order."""
+    listed = getattr(model.generation_config, "eos_token_id", None)
+    found = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])}
+    return sorted(int(one) for one in found if one is not None)
+
+
+def _full_stop(tokenizer: Any) -> list[int]:
+    """The token of a full stop, which many models write before they end their turn."""
     stop = tokenizer("a.", add_special_tokens=False)["input_ids"][-1]
-    if tokenizer.decode([stop]).strip() == ".":
-        found.add(stop)
-    return tuple(sorted(int(one) for one in found if one is not None))
+    return [int(stop)] if tokenizer.decode([stop]).strip() == "." else []

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.likelihood import log_probabilities
 
 if TYPE_CHECKING:
     import torch
@@ -41,13 +42,14 @@ def read(model: Any, inputs: Mapping[str, Any]) -> State:
         inputs: what its processor made of n prompts, padded on the left.
     """
     mask = inputs["attention_mask"]
-    core = getattr(model, "model", model)
-    placed = {} if hasattr(core, "get_rope_index") else {"position_ids": _positions(mask)}
+    # Where pictures take fewer positions than tokens, the model places them itself and remembers the difference.
+    placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
+    placed = {} if placing is not None else {"position_ids": _positions(mask)}
     output = model(**inputs, **placed, **_only_last(model), use_cache=True)
     if getattr(output, "past_key_values", None) is None:
         raise ModelLoadError(f"a {type(model).__name__} keeps no cache of what it has read, and is not supported")
-    shift = getattr(core, "rope_deltas", None)
-    return State(cache=output.past_key_values, mask=mask, next=_log_probabilities(output.logits[:, -1]), shift=shift)
+    shift = getattr(placing, "rope_deltas", None)
+    return State(cache=output.past_key_values, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
 
 
 def select(state: State, rows: Sequence[int]) -> State:
@@ -80,9 +82,11 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
         tokens: n sequences of token ids.
         filler: the token of padding.
     """
-    output, mask = _forward(model, state, tokens, filler, only_last=True)
+    rows = [[filler] * before + list(row) for row, before in _with_gaps(tokens)]
+    seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
+    output, mask = _forward(model, state, rows, seen, **_only_last(model))
     shift, cache = state.shift, output.past_key_values
-    return State(cache=cache, mask=mask, next=_log_probabilities(output.logits[:, -1]), shift=shift)
+    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
 
 
 def log_likelihoods(
@@ -101,10 +105,14 @@ def log_likelihoods(
     """
     import torch
 
-    output, _ = _forward(model, state, tokens, filler, only_last=False)
+    # Padding stands at the end, where no token sees it: layers that keep one running state (linear attention, short
+    # convolutions) would take it in, whatever the mask says.
+    rows = [list(row) + [filler] * behind for row, behind in _with_gaps(tokens)]
+    seen = [[1] * len(row) + [0] * behind for row, behind in _with_gaps(tokens)]
+    output, _ = _forward(model, state, rows, seen)
     found = []
     for row, ids in enumerate(tokens):  # row by row: all of them in float64 would be gigabytes
-        after = _log_probabilities(output.logits[row, -len(ids) :])
+        after = log_probabilities(output.logits[row, : len(ids)])
         before = torch.cat([state.next[row : row + 1], after[:-1]])
         wanted = torch.tensor(ids, device=before.device)
         total = before.gather(1, wanted[:, None]).sum()
@@ -112,23 +120,26 @@ def log_likelihoods(
     return [float(value) for value in torch.stack(found).cpu()]
 
 
+def _with_gaps(tokens: Sequence[Sequence[int]]) -> list[tuple[Sequence[int], int]]:
+    """Each row, with how many tokens of padding make it as long as the longest."""
+    width = max(map(len, tokens))
+    return [(row, width - len(row)) for row in tokens]
+
+
 def _forward(
-    model: Any, state: State, tokens: Sequence[Sequence[int]], filler: int, *, only_last: bool
+    model: Any, state: State, rows: Sequence[Sequence[int]], seen: Sequence[Sequence[int]], **kept: int
 ) -> tuple[Any, torch.Tensor]:
+    """Read rows of one length; ``seen`` is 0 where they are padding."""
     import torch
 
-    width = max(map(len, tokens))
     device = state.mask.device
-    ids = torch.tensor([[filler] * (width - len(row)) + list(row) for row in tokens], device=device)
-    new = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in tokens], device=device)
-    mask = torch.cat([state.mask, new.to(state.mask.dtype)], dim=1)
+    mask = torch.cat([state.mask, torch.tensor(seen, device=device, dtype=state.mask.dtype)], dim=1)
     positions = _positions(mask)
     if state.shift is not None:
         positions = positions + state.shift.to(device)
-    kept = _only_last(model) if only_last else {}
     output = model(
-        input_ids=ids, attention_mask=mask, position_ids=positions[:, -width:].contiguous(),
-        past_key_values=state.cache, use_cache=True, **kept,
+        input_ids=torch.tensor(rows, device=device), attention_mask=mask,
+        position_ids=positions[:, -len(rows[0]) :].contiguous(), past_key_values=state.cache, use_cache=True, **kept,
     )  # fmt: skip
     return output, mask
 
@@ -140,7 +151,3 @@ def _positions(mask: torch.Tensor) -> torch.Tensor:
 def _only_last(model: Any) -> dict[str, int]:
     """Logits of all of a picture's tokens would fill the memory, and nobody reads them."""
     return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
-
-
-def _log_probabilities(logits: torch.Tensor) -> torch.Tensor:
-    return logits.double().log_softmax(-1)
