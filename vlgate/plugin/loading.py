@@ -93,7 +93,7 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
     if not cards:
         return ModelCard(name=name)
     cut = sum(card.truncated_texts for card in cards)
-    notes = [*cards[0].notes]
+    notes = list(dict.fromkeys(note for card in cards for note in card.notes))
     if cut:
         notes.append(f"{cut} texts were cut at the model's context length")
     if len({card.fingerprint for card in cards}) > 1:

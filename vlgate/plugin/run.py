@@ -190,7 +190,8 @@ class Run:
         if self.progress is not None:
             self.progress.close()
         if "loaded" in self.__dict__:
-            quiet = self.worker or only_searches(session)  # a search asks no more than its budget allows
+            # A search asks no more than its budget allows, and who pressed Ctrl-C waits for nothing.
+            quiet = self.worker or only_searches(session) or session.exitstatus == pytest.ExitCode.INTERRUPTED
             checks = () if quiet else checks_of(self.loaded[1], self.plan.tables, self.options)
             self.cards.append(card_of(*self.loaded, checks))
         if self.worker is not None:
