@@ -1,6 +1,7 @@
 """The command that finds the regions of pictures."""
 
 import argparse
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,11 @@ from PIL import Image
 
 from vlgate.cli import features
 from vlgate.errors import ModelLoadError, OptionError
+from vlgate.models.frcnn import DetectorSource
+from vlgate.models.frcnn import detector as frcnn_detector
 from vlgate.models.frcnn.config import Config
 from vlgate.models.frcnn.network import network
+from vlgate.models.region_files.shards import Shards
 from vlgate.models.regions import region_source
 from vlgate.types import Picture
 
@@ -85,9 +89,9 @@ def test_what_it_writes_is_what_the_detector_sees(images, detector, tmp_path, ca
     read = region_source("out", tmp_path, "cpu", "float32", **needs)
     found = region_source(str(detector), tmp_path, "cpu", "float32", **needs)
     for key, file in (
-        ("v/1", "1.jpg"),
-        ("2.jpg", "sub/000000000002.png"),
-        ("3", "sub/deep/COCO_val2014_000000000003.JPG"),
+        ("v7w_1", "1.jpg"),
+        ("COCO_val2014_000000000002.jpg", "sub/000000000002.png"),
+        ("000000000003", "sub/deep/COCO_val2014_000000000003.JPG"),
     ):
         picture = Picture(key=key, load=lambda file=file: Image.open(images / file).convert("RGB"))
         one, other = read.regions([picture])[0], found.regions([picture])[0]
@@ -102,11 +106,86 @@ def test_it_goes_on_where_it_stopped_and_names_what_is_left_out(images, detector
     assert ran("--images", images, "--out", out, "--model", detector) == 1
     said = capsys.readouterr().err
     assert "3 of 4 pictures" in said
-    assert "left out: bad.jpg: " in said
+    assert "left out: images/bad.jpg: " in said
     Image.new("RGB", (30, 30), "red").save(images / "bad.jpg")
     assert ran("--images", images, "--out", out, "--model", detector) == 0
     assert "4 of 4 pictures" in (said := capsys.readouterr().err)
     assert "1 of them made now" in said
+
+
+def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monkeypatch):
+    """Else a number of COCO's would be taken for one of Visual Genome's."""
+    coco = tmp_path / "coco"
+    coco.symlink_to(images)
+    monkeypatch.chdir(images)
+    for place, (asked, name) in enumerate(((coco, "coco"), (coco / "sub" / "..", "coco"), (".", "images"))):
+        out = tmp_path / f"out{place}"
+        assert ran("--images", asked, "--out", out, "--model", detector) == 0
+        assert set(Shards(out).keys()) == {
+            f"{name}/1.jpg", f"{name}/sub/000000000002.png", f"{name}/sub/deep/COCO_val2014_000000000003.JPG",
+        }  # fmt: skip
+
+
+def test_linked_folders_are_gone_through_once(images, detector, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    Image.new("RGB", (30, 30), "red").save(other / "7.jpg")
+    (images / "linked").symlink_to(other)
+    (images / "again").symlink_to(images)
+    (images / "sub" / "up").symlink_to(images)
+    assert ran("--images", images, "--out", tmp_path / "out", "--model", detector) == 0
+    found = Shards(tmp_path / "out").keys()
+    assert {key for key in found if key.endswith(("7.jpg", "/1.jpg"))} == {"images/1.jpg", "images/linked/7.jpg"}
+
+
+def test_pictures_that_cannot_be_listed_or_named_are_no_secret(images, detector, tmp_path, monkeypatch):
+    (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
+    options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
+    with pytest.raises(OptionError, match="is not UTF-8; rename the file"):
+        ran(*options)
+    real = os.scandir
+
+    def scandir(folder):
+        if str(folder).endswith("deep"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(OptionError, match=r"sub/deep cannot be listed \(Permission denied"):
+        ran(*options)
+
+
+def test_it_tells_how_far_it_is_and_may_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(features, "EVERY", 0)
+    options = ("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 1)
+    real, calls = DetectorSource.look, []
+
+    def look(source, pictures):
+        calls.append(len(pictures))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(source, pictures)
+
+    monkeypatch.setattr(DetectorSource, "look", look)
+    assert ran(*options) == 130
+    said = capsys.readouterr().err
+    assert "1 of 3 pictures, " in said
+    assert "a second, 0 minutes left" in said
+    assert said.endswith("interrupted; the same command goes on where it stopped\n")
+    assert ran(*options) == 0
+    assert "3 of 3 pictures in " in (said := capsys.readouterr().err)
+    assert "1 of them made now" in said
+    assert calls == [1, 1, 1, 1]
+
+
+def test_batches_are_as_large_as_asked_for(images, detector, tmp_path, monkeypatch):
+    sizes = []
+    real = frcnn_detector.padded
+    monkeypatch.setattr(frcnn_detector, "padded", lambda some: sizes.append(len(some)) or real(some))
+    for number in range(10, 20):
+        Image.new("RGB", (30, 30), "red").save(images / f"{number}.png")
+    assert ran("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 13) == 0
+    assert sizes == [13]
 
 
 def test_what_does_not_fit_is_said(images, detector, tmp_path):

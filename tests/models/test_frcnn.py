@@ -1,7 +1,6 @@
-"""The detector: its names, its blocks against torchvision's, and what it makes of pictures."""
+"""The detector's parts: their names, and each against torchvision's or written out."""
 
 import math
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,42 +9,19 @@ import pytest
 import torch
 import torchvision
 import yaml
-from huggingface_hub import constants
+from frcnn_tiny import FIFTY, TINY, config_yaml, lively
 from PIL import Image
-from safetensors.torch import save_file
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.image_list import ImageList
 
-from vlgate.errors import ModelLoadError, NoReplyError, PictureError
-from vlgate.models.frcnn import DetectorSource, detector_source
+from vlgate.errors import ModelLoadError
 from vlgate.models.frcnn.backbone import feature_map, run_bottleneck
 from vlgate.models.frcnn.boxes import clipped, moved
 from vlgate.models.frcnn.config import Config, read_config
-from vlgate.models.frcnn.detector import detect
 from vlgate.models.frcnn.heads import Predicted, kept, predicted
 from vlgate.models.frcnn.network import bottleneck, network
 from vlgate.models.frcnn.pixels import padded, pixels_of, resized_size
 from vlgate.models.frcnn.proposals import grid_anchors, proposals
-from vlgate.models.regions import region_source
-from vlgate.types import Picture
-
-TINY = Config(
-    blocks=(2, 1, 1, 1),
-    stem=8,
-    width=4,
-    res2=16,
-    rpn_hidden=16,
-    anchor_sizes=(16, 32, 48, 64),
-    objects=20,
-    attributes=10,
-    detections=6,
-    short=64,
-    long=110,
-    pooled=6,
-    proposals_before=200,
-    proposals_after=20,
-)
-SIZES = ((50, 70), (80, 40), (33, 97), (64, 64), (97, 33), (20, 200))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,75 +43,6 @@ def seeded():
 @pytest.fixture(scope="module")
 def net():
     return lively(TINY, 0)
-
-
-def lively(config, seed):
-    """A network with random weights, also in its normalisation, which begins as nothing at all."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        made = network(config)
-        for name, value in made.state_dict().items():
-            if name.endswith("norm.bias"):
-                value.normal_(0, 0.3)
-            elif name.endswith(("norm.weight", "running_var")):
-                value.uniform_(0.7, 1.5)
-    return made
-
-
-def drawn(number, size=(50, 70)):
-    return Image.fromarray(np.random.default_rng(number).integers(0, 256, (*size, 3), dtype=np.uint8))
-
-
-def pictures():
-    return [Picture(key=f"p{n}", load=lambda n=n, size=size: drawn(n, size)) for n, size in enumerate(SIZES)]
-
-
-def same(one, other, tolerance=1e-4):
-    assert one.features == pytest.approx(other.features, rel=tolerance, abs=tolerance)
-    assert one.boxes == pytest.approx(other.boxes, abs=tolerance)
-    assert (one.objects == other.objects).all()
-    assert (one.attributes == other.attributes).all()
-    assert one.object_scores == pytest.approx(other.object_scores, abs=tolerance)
-    assert one.attribute_scores == pytest.approx(other.attribute_scores, abs=tolerance)
-
-
-def config_yaml(config=TINY, **changes):
-    """A configuration with the names of the published one; depth 50 stands for any number of blocks."""
-    content = {
-        "MODEL": {"MAX_POOL": config.caffe_maxpool, "PIXEL_MEAN": [*config.mean], "PIXEL_STD": [*config.std]},
-        "resnets": {
-            "depth": 50, "norm": "BN", "num_groups": 1, "out_features": ["res4"], "stem_out_channels": config.stem,
-            "width_per_group": config.width, "res2_out_channels": config.res2, "stride_in_1x1": config.stride_in_1x1,
-        },
-        "rpn": {
-            "bbox_reg_weights": [*config.rpn_weights], "nms_thresh": config.rpn_overlap,
-            "pre_nms_topk_test": config.proposals_before, "post_nms_topk_test": config.proposals_after,
-        },
-        "anchor_generator": {
-            "sizes": [[*config.anchor_sizes]], "aspect_ratios": [[*config.aspect_ratios]], "offset": 0.0,
-        },
-        "proposal_generator": {"hidden_channels": config.rpn_hidden, "min_size": 0},
-        "roi_heads": {"num_classes": config.objects, "nms_thresh_test": [*config.overlaps]},
-        "roi_box_head": {
-            "pooler_resolution": config.pooled, "res5halve": config.halve_res5, "attr": True,
-            "num_attrs": config.attributes, "cls_agnostic_bbox_reg": False, "bbox_reg_weights": [*config.box_weights],
-        },
-        "input": {"min_size_test": config.short, "max_size_test": config.long, "format": "BGR"},
-        "min_detections": config.detections, "max_detections": config.detections,
-    }  # fmt: skip
-    return yaml.safe_dump(content | changes)
-
-
-FIFTY = replace(TINY, blocks=(3, 4, 6, 3))
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """A detector's folder, as the published one is made: a pickle of tensors beside config.yaml."""
-    folder = tmp_path_factory.mktemp("detector")
-    (folder / "config.yaml").write_text(config_yaml())
-    torch.save(lively(FIFTY, 1).state_dict(), folder / "pytorch_model.bin")
-    return folder
 
 
 def test_the_state_has_the_names_and_shapes_of_the_published_checkpoint():
@@ -354,141 +261,6 @@ def test_pictures_are_resized_blue_first_and_less_the_mean():
     assert row.tolist() == pytest.approx(expected.tolist(), abs=1e-3)
 
 
-def test_a_batch_has_what_each_picture_has_alone(net):
-    images = [drawn(number, size) for number, size in enumerate(SIZES)]
-    together = detect(net, TINY, images, "cpu")
-    for image, one in zip(images, together, strict=True):
-        same(one, detect(net, TINY, [image], "cpu")[0])
-        assert one.features.shape == (6, 128)
-        assert one.features.dtype == one.boxes.dtype == np.float32
-        assert one.boxes.shape == (6, 4)
-        assert (one.boxes >= 0).all()
-        assert (one.boxes <= 1).all()
-        assert (one.boxes[:, 2:] > one.boxes[:, :2]).all()
-        assert (np.diff(one.object_scores) <= 0).all()
-    order = random.Random(0).sample(range(len(images)), len(images))
-    for place, one in zip(order, detect(net, TINY, [images[place] for place in order], "cpu"), strict=True):
-        same(one, together[place])
-
-
-def test_boxes_follow_the_picture_when_it_is_turned_around(net):
-    """Fractions of width and height are told apart: a wide picture's boxes are those of its own sides."""
-    wide = detect(net, TINY, [drawn(3, (64, 100))], "cpu")[0]
-    pixels = wide.boxes * [100, 64, 100, 64]
-    again = detect(net, TINY, [drawn(3, (64, 100))], "cpu")[0]
-    assert (again.boxes == wide.boxes).all()
-    assert pixels[:, [0, 2]].max() > 64  # something lies right of where a height would end
-
-
-def test_a_saved_detector_is_loaded_whole(saved, tmp_path):
-    source = detector_source(str(saved), tmp_path, "cpu", width=128, count=6)
-    assert isinstance(source, DetectorSource)
-    expected = detect(lively(FIFTY, 1), FIFTY, [one.image() for one in pictures()[:3]], "cpu")
-    for one, other in zip(source.regions(pictures()[:3]), expected, strict=True):
-        same(one, other)
-    safe = tmp_path / "safe"
-    safe.mkdir()
-    (safe / "config.yaml").write_text((saved / "config.yaml").read_text())
-    state = torch.load(saved / "pytorch_model.bin", weights_only=True)
-    save_file({name: value for name, value in state.items() if "tracked" not in name}, safe / "model.safetensors")
-    again = region_source("safe", tmp_path, "cpu", "bfloat16", width=128, count=6)
-    same(again.regions(pictures()[:1])[0], expected[0])
-    assert again.fingerprint != source.fingerprint
-    assert "safe" in again.note
-
-
-def test_a_picture_is_seen_once_whatever_the_number_of_its_texts(saved, tmp_path):
-    source = detector_source(str(saved), tmp_path, "cpu", width=None, count=None)
-    loads = []
-    counted = [
-        Picture(key=f"p{n}", load=lambda n=n: (loads.append(n), drawn(n))[1], where=f"here/{n}") for n in range(3)
-    ]
-    asked = [counted[0], counted[1], counted[0], counted[2], counted[1]]
-    found = source.regions(asked)
-    assert sorted(loads) == [0, 1, 2]
-    assert found[0] is found[2]
-    assert source.regions(counted[::-1])[0] is found[3]
-    assert sorted(loads) == [0, 1, 2]
-    elsewhere = Picture(key="p0", load=counted[1].load, where="elsewhere")  # another picture of the same name
-    assert source.regions([elsewhere])[0].features == pytest.approx(found[1].features, rel=1e-4, abs=1e-5)
-
-
-def test_a_picture_that_cannot_be_seen_costs_its_own_cases(saved, tmp_path, monkeypatch):
-    def broken():
-        raise PictureError("bad", "it is cut off", "replace it")
-
-    source = detector_source(str(saved), tmp_path, "cpu", width=None, count=None)
-    good = pictures()[:2]
-    with pytest.raises(PictureError, match="cut off"):
-        source.regions([good[0], Picture(key="bad", load=broken)])
-    real = source.look
-    monkeypatch.setattr(source, "look", lambda some: [None if one.key == "p1" else real([one])[0] for one in some])
-    with pytest.raises(NoReplyError, match="finds fewer than 6 regions in 'p1'") as caught:
-        source.regions([good[1], good[0], good[1]])
-    assert caught.value.positions == {0, 2}
-
-
-def broken_folder(saved, folder, change):
-    folder.mkdir()
-    (folder / "config.yaml").write_text((saved / "config.yaml").read_text())
-    state = torch.load(saved / "pytorch_model.bin", weights_only=True)
-    torch.save(change(dict(state)), folder / "pytorch_model.bin")
-    return str(folder)
-
-
-class Harm:
-    def __reduce__(self):
-        return (print, ("harm",))
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda state: {k: v for k, v in state.items() if "attr_score" not in k}, "lacks 2 weights .*attr_score.bias"),
-        (lambda state: state | {"head.weight": torch.zeros(1)}, "has in surplus 1 weights .head.weight"),
-        (
-            lambda state: state | {"roi_heads.box_predictor.attr_score.bias": torch.zeros(12)},
-            r"another shape \(roi_heads.box_predictor.attr_score.bias is \(12,\) where config.yaml says \(11,\)",
-        ),
-        (lambda state: state | {"x": Harm()}, "holds more than tensors"),
-        (lambda state: list(state.values()), "holds no tensors by name"),
-    ],
-)
-def test_weights_that_are_not_the_detectors_are_refused(saved, tmp_path, capsys, change, expected):
-    name = broken_folder(saved, tmp_path / "broken", change)
-    with pytest.raises(ModelLoadError, match=expected):
-        detector_source(name, tmp_path, "cpu", width=None, count=None)
-    assert capsys.readouterr().out == ""
-
-
-def test_a_folder_that_is_no_detector_is_refused(saved, tmp_path):
-    def refused(spec, **needs):
-        with pytest.raises(ModelLoadError) as caught:
-            region_source(spec, tmp_path, "cpu", "float32", **needs)
-        return str(caught.value)
-
-    (tmp_path / "empty").mkdir()
-    assert "holds nothing; a detector is config.yaml with" in refused("empty")
-    assert "is not there" in refused("nowhere/at/all.tsv")
-    (tmp_path / "x.txt").write_text("")
-    assert "is no file of features" in refused("x.txt")
-    assert "the model takes 2048 numbers a box, the detector gives 128" in refused(str(saved))
-    assert "the model takes 36 boxes, the detector gives 6" in refused(str(saved), width=128)
-    half = tmp_path / "half"
-    half.mkdir()
-    (half / "pytorch_model.bin").write_bytes(b"no pickle")
-    (half / "config.yaml").write_text(config_yaml())
-    assert "damaged" in refused("half")
-
-
-def test_the_published_detector_is_looked_for_offline(tmp_path, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ModelLoadError, match="hf download unc-nlp/frcnn-vg-finetuned") as caught:
-        region_source("", tmp_path, "cpu", "float32")
-    assert "HF_HUB_OFFLINE is set" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -517,12 +289,3 @@ def test_a_configuration_is_read_in_any_case_and_with_tuples(tmp_path):
     file.write_text(yaml.dump(content))
     assert "python/tuple" in file.read_text()
     assert (read_config(file).overlaps, read_config(file).rpn_weights) == ((0.6,), (2, 2, 1, 1))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
-def test_a_gpu_finds_the_same(net):
-    images = [drawn(number, size) for number, size in enumerate(SIZES)]
-    for one, other in zip(
-        detect(lively(TINY, 0).cuda(), TINY, images, "cuda"), detect(net, TINY, images, "cpu"), strict=True
-    ):
-        same(one, other, 1e-3)

@@ -66,7 +66,8 @@ class RegionSource(Protocol):
         Returns: n regions, each with features of shape (count, width) and boxes of shape (count, 4), as they were
         asked of ``region_source``: (36, 2048) and (36, 4).
         Raises: PictureError for a picture that the detector is to see and that cannot be decoded; NoReplyError with
-        the positions of the pictures that a file of features lacks, or in which the detector finds too little.
+        the positions of the pictures that a file of features lacks or holds damaged, or in which the detector finds too
+        little.
         """
 
 

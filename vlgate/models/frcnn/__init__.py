@@ -16,8 +16,10 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.frcnn.config import Config
+from vlgate.models.frcnn.detector import AT_ONCE, detect
 from vlgate.models.frcnn.weights import PUBLISHED, detector_folder, load_detector
 from vlgate.models.hub import missing_package
+from vlgate.models.inputs import rgb_images
 from vlgate.models.region_cache import RegionCache
 from vlgate.models.regions import COUNT, WIDTH, Regions
 from vlgate.types import Picture
@@ -26,11 +28,13 @@ from vlgate.types import Picture
 class DetectorSource:
     """Regions that a detector finds as pictures are asked for; a ``RegionSource``."""
 
-    def __init__(self, network: Any, config: Config, *, device: str, fingerprint: str, name: str) -> None:
-        """Take a network that ``load_detector`` gave."""
+    def __init__(
+        self, network: Any, config: Config, *, device: str, fingerprint: str, name: str, at_once: int = AT_ONCE
+    ) -> None:
+        """Take a network that ``load_detector`` gave, and how many pictures go through it together."""
         self.fingerprint = f"detector {fingerprint}"
         self.note = f"regions found by {name} as the run went"
-        self._network, self._config, self._device = network, config, device
+        self._network, self._config, self._device, self._at_once = network, config, device, at_once
         self._cache = RegionCache()
 
     def regions(self, pictures: Sequence[Picture]) -> list[Regions]:
@@ -44,14 +48,17 @@ class DetectorSource:
         Returns: None where the detector finds too few.
         Raises: PictureError of the first picture that cannot be decoded.
         """
-        from vlgate.models.frcnn.detector import detect
-        from vlgate.models.inputs import rgb_images
-
-        return detect(self._network, self._config, rgb_images(pictures), self._device)
+        return detect(self._network, self._config, rgb_images(pictures), self._device, self._at_once)
 
 
 def detector_source(
-    spec: str, folder: Path, device: str, *, width: int | None = WIDTH, count: int | None = COUNT
+    spec: str,
+    folder: Path,
+    device: str,
+    *,
+    width: int | None = WIDTH,
+    count: int | None = COUNT,
+    at_once: int = AT_ONCE,
 ) -> DetectorSource:
     """Load a detector.
 
@@ -61,6 +68,7 @@ def detector_source(
         device: a name that ``torch.device`` takes.
         width: how many numbers a box it has to give; None for any.
         count: how many boxes a picture it has to give; None for any.
+        at_once: how many pictures go through the network together.
 
     Raises: ModelLoadError.
     """
@@ -76,4 +84,4 @@ def detector_source(
                 f"regions={spec!r}: the model takes {wanted} {name}, the detector gives {given}; name a file of "
                 "features with regions=FILE"
             )
-    return DetectorSource(network, config, device=device, fingerprint=what, name=spec or PUBLISHED)
+    return DetectorSource(network, config, device=device, fingerprint=what, name=spec or PUBLISHED, at_once=at_once)

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 AT_ONCE = 8
-"""Pictures that go through the network together."""
+"""Pictures that go through the network together, where nothing else is asked for."""
 
 
-def detect(network: Any, config: Config, images: Sequence[Image], device: str) -> list[Regions | None]:
+def detect(
+    network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
+) -> list[Regions | None]:
     """Find the regions of pictures of any sizes; each has the same as alone.
 
     Args:
@@ -30,6 +32,7 @@ def detect(network: Any, config: Config, images: Sequence[Image], device: str) -
         config: the detector's.
         images: in mode RGB.
         device: where the network is.
+        at_once: how many go through the network together.
 
     Returns: the regions of each picture; None where the detector finds too few.
     """
@@ -41,8 +44,8 @@ def detect(network: Any, config: Config, images: Sequence[Image], device: str) -
     )
     found: dict[int, Regions | None] = {}
     with torch.inference_mode(), _full_precision():
-        for start in range(0, len(order), AT_ONCE):
-            some = order[start : start + AT_ONCE]
+        for start in range(0, len(order), at_once):
+            some = order[start : start + at_once]
             found |= zip(some, _detected(network, config, [images[place] for place in some], device), strict=True)
     return [found[place] for place in range(len(images))]
 
@@ -73,8 +76,11 @@ def _regions(found: Found | None, size: tuple[int, int]) -> Regions | None:
 
 @contextmanager
 def _full_precision() -> Iterator[None]:
-    """Keep a GPU from rounding to 10 bits (TF32): which boxes survive rests on small differences."""
-    import torch
+    """Keep a GPU's convolutions from rounding to 10 bits (TF32): which boxes survive rests on small differences."""
+    from torch.backends import cudnn
 
-    with torch.backends.cudnn.flags(allow_tf32=False):
+    # All others stay as they are: what flags() is not told it switches off, cuDNN itself first.
+    with cudnn.flags(
+        enabled=cudnn.enabled, benchmark=cudnn.benchmark, deterministic=cudnn.deterministic, allow_tf32=False
+    ):
         yield

@@ -13,7 +13,7 @@ from vlgate.models.region_files.names import Names
 from vlgate.models.region_files.records import AGAIN, Records
 from vlgate.models.region_files.shards import PATTERN, Npz, Shards
 from vlgate.models.region_files.tsv import Tsv
-from vlgate.models.region_files.volta import Volta
+from vlgate.models.region_files.volta import DATA, Volta
 from vlgate.models.regions import COUNT, WIDTH, Regions
 from vlgate.types import Picture
 
@@ -36,20 +36,47 @@ class FeatureFile:
         self.pictures = len(self._names)
         self._cache = RegionCache()
 
+    def check_first(self) -> None:
+        """See whether the first picture's regions are of the kind that the model takes.
+
+        Raises: ModelLoadError where they are not; a damaged record says nothing of the others.
+        """
+        key = next(iter(self._records.keys()))
+        try:
+            first = self._records.read(key)
+        except DataError:
+            return
+        try:
+            self._fitting(key, first)
+        except DataError as error:
+            raise ModelLoadError(str(error)) from None
+
     def regions(self, pictures: Sequence[Picture]) -> list[Regions]:
         """Read the regions of each picture, as ``RegionSource.regions`` says; the pictures themselves are not needed.
 
-        Raises: NoReplyError for those that the file lacks; DataError where a record is damaged.
+        Raises: NoReplyError for those that the file lacks, and those whose record is damaged; DataError where it is
+            not as many boxes or numbers as the model takes.
         """
-        lacking = f"{self._path} has no regions of {{keys}}, but of {self.pictures:,} others; see vlgate features"
+        lacking = (
+            f"{self._path} has no regions of {{keys}}, but of {self.pictures:,} others; make them with vlgate "
+            "features, or leave out regions=FILE, as a picture that is changed on the way (with #) is in no file"
+        )
         return self._cache.regions(pictures, self._read, lacking)
 
-    def _read(self, pictures: Sequence[Picture]) -> list[Regions | None]:
-        keys = [self._names.find(picture.key) for picture in pictures]
-        return [None if key is None else self._fitting(key) for key in keys]
+    def _read(self, pictures: Sequence[Picture]) -> list[Regions | str | None]:
+        return [self._found(picture) for picture in pictures]
 
-    def _fitting(self, key: str) -> Regions:
-        regions = self._records.read(key)
+    def _found(self, picture: Picture) -> Regions | str | None:
+        key = self._names.find(picture.key, picture.where)
+        if key is None:
+            return None
+        try:
+            regions = self._records.read(key)
+        except DataError as error:  # it costs its own cases, not its neighbours'
+            return str(error)
+        return self._fitting(key, regions)
+
+    def _fitting(self, key: str, regions: Regions) -> Regions:
         for name, needed, given in zip(("boxes", "numbers a box"), self._needed, regions.features.shape, strict=True):
             if needed not in (None, given):
                 raise DataError(self._path, key, f"has {given} {name} where the model takes {needed}", AGAIN)
@@ -59,7 +86,7 @@ class FeatureFile:
 def is_features(path: Path) -> bool:
     """Whether a file or folder looks like features, and not like a detector."""
     if path.is_dir():
-        return (path / "data.mdb").is_file() or any(path.glob(PATTERN))
+        return _is_database(path) or any(path.glob(PATTERN))
     return path.suffix.lower() in FORMS
 
 
@@ -71,30 +98,38 @@ def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = C
         width: how many numbers a box the model takes; None for any.
         count: how many boxes a picture the model takes; None for any.
 
-    Raises: ModelLoadError where it cannot be read, or holds no picture.
+    Raises: ModelLoadError where it cannot be read, holds no picture, or its first one has another number of boxes or
+        of numbers a box than the model takes.
     """
     source = FeatureFile(path, _form(path)(path), width=width, count=count)
     if source.pictures == 0:
         raise ModelLoadError(f"{path}: holds no picture; {AGAIN}")
+    source.check_first()
     return source
 
 
 def _form(path: Path) -> Callable[[Path], Records]:
     if path.is_dir():
-        return Volta if (path / "data.mdb").is_file() else Shards
+        return Volta if _is_database(path) else Shards
     return FORMS[path.suffix.lower()]
+
+
+def _is_database(folder: Path) -> bool:
+    return (folder / DATA).is_file()
 
 
 def _identity(path: Path) -> str:
     """What a file is: its size, the time of its last change, its beginning and end; features may have 16 GB."""
-    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
-    return digest(*(part for file in files if file.name != "lock.mdb" for part in _parts(file)))
+    files = [path]
+    if path.is_dir():
+        files = [path / DATA] if _is_database(path) else sorted(path.glob(PATTERN))
+    return digest(*map(_identity_of, files))
 
 
-def _parts(file: Path) -> tuple[str, ...]:
+def _identity_of(file: Path) -> str:
     status = file.stat()
     with file.open("rb") as stream:
         first = stream.read(_ENDS)
         stream.seek(max(0, status.st_size - _ENDS))
         last = stream.read()
-    return file.name, str(status.st_size), str(status.st_mtime_ns), first.hex(), last.hex()
+    return digest(file.name, str(status.st_size), str(status.st_mtime_ns), first.hex(), last.hex())

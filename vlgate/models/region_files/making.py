@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from vlgate.calling import out_of_memory
-from vlgate.errors import ModelLoadError, PictureError
+from vlgate.errors import ModelLoadError, ModelReplyError, PictureError
 from vlgate.models.region_files.shards import PATTERN, Shards, write_shard
 from vlgate.models.regions import Regions
 from vlgate.types import Picture
@@ -53,10 +53,11 @@ def make_features(
         detector: what finds the regions.
         folder: for the files; made where it is not there.
         batch_size: pictures that are handed to the detector together; halved when memory runs out.
-        tell: called after each file.
+        tell: called after each call of the detector.
 
     Returns: how many there were. A picture that cannot be decoded, or has too few regions, is left out and named.
-    Raises: ModelLoadError where the folder holds regions of another detector; OSError where it cannot be written.
+    Raises: ModelLoadError where the folder holds regions of another detector; ModelReplyError where memory does not
+        do for one picture; OSError where the folder cannot be written.
     """
     done = _done(folder, detector.fingerprint)
     left = [picture for picture in pictures if picture.key not in done]
@@ -64,22 +65,35 @@ def make_features(
     folder.mkdir(parents=True, exist_ok=True)
     ready: dict[str, Regions] = {}
     try:
-        place = 0
-        while place < len(left):
-            some = left[place : place + batch_size]
-            try:
-                ready |= _looked(some, detector, progress)
-            except (MemoryError, RuntimeError) as error:
-                if not out_of_memory(error) or batch_size == 1:
-                    raise
-                batch_size //= 2
-                continue
-            place += len(some)
+        for found in _found(left, detector, batch_size, progress):
+            ready |= found
+            progress.made += len(found)
             if len(ready) >= SHARD:
-                _write(folder, ready, detector, progress, tell)
+                _write(folder, ready, detector)
+            tell(progress)
     finally:  # also when the user interrupts it
-        _write(folder, ready, detector, progress, tell)
+        _write(folder, ready, detector)
     return progress
+
+
+def _found(
+    pictures: Sequence[Picture], detector: Detector, batch_size: int, progress: Progress
+) -> Iterator[dict[str, Regions]]:
+    """Yield the regions of some pictures after the other, of fewer at a time where memory runs out."""
+    place = 0
+    while place < len(pictures):
+        some = pictures[place : place + batch_size]
+        try:
+            found = _looked(some, detector, progress)
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+            if len(some) == 1:
+                raise ModelReplyError(f"{some[0].key}: memory does not do for one picture ({error})") from error
+            batch_size = len(some) // 2
+        else:
+            yield found
+            place += len(some)
 
 
 def _done(folder: Path, fingerprint: str) -> frozenset[str]:
@@ -113,12 +127,7 @@ def _decodes(picture: Picture, progress: Progress) -> bool:
     return True
 
 
-def _write(
-    folder: Path, ready: dict[str, Regions], detector: Detector, progress: Progress, tell: Callable[[Progress], None]
-) -> None:
-    if not ready:
-        return
-    write_shard(folder, list(ready), list(ready.values()), detector.fingerprint)
-    progress.made += len(ready)
-    ready.clear()
-    tell(progress)
+def _write(folder: Path, ready: dict[str, Regions], detector: Detector) -> None:
+    if ready:
+        write_shard(folder, list(ready), list(ready.values()), detector.fingerprint)
+        ready.clear()

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?)\Z", re.IGNORECASE | re.DOTALL)
 _COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
+_COCO_2017 = re.compile(r"0[0-9]{11}")
 _VISUAL_7W = re.compile(r"v7w_0*([0-9]+)")
 _NUMBER = re.compile(r"0*([0-9]+)")
+_FOLDERS = {
+    folder: name
+    for name, folders in (
+        ("coco", "coco train2014 val2014 test2014 test2015 train2017 val2017 test2017 unlabeled2017"),
+        ("vg", "vg VG_100K VG_100K_2 gqa visual7w"),
+    )
+    for folder in folders.split()
+}
 
 
 def picture_name(key: str) -> str:
@@ -42,13 +51,20 @@ def bare_name(key: str) -> str:
 def collection(key: str) -> str:
     """Which collection's number a key holds, where it says so: COCO's and Visual Genome's numbers overlap.
 
-    >>> collection("COCO_val2014_000000165831.jpg"), collection("v7w_165831.jpg"), collection("165831")
-    ('coco', 'vg', '')
+    COCO writes them with 12 digits; else the prefix tells, or the nearest folder of a collection's name.
+
+    >>> collection("COCO_val2014_000000165831.jpg"), collection("000000165831.jpg"), collection("v7w_165831.jpg")
+    ('coco', 'coco', 'vg')
+    >>> collection("165831"), collection("images/vg/165831.jpg"), collection("vg/me.jpg")
+    ('', 'vg', '')
     """
     name = bare_name(key).partition("#")[0]
-    if _COCO.fullmatch(name):
+    if _COCO.fullmatch(name) or _COCO_2017.fullmatch(name):
         return "coco"
-    return "vg" if _VISUAL_7W.fullmatch(name) or key.startswith("VG_100K") or "/VG_100K" in key else ""
+    if _VISUAL_7W.fullmatch(name):
+        return "vg"
+    folders = _folders(key) if _NUMBER.fullmatch(name) else ()
+    return next((_FOLDERS[folder] for folder in folders if folder in _FOLDERS), "")
 
 
 class Names:
@@ -65,22 +81,44 @@ class Names:
         """How many keys there are."""
         return len(self._keys)
 
-    def find(self, key: str) -> str | None:
+    def find(self, key: str, where: str = "") -> str | None:
         """Find the file's own key of a picture; None where it has none, or several that it may be.
 
-        >>> Names(["COCO_val2014_000000000012", "13"]).find("12.jpg")
+        Args:
+            key: the picture's.
+            where: its place on the disk, where it has one.
+
+        >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
         'COCO_val2014_000000000012'
-        >>> print(Names(["COCO_val2014_000000000012"]).find("v7w_12.jpg"))
-        None
+        >>> print(Names(["COCO_val2014_000000000012"]).find("v7w_12.jpg"), Names(["a/1.jpg"]).find("b/1.jpg"))
+        None None
         """
         if key in self._keys:
             return key
-        may_be = [other for other in self._alike.get(picture_name(key), ()) if _compatible(key, other)]
+        alike = self._alike.get(picture_name(key), [])
+        there = [other for other in alike if where.endswith(f"/{other}")]
+        may_be = [other for other in alike if _may_be(key, other)]
         exact = [other for other in may_be if bare_name(other) == bare_name(key)]
-        found = exact or may_be
+        found = there or exact or may_be
         return found[0] if len(found) == 1 else None
 
 
-def _compatible(one: str, other: str) -> bool:
-    collections = {collection(one), collection(other)} - {""}
-    return len(collections) < 2
+def _may_be(key: str, other: str) -> bool:
+    """Whether two keys of the same ``picture_name`` can mean one picture.
+
+    The benchmarks write COCO's numbers so that they can be told, and Visual Genome's also bare; so a bare number is
+    never taken for COCO's. The names of files are only as good as their folders: ``a/1.jpg`` is not ``b/1.jpg``.
+    """
+    one, two = collection(key), collection(other)
+    if one:
+        return two in (one, "")
+    return two != "coco" and _agree(_folders(key), _folders(other))
+
+
+def _folders(key: str) -> list[str]:
+    return key.partition("#")[0].split("/")[-2::-1]
+
+
+def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether folders, the nearest first, are the same as far as both are known."""
+    return all(one == other for one, other in zip(some, others, strict=False))

@@ -130,6 +130,8 @@ _STAND_INS: Mapping[str, Callable[..., object]] = {
     "__builtin__.bytes": _bytes,
     "__builtin__.bytearray": _bytes,
     "builtins.bytearray": _bytes,
+    # A row of csv.DictReader before Python 3.8, which is what VOLTA's scripts pickle.
+    "collections.OrderedDict": lambda items=(): dict(items),
 }
 _CORE = {"_reconstruct": "core.multiarray", "scalar": "core.multiarray", "_frombuffer": "core.numeric"}
 

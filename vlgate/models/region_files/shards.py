@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,10 @@ from vlgate.models.regions import Regions
 PATTERN = "regions-*.safetensors"
 FIELDS = ("features", "boxes", "objects", "object_scores", "attributes", "attribute_scores")
 _SCHEMA = "vlgate regions 1"
+# What numpy and zipfile raise on a broken .npz, by cutting and altering files.
+_BROKEN = (
+    OSError, ValueError, EOFError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, TokenError,
+)  # fmt: skip
 
 
 class Shards:
@@ -34,7 +40,7 @@ class Shards:
     def __init__(self, path: Path) -> None:
         """List the pictures.
 
-        Raises: ModelLoadError where a file is damaged or no such file.
+        Raises: ModelLoadError where a file is damaged or no such file, or they are of several detectors.
         """
         self._places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
@@ -45,6 +51,9 @@ class Shards:
             self.detectors.add(detector)
             for place, key in enumerate(keys):
                 self._places.setdefault(key, (file, place))
+        if len(self.detectors) > 1:
+            problem = f"holds regions of {len(self.detectors)} detectors"
+            raise ModelLoadError(f"{path}: {problem}; keep those of each in a folder of their own")
 
     def keys(self) -> Iterable[str]:
         """The keys of all pictures."""
@@ -71,9 +80,10 @@ class Npz:
         """
         self._file = file
         try:
-            with np.load(file, allow_pickle=False) as content:
+            # numpy leaves a file that it opened itself, and finds broken, open.
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
                 self._arrays = {name: content[name] for name in (*FIELDS, "pictures") if name in content}
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        except _BROKEN as error:
             raise ModelLoadError(f"{file}: cannot be read as .npz of plain arrays ({error}); {AGAIN}") from None
         lengths = {name: len(array) for name, array in self._arrays.items() if array.ndim}
         if not {"pictures", "features", "boxes"} <= lengths.keys() or len(set(lengths.values())) != 1:
@@ -108,6 +118,7 @@ def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], d
     Returns: the file.
     Raises: OSError where it cannot be written.
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     arrays = {name: np.ascontiguousarray(np.stack(values)) for name, values in _columns(regions)}
@@ -118,6 +129,8 @@ def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], d
     try:
         save_file(arrays, part, metadata=head)
         part.replace(file)
+    except SafetensorError as error:  # so it reports a full disk, too
+        raise OSError(str(error)) from None
     finally:
         part.unlink(missing_ok=True)
     return file
@@ -138,7 +151,8 @@ def _opened(file: Path) -> Any:
     try:
         return safe_open(file, framework="numpy")
     except (SafetensorError, OSError) as error:
-        raise ModelLoadError(f"{file}: cannot be read as safetensors ({error}); {AGAIN}") from None
+        remedy = "remove it and run vlgate features again, which makes what is missing, or download it again"
+        raise ModelLoadError(f"{file}: cannot be read as safetensors ({error}); {remedy}") from None
 
 
 def _head(file: Path, opened: Any) -> tuple[list[str], str]:
@@ -147,7 +161,10 @@ def _head(file: Path, opened: Any) -> tuple[list[str], str]:
     if head.get("schema") != _SCHEMA or not {"features", "boxes"} <= names:
         some = ", ".join(sorted(names)[:3])
         raise ModelLoadError(f"{file}: holds {some} and no regions of pictures; name what vlgate features has written")
-    keys: list[str] = json.loads(head["pictures"])
-    if any(opened.get_slice(name).get_shape()[0] != len(keys) for name in names):
+    try:
+        keys, detector = [str(key) for key in json.loads(head["pictures"])], head["detector"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelLoadError(f"{file}: does not say which pictures it holds, and of what ({error}); {AGAIN}") from None
+    if any(opened.get_slice(name).get_shape()[:1] != [len(keys)] for name in names):
         raise ModelLoadError(f"{file}: names {len(keys)} pictures and holds another number of them; {AGAIN}")
-    return keys, head["detector"]
+    return keys, detector

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from vlgate.models.region_files.pickled import plain_values
 from vlgate.models.region_files.records import AGAIN, checked, from_base64
 from vlgate.models.regions import Regions
 
+DATA = "data.mdb"
+"""The file of a database that is a folder."""
+_OPEN: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()  # by the file's number
 _NOT_A_PICTURE = "keys"  # a list of all keys
 _OTHERS = (
     ("objects", "objects_id", np.int64),
@@ -41,11 +45,9 @@ class Volta:
             lmdb: Any = import_module("lmdb")
         except ModuleNotFoundError:
             raise missing_package("lmdb", "lmdb") from None
-        self._path = path
+        self._path, self._broken = path, (lmdb.Error, ValueError, TypeError)
         try:
-            self._opened = lmdb.open(
-                str(path), subdir=path.is_dir(), readonly=True, lock=False, readahead=False, create=False
-            )
+            self._opened = _opened(lmdb, path)
             with self._opened.begin() as read:
                 keys = [bytes(key).decode() for key in read.cursor().iternext(keys=True, values=False)]
         except (lmdb.Error, OSError, ValueError) as error:
@@ -61,14 +63,33 @@ class Volta:
 
         Raises: DataError that names the key where it is damaged, or holds more than plain values and arrays.
         """
-        with self._opened.begin() as read:
-            content = read.get(key.encode())
         try:
+            with self._opened.begin() as read:
+                content = read.get(key.encode())
             arrays, size = _arrays(plain_values(content))
-        except (ValueError, TypeError, KeyError) as error:
-            problem = f"lacks {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
-            raise DataError(self._path, key, problem, AGAIN) from None
+        except KeyError as error:
+            raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
+        except self._broken as error:
+            raise DataError(self._path, key, f"cannot be read ({error})", AGAIN) from None
         return checked(self._path, key, arrays, size)
+
+
+def _opened(lmdb: Any, path: Path) -> Any:
+    """Open a database, or take the one that is open: a process may open it only once.
+
+    Raises: lmdb.Error, OSError, or ValueError where its end is missing, to which reading on would end the process.
+    """
+    file = path / DATA if path.is_dir() else path
+    status = file.stat()
+    which = (status.st_dev, status.st_ino)
+    opened = _OPEN.get(which)
+    if opened is None:
+        opened = lmdb.open(str(path), subdir=path.is_dir(), readonly=True, lock=False, readahead=False, create=False)
+        _OPEN[which] = opened
+    whole = (opened.info()["last_pgno"] + 1) * opened.stat()["psize"]
+    if status.st_size < whole:
+        raise ValueError(f"it is cut off: {status.st_size:,} of {whole:,} bytes are there")
+    return opened
 
 
 def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:
@@ -76,11 +97,16 @@ def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]
         raise TypeError(f"a {type(item).__name__} where a dictionary was expected")
     count = int(item["num_boxes"])
     arrays = {
-        "features": _numbers(item["features"], np.float32).reshape(count, -1),
-        "boxes": _numbers(item["boxes"], np.float32).reshape(count, -1)[:, :4],
+        "features": _rows(_numbers(item["features"], np.float32), count),
+        "boxes": _rows(_numbers(item["boxes"], np.float32), count)[:, :4],
     }
     arrays |= {name: _numbers(item[own], kind) for name, own, kind in _OTHERS if own in item}
     return arrays, (_length(item, "h"), _length(item, "w"))
+
+
+def _rows(numbers: NDArray[Any], count: int) -> NDArray[Any]:
+    """Numbers as rows; arrays have their own, of which vilbert-multi-task's ``num_boxes`` counts the sure ones only."""
+    return numbers if numbers.ndim == 2 else numbers.reshape(count, -1)
 
 
 def _length(item: Mapping[Any, Any], which: str) -> float:
