@@ -223,3 +223,10 @@ def test_nothing_heavy_is_imported(tmp_path):
     assert not heavy, heavy
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
+
+
+@pytest.mark.parametrize("name", ["lxmert:{0}", "lxmert-vqa:{0}", "visualbert:{0}", "volta-uniter:{0}/uniter.bin"])
+def test_features_that_are_not_there_are_told_before_any_worker_starts(name, tmp_path):
+    (tmp_path / "uniter.bin").write_bytes(b"x")
+    with pytest.raises(ModelLoadError, match=r"regions='none.tsv': \S+none\.tsv is not there; expected a \.tsv"):
+        check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)

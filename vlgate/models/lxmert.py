@@ -16,7 +16,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import hub
 from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
-from vlgate.models.regions import region_source
+from vlgate.models.regions import check_regions, region_source
 from vlgate.types import Ask, FloatArray, Match
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ def check(weights: str, folder: Path) -> None:
     hub.pretrained(name, folder, default=PRETRAINED)
     check_mode(options.get("mode", ""))
     check_answers(options.get("answers", ""), folder)
+    check_regions(options.get("regions", ""), folder)
 
 
 def _build(weights: str, folder: Path, device: str, dtype: str, default: str) -> Lxmert:

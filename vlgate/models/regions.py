@@ -71,6 +71,20 @@ class RegionSource(Protocol):
         """
 
 
+def check_regions(spec: str, folder: Path) -> None:
+    """Say whether the features or the detector that a user means are there; imports no torch.
+
+    Raises: ModelLoadError.
+    """
+    from vlgate.models.region_files import is_features
+
+    path = folder / Path(spec).expanduser()
+    if spec and not path.is_dir() and not (path.exists() and is_features(path)):
+        problem = "is no file of features" if path.exists() else "is not there"
+        forms = "a .tsv as of LXMERT, an LMDB as of VOLTA, or what vlgate features writes"
+        raise ModelLoadError(f"regions={spec!r}: {path} {problem}; expected {forms}, or a detector's folder")
+
+
 def region_source(
     spec: str,
     folder: Path,
@@ -98,13 +112,10 @@ def region_source(
     """
     from vlgate.models.region_files import feature_file, is_features
 
-    path = folder / Path(spec).expanduser() if spec else None
-    if path is not None and path.exists() and is_features(path):
+    check_regions(spec, folder)
+    path = folder / Path(spec).expanduser()
+    if spec and is_features(path):
         return feature_file(path, width=width, count=count)
-    if path is not None and not path.is_dir():
-        problem = "is no file of features" if path.exists() else "is not there"
-        forms = "a .tsv as of LXMERT, an LMDB as of VOLTA, or what vlgate features writes"
-        raise ModelLoadError(f"regions={spec!r}: {path} {problem}; expected {forms}, or a detector's folder")
     from vlgate.models.frcnn import detector_source
 
     return detector_source(spec, folder, device, width=width, count=count)

@@ -16,7 +16,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import hub
 from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
-from vlgate.models.regions import COUNT, WIDTH, region_source
+from vlgate.models.regions import COUNT, WIDTH, check_regions, region_source
 from vlgate.types import Ask, FloatArray, Match
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ def check(weights: str, folder: Path) -> None:
     hub.pretrained(name, folder)
     check_mode(options.get("mode", ""))
     check_answers(options.get("answers", ""), folder)
+    check_regions(options.get("regions", ""), folder)
     meant = {"match": "the place of the match among the two logits", "box_type": "the token type of boxes"}
     for option in meant.keys() & options.keys():
         if options[option] not in {"0", "1"}:

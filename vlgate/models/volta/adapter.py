@@ -16,7 +16,7 @@ from vlgate.models.device import pick_dtype
 from vlgate.models.fingerprint import digest, digest_path
 from vlgate.models.matching import margin
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
-from vlgate.models.regions import region_source
+from vlgate.models.regions import check_regions, region_source
 from vlgate.models.volta.config import ALIGNMENT, Config
 from vlgate.models.volta.embeddings import Seen, with_overall
 from vlgate.models.volta.encoder import Weights
@@ -163,7 +163,7 @@ def _checker(name: str) -> Callable[[str, Path], None]:
 
         Raises: ModelLoadError.
         """
-        find(name, weights, folder)
+        check_regions(find(name, weights, folder).options.get("regions", ""), folder)
 
     return check
 
