@@ -1,8 +1,10 @@
 import json
 import math
 import random
+import shutil
 import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from vlgate.calling import Caller
 from vlgate.errors import ModelLoadError, PictureError
 from vlgate.models import dual, load
-from vlgate.models.dual_families import FAMILIES
+from vlgate.models.dual_families import FAMILIES, context
 from vlgate.scoring import Scorer
 from vlgate.types import DualEncoder, Match, Picture
 
@@ -135,6 +137,34 @@ def test_texts_that_lose_their_end_are_counted(folders, kind):
     # What fits is read to its end; what grows behind the end is not read.
     assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
     assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
+
+
+# What the authors use: positions and padding token of the configuration, and what a tokenizer without a bound has.
+@pytest.mark.parametrize(
+    ("name", "positions", "tokens"),
+    [
+        ("clip", 77, 77),
+        ("siglip", 64, 64),
+        ("siglip", 16, 16),  # so400m-patch14-224
+        ("siglip2", 64, 64),
+        ("align", 512, 64),
+        ("altclip", 514, 77),
+        ("metaclip2", 77, 77),
+    ],
+)
+def test_the_published_context(name, positions, tokens):
+    family = next(family for family in FAMILIES if family.name == name)
+    text = SimpleNamespace(max_position_embeddings=positions, pad_token_id=1)
+    found = context(family, SimpleNamespace(text_config=text), SimpleNamespace(model_max_length=int(1e30)))
+    assert found == tokens
+
+
+def test_a_text_counts_once_however_often_it_is_cut(folders):
+    model = dual.DUAL.build(str(folders["clip"]), folder=folders["clip"])
+    for texts in ([LONG, "a", LONG], [LONG], ["a", f"a {LONG}"]):
+        model.encode_texts(texts)
+    assert model.cut_texts == {LONG, f"a {LONG}"}
+    assert model.truncated_texts == 2
 
 
 def test_letters_large_and_small(models):
@@ -287,6 +317,28 @@ def dual_check_message(weights, folder):
     with pytest.raises(ModelLoadError) as caught:
         dual.CLIP.check(weights, folder)
     return str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tokenizer_without_its_vocabulary(folders, tmp_path, kind):
+    shutil.copytree(folders[kind], tmp_path / "copy")
+    (tmp_path / "copy" / "tokenizer.json").unlink()
+    message = refused(dual.DUAL, "copy", tmp_path, by_check=False)
+    assert "knows no words" in message or "AutoTokenizer cannot be loaded" in message
+
+
+def test_a_tokenizer_of_another_model(copy, tmp_path):
+    words = {f"word{number}</w>": number for number in range(98)} | {"<|startoftext|>": 98, "<|endoftext|>": 99}
+    transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
+    dual.CLIP.build("copy", folder=tmp_path)
+    words |= {"more</w>": 100}
+    transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
+    message = refused(dual.CLIP, "copy", tmp_path, by_check=False)
+    assert "its tokenizer has 101 tokens, its model knows 100" in message
+    written = json.loads((copy / "tokenizer_config.json").read_text())
+    transformers.CLIPTokenizer(vocab=dict(list(words.items())[:100]), merges=[]).save_pretrained(copy)
+    (copy / "tokenizer_config.json").write_text(json.dumps(written | {"pad_token": None}))
+    assert "no padding token" in refused(dual.CLIP, "copy", tmp_path, by_check=False)
 
 
 def test_aligns_pooler_is_not_needed(folders, models, tmp_path):

@@ -189,6 +189,61 @@ def test_files_that_are_not_as_they_should_be(saved):
     assert "is a distributed checkpoint" in refused(saved)
 
 
+def test_a_torn_pickle_is_named_wherever_it_is_torn(saved):
+    weights = load_file(saved / "model.safetensors")
+    (saved / "model.safetensors").unlink()
+    torch.save(weights, saved / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    whole = (saved / "pytorch_model.bin").read_bytes()
+    # Where it ends, the unpickler raises EOFError, IndexError, struct.error, UnpicklingError or RuntimeError.
+    for length in (0, 3, 14, 17, 30, 31, 32, 40, 100, 200, 201, 202, 203, 204, 400, len(whole) - 3):
+        (saved / "pytorch_model.bin").write_bytes(whole[:length])
+        message = refused(saved)
+        assert f"cannot be loaded from {saved}" in message
+        assert "save or fetch it anew" in message
+
+
+def test_a_configuration_of_wrong_values_is_told_in_one_line(saved):
+    config = read_config(pretrained(str(saved), saved))
+    for wrong in ({"hidden_size": "many"}, {"num_attention_heads": 0}):
+        (saved / "config.json").write_text(json.dumps(config | wrong))
+        message = refused(saved)
+        assert f"BertForSequenceClassification cannot be loaded from {saved}" in message
+        assert "\n" not in message
+
+
+def test_a_tokenizer_without_its_vocabulary(saved):
+    source = pretrained(str(saved), saved)
+    load_processor(transformers.AutoTokenizer, source)
+    (saved / "tokenizer.json").unlink()
+    with pytest.raises(
+        ModelLoadError, match=r"knows no words: .* holds config.json, model.safetensors, tokenizer_conf"
+    ):
+        load_processor(transformers.AutoTokenizer, source)
+
+
+def test_nothing_is_drawn_and_nothing_stays_changed(saved, capfd):
+    logging = transformers.utils.logging
+    seen = []
+
+    def hook(bar, args, kwargs):
+        seen.append(kwargs.get("desc"))
+        return bar(*args, **kwargs)
+
+    before = logging.set_tqdm_hook(hook)
+    try:
+        whole(saved)
+        assert logging.set_tqdm_hook(hook) is hook
+        refused(saved, transformers.BertForMaskedLM)
+        assert logging.set_tqdm_hook(before) is hook
+    finally:
+        logging.set_tqdm_hook(before)
+    assert seen == []
+    assert "Loading weights" not in capfd.readouterr().err
+    assert logging.is_progress_bar_enabled()
+    transformers.BertForSequenceClassification.from_pretrained(saved)
+    assert "Loading weights" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "said"), [("{", "cannot be read"), ("[]", "holds a list"), (None, "expected config")]
 )
@@ -233,6 +288,7 @@ def test_offline_says_what_was_looked_for_and_where(tmp_path, cached):
     assert "(hf download org/name --revision v2)" in str(_refusal("org/name@v2", tmp_path))
     (cached / "snapshots" / COMMIT / "model.safetensors").unlink()
     assert "expected one of model.safetensors" in refused_by_hub(tmp_path)
+    assert "fetch the rest where there is a network (hf download org/name)" in refused_by_hub(tmp_path)
 
 
 def _refusal(written, folder):

@@ -1,10 +1,11 @@
 import threading
 
 import pytest
+import transformers
 from PIL import Image
 
 from vlgate.errors import PictureError
-from vlgate.models.inputs import prepared, rgb_images, truncated
+from vlgate.models.inputs import knows_words, prepared, rgb_images, truncated
 from vlgate.types import Picture
 
 
@@ -53,3 +54,18 @@ def test_texts_that_lose_their_end():
 
     assert truncated(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == 2
     assert truncated(tokenizer, [], 3) == 0
+
+
+def test_a_tokenizer_that_knows_no_words():
+    for cls in (
+        "BertTokenizer",
+        "CLIPTokenizer",
+        "GPT2Tokenizer",
+        "GemmaTokenizer",
+        "T5Tokenizer",
+        "XLMRobertaTokenizer",
+    ):
+        assert not knows_words(getattr(transformers, cls)())
+    assert knows_words(transformers.BertTokenizer(vocab={"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "cat": 4}))
+    assert knows_words(transformers.ByT5Tokenizer())
+    assert knows_words(transformers.CLIPImageProcessor())

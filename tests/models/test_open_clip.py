@@ -1,4 +1,5 @@
 import json
+import os
 import pickle
 import random
 import sys
@@ -16,7 +17,8 @@ from safetensors.torch import save_file
 
 from vlgate.errors import ModelLoadError, PictureError
 from vlgate.models import check, load
-from vlgate.models.open_clip import _preprocessing, _truncated, _workers
+from vlgate.models.open_clip import _cut_off
+from vlgate.models.open_clip_parts import _preprocessing
 from vlgate.types import DualEncoder, Picture
 
 ARCH = "tiny-clip-for-tests"
@@ -90,7 +92,7 @@ def refused(weights, folder, *, by_check=False):
 
 def test_rows_are_normal_and_float64(model):
     assert isinstance(model, DualEncoder)
-    assert not hasattr(model, "decision_threshold")
+    assert model.decision_threshold is None
     for rows, count in ((model.encode_images(pictures()), 9), (model.encode_texts(TEXTS), 6)):
         assert rows.shape == (count, 16)
         assert rows.dtype == np.float64
@@ -125,7 +127,7 @@ def test_pictures_are_decoded_side_by_side(model):
         meeting.wait()
         return drawn(0)
 
-    if _workers() > 1:
+    if (os.cpu_count() or 1) > 1:
         model.encode_images([Picture(key="a", load=wait), Picture(key="b", load=wait)])
 
 
@@ -180,7 +182,7 @@ def test_truncation_is_exact_with_other_tokenizers(words, options, fit):
     tokenizer = open_clip.tokenizer.HFTokenizer(str(words), context_length=8, **options)
     for count in range(12):
         text = " ".join(["cat"] * count)
-        assert _truncated(tokenizer, [text], tokenizer([text])) == int(count > fit)
+        assert _cut_off(tokenizer, ["cat", text], tokenizer(["cat", text])) == [False, count > fit]
 
 
 def test_a_tokenizer_that_is_not_there(tmp_path, saved):
@@ -270,6 +272,8 @@ def test_a_model_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
     monkeypatch.setattr("open_clip.pretrained.hf_hub_download", lambda *, filename, **_: str(saved / filename))
     found = load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu")
     assert np.array_equal(found.model.encode_texts(TEXTS), model.encode_texts(TEXTS))
+    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": CONFIG}))
+    assert load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu").fingerprint != found.fingerprint
 
 
 def test_a_tag_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):

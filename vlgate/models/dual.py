@@ -3,21 +3,19 @@
 ``dual:`` takes a checkpoint of any of them.
 
 The score is the cosine of the picture's and the text's features. A logit scale and bias would not change the order of
-two scores. Where a model was trained with a sigmoid (SigLIP, arXiv:2303.15343, section 3.2), they say from which cosine
-on it takes a pair for a match: that is the decision threshold.
+two scores; of a model that was trained with a sigmoid they make the decision threshold.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from vlgate.errors import ModelLoadError
+from vlgate.models.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual_families import FAMILIES, Family, context, family_of
 from vlgate.models.hub import (
     Pretrained,
@@ -30,7 +28,7 @@ from vlgate.models.hub import (
     read_config,
     weights_form,
 )
-from vlgate.models.inputs import prepared, truncated
+from vlgate.models.inputs import cut_off, prepared
 from vlgate.types import FloatArray, Picture
 
 if TYPE_CHECKING:
@@ -43,21 +41,26 @@ class DualModel:
 
     ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid gives a pair more than one
     half; None for the others, which only rank. ``note`` says what a reader of the results must know, and
-    ``truncated_texts`` counts the texts so far that were longer than the model's context and lost their end.
+    ``cut_texts`` holds the texts so far that were longer than the model's context and lost their end.
     """
 
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
         """Take a model in evaluation mode, with what prepares its inputs; the tokenizer's padding is set here."""
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions count from the left
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
-        self.decision_threshold = _threshold(model) if family.sigmoid else None
-        self.note = _note(self.decision_threshold)
+        self.cut_texts: set[str] = set()
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = threshold_note(self.decision_threshold)
         self._model = model
         self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
         self._length = context(family, model.config, tokenizer)
+
+    @property
+    def truncated_texts(self) -> int:
+        """How many different texts lost their end so far, however often they were encoded."""
+        return len(self.cut_texts)
 
     def encode_images(self, images: Sequence[Picture]) -> FloatArray:
         """Encode pictures.
@@ -73,7 +76,7 @@ class DualModel:
         return self._rows(self._model.get_image_features, inputs)
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; what goes beyond the model's context is cut off and counted.
+        """Encode texts; what goes beyond the model's context is cut off, and those texts are kept in ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
         """
@@ -89,7 +92,8 @@ class DualModel:
         )
         # Only a text that fills the context may have lost something: the others need not be read a second time.
         full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
-        self.truncated_texts += truncated(self._tokenizer, list(compress(cased, full)), length)
+        cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
+        self.cut_texts.update(compress(compress(texts, full), cut))
         names = ("input_ids", "attention_mask", "token_type_ids") if family.mask else ("input_ids",)
         return self._rows(self._model.get_text_features, {name: tokens[name] for name in names if name in tokens})
 
@@ -101,21 +105,18 @@ class DualModel:
 
         with torch.inference_mode():
             found = encode(**{name: tensor.to(self._model.device) for name, tensor in inputs.items()})
-            # Before transformers 5 the features themselves came back.
-            rows = getattr(found, "pooler_output", found).float().cpu().double()
-            normal = torch.nn.functional.normalize(rows, dim=-1)
-        return np.asarray(normal.numpy(), dtype=np.float64)
+            return unit_rows(getattr(found, "pooler_output", found))  # the features themselves came back before 5.0
 
 
-def _threshold(model: Any) -> float:
-    """The cosine at which scale * cosine + bias is 0, and its sigmoid one half."""
-    return -float(model.logit_bias.item()) / math.exp(float(model.logit_scale.item()))
-
-
-def _note(threshold: float | None) -> str:
-    if threshold is None:
-        return ""
-    return f"says yes where the sigmoid that it was trained with is above 1/2: at a cosine above {threshold:.4f}"
+def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
+    """A tokenizer of another model gives words that the model does not have, or has for something else."""
+    if tokenizer.pad_token_id is None:
+        raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save the model's own beside it")
+    if tokenizer.vocab_size > known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {tokenizer.vocab_size:,} tokens, its model knows {known:,}; save the "
+            "tokenizer that the model was trained with beside the weights"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +158,7 @@ class Door:
         images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
         cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
         model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
+        _check_words(source, tokenizer, model.config.text_config.vocab_size)
         what = (identity(source), transformers.__version__, type(tokenizer).__name__, dtype)
         return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
 

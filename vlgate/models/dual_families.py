@@ -23,7 +23,6 @@ class Family:
         length: the context in tokens where training had a shorter one than the model has positions for.
         mask: whether the text encoder is told which tokens are padding.
         lowercase: whether it was trained on texts in lower case, though its tokenizer need not make them so.
-        sigmoid: trained on pairs one by one, so that the sigmoid of scale * cosine + bias is a probability.
         may_miss: weights, as regular expressions, that need not be there: features do not depend on them.
     """
 
@@ -34,7 +33,6 @@ class Family:
     length: int | None = None
     mask: bool = True
     lowercase: bool = False
-    sigmoid: bool = False
     may_miss: tuple[str, ...] = ()
 
 
@@ -48,7 +46,6 @@ FAMILIES = (
         default="google/siglip-base-patch16-224",
         padding="max_length",
         mask=False,
-        sigmoid=True,
     ),
     # Its checkpoints of one resolution are SiglipModels with Gemma's tokenizer, its NaFlex ones Siglip2Models.
     Family(
@@ -58,7 +55,6 @@ FAMILIES = (
         padding="max_length",
         mask=False,
         lowercase=True,
-        sigmoid=True,
     ),
     # 512 positions, of which training used 64. The feature is the first token's state; BERT's pooler is not used.
     Family(
@@ -68,7 +64,8 @@ FAMILIES = (
         length=64,
         may_miss=(r"text_model\.pooler\..*",),
     ),
-    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, default="BAAI/AltCLIP"),
+    # 512 again, of which the authors use 77 (FlagAI, examples/AltCLIP).
+    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, default="BAAI/AltCLIP", length=77),
     Family(
         name="metaclip2",
         model_types={"metaclip_2": "MetaClip2Model"},

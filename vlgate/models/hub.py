@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.damaged import damaged, one_line
 from vlgate.models.device import pick_dtype
 from vlgate.models.fingerprint import digest, digest_path
+from vlgate.models.inputs import knows_words
+from vlgate.models.quiet import no_bars
+from vlgate.models.whole import check_complete, check_type
 
 CONFIG = "config.json"
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -26,7 +30,6 @@ _BINS = ("pytorch_model.bin", "pytorch_model-*-of-*.bin")
 _READ = (".json", ".txt", ".model", ".jinja", ".safetensors", ".bin")
 _REPOSITORY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 _FORMS = "expected a hub repository ORG/NAME, with @REVISION where it is not the newest, or a local folder"
-_DAMAGED = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, ImportError, EOFError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,42 +201,33 @@ def load_model(
         pickle is read as tensors only; code of a repository is never run.
     """
     folder = folder_of(source)
-    safe = weights_form(folder) is SAFE
+    safe = _form_of(source) is SAFE
     if "config" not in kwargs:
-        _check_type(cls, source)
-    damaged: tuple[type[Exception], ...] = (*_DAMAGED, *_foreign_errors())
+        check_type(cls, source.asked, read_config(source))
     try:
         # Sizes that do not match come back in ``info``; the library's own error for them names none.
-        model, info = cls.from_pretrained(
-            str(folder), dtype=pick_dtype(dtype), use_safetensors=safe, weights_only=True, local_files_only=True,
-            trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True, **kwargs,
-        )  # fmt: skip
-    except damaged as error:
+        with no_bars():
+            model, info = cls.from_pretrained(
+                str(folder), dtype=pick_dtype(dtype), use_safetensors=safe, weights_only=True, local_files_only=True,
+                trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True, **kwargs,
+            )  # fmt: skip
+    except damaged() as error:
         raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
-    _check_complete(source, cls.__name__, info, may_miss)
+    check_complete(source.asked, cls.__name__, info, may_miss)
     try:
         return model.eval().to(device)
     except RuntimeError as error:
         raise ModelLoadError(f"{source.asked} does not go onto device={device!r} ({error}); try another") from error
 
 
-def _check_type(cls: Any, source: Pretrained) -> None:
-    """A class fills itself from a checkpoint of another architecture as far as the names agree, and only warns."""
-    wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
-    found = read_config(source).get("model_type", wanted)
-    if wanted and found != wanted:
-        raise ModelLoadError(
-            f"{source.asked} is a checkpoint of model_type {found!r}; {cls.__name__} needs {wanted!r}; name another "
-            "checkpoint, or the model that reads this one"
-        )
-
-
-def _foreign_errors() -> tuple[type[Exception], ...]:
-    import pickle
-
-    from safetensors import SafetensorError
-
-    return SafetensorError, pickle.UnpicklingError
+def _form_of(source: Pretrained) -> tuple[str, ...]:
+    try:
+        return weights_form(folder_of(source))
+    except ModelLoadError as error:
+        if source.local:
+            raise
+        fetch = f"fetch the rest where there is a network (hf download {source.location})"
+        raise ModelLoadError(f"{error}; {fetch}") from error
 
 
 def _cannot(source: Pretrained, folder: Path, name: str, error: Exception) -> str:
@@ -241,34 +235,30 @@ def _cannot(source: Pretrained, folder: Path, name: str, error: Exception) -> st
     if kind == "UnpicklingError":  # torch's own message tells how to run what is in it
         why = f"{PICKLED[0]} holds more than tensors, or is damaged, and is not opened; convert it to safetensors"
     else:
-        why = f"{kind}: {next(iter(str(error).strip().splitlines()), '')}"
+        why = f"{kind}: {one_line(error)}"
     named = re.search(r"requires the (\S+) library", str(error)) if isinstance(error, ImportError) else None
-    needs = f"; pip install 'vlgate[hf]' {named[1].lower()}" if named else ""
-    return f"{name} cannot be loaded from {source.asked} (in {folder}): {why}{needs}"
-
-
-def _check_complete(source: Pretrained, name: str, info: dict[str, Any], may_miss: Collection[str]) -> None:
-    lost = dict.fromkeys(info["missing_keys"], "missing")
-    lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
-    some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
-    if some:
-        surplus = f"; it has {', '.join(sorted(info['unexpected_keys'])[:3])}" if info["unexpected_keys"] else ""
-        raise ModelLoadError(
-            f"{source.asked} lacks {len(some)} weights of {name} ({', '.join(some[:3])}){surplus}; they would be "
-            f"random numbers, and so would the replies; name a checkpoint that was trained as a {name}"
-        )
+    remedy = f"pip install 'vlgate[hf]' {named[1].lower()}" if named else f"{_holdings(folder)}; save or fetch it anew"
+    return f"{name} cannot be loaded from {source.asked} (in {folder}): {why}; {remedy}"
 
 
 def load_processor(cls: Any, source: Pretrained, **kwargs: Any) -> Any:
     """Load a processor, tokenizer or image processor of transformers; ``kwargs`` go to ``cls.from_pretrained``.
 
-    Raises: ModelLoadError.
+    Raises: ModelLoadError, also where a tokenizer comes without its vocabulary: the library makes one up to which all
+        words are unknown, and says nothing.
     """
     folder = folder_of(source)
     try:
-        return cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
-    except _DAMAGED as error:
+        with no_bars():
+            found = cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
+    except damaged() as error:
         raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
+    if not knows_words(getattr(found, "tokenizer", found)):
+        raise ModelLoadError(
+            f"the tokenizer of {source.asked} knows no words: {_holdings(folder)}; expected tokenizer.json or the "
+            "vocabulary's own files; save the tokenizer beside the weights"
+        )
+    return found
 
 
 def identity(source: Pretrained) -> str:

@@ -43,14 +43,33 @@ def prepared(pictures: Sequence[Picture], prepare: Callable[[Image], T]) -> list
 
 
 def truncated(tokenizer: Any, texts: Sequence[str], length: int) -> int:
-    """Count the texts that lose their end where they are cut at ``length`` tokens, special tokens included.
+    """Count the texts that lose their end where they are cut at ``length`` tokens; see ``cut_off``."""
+    return sum(cut_off(tokenizer, texts, length))
+
+
+def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
+    """Say which texts lose their end where they are cut at ``length`` tokens, special tokens included.
 
     Args:
         tokenizer: of transformers.
         texts: n of them.
         length: the model's context.
+
+    Returns: n truths.
     """
     if not texts:
-        return 0
-    # The tokenizer would warn of texts that are longer than the model takes, which is what is counted here.
-    return sum(len(ids) > length for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"])
+        return []
+    # The tokenizer would warn of texts that are longer than the model takes, which is what is looked for here.
+    return [len(ids) > length for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+
+
+def knows_words(tokenizer: Any) -> bool:
+    """Whether a tokenizer has a vocabulary beside its special tokens; True for what is no tokenizer.
+
+    Args:
+        tokenizer: of transformers.
+    """
+    special = getattr(tokenizer, "all_special_tokens", None)
+    if special is None or tokenizer.vocab_size > len(special) + 1:
+        return True
+    return bool(set(tokenizer.get_vocab()) - {*special, "▁"})  # T5's has the blank even where it has no words

@@ -1,62 +1,62 @@
 """``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and their relatives).
 
-The score is the cosine. A logit scale and bias, as SigLIP has them, would not change the order of two scores.
+The score is the cosine. A logit scale and bias, as SigLIP has them, would not change the order of two scores; they make
+the decision threshold.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vlgate.errors import ModelLoadError
-from vlgate.models.open_clip_weights import (
-    CONFIG,
-    Source,
-    check_names,
-    check_pickle,
-    identity,
-    parse,
-    weights_file,
-)
+from vlgate.models.cosine import sigmoid_threshold, threshold_note, unit_rows
+from vlgate.models.device import pick_dtype
+from vlgate.models.inputs import prepared
+from vlgate.models.open_clip_parts import create, refuse_code, tokenizer_of, transform_of, unsaid
+from vlgate.models.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
 from vlgate.types import FloatArray, Picture
 
 if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
 
-_PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-_PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")
-
 
 class OpenClip:
     """An open_clip model.
 
-    ``note`` says what a reader of the results must know ("" for nothing), ``truncated_texts`` counts the texts so far
-    that were longer than the model's context and lost their end.
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid gives a pair more than one
+    half; None for the others, which only rank. ``note`` says what a reader of the results must know ("" for nothing),
+    ``cut_texts`` holds the texts so far that were longer than the model's context and lost their end.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, dtype: str, note: str, fingerprint: str) -> None:
-        """Take a model that open_clip made, in evaluation mode, with its tokenizer."""
-        from open_clip.transform import PreprocessCfg, image_transform_v2
-
-        self.note = note
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        prepare: Callable[[Image], torch.Tensor],
+        *,
+        dtype: str,
+        note: str,
+        fingerprint: str,
+    ) -> None:
+        """Take a model that open_clip made, in evaluation mode, with what prepares its texts and pictures."""
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
-        self._model = model.eval()
+        self.cut_texts: set[str] = set()
+        self._model = model
         self._tokenizer = tokenizer
-        self._preprocess: Callable[[Image], torch.Tensor] = image_transform_v2(
-            PreprocessCfg(**model.visual.preprocess_cfg), is_train=False
-        )
+        self._prepare = prepare
         self._device = next(model.parameters()).device
-        self._precision = _PRECISIONS[dtype]
+        self._dtype = pick_dtype(dtype)
+
+    @property
+    def truncated_texts(self) -> int:
+        """How many different texts lost their end so far, however often they were encoded."""
+        return len(self.cut_texts)
 
     def encode_images(self, images: Sequence[Picture]) -> FloatArray:
         """Encode pictures.
@@ -64,44 +64,35 @@ class OpenClip:
         Returns: rows of length 1, shape (n, d).
         Raises: PictureError for the first picture that cannot be decoded.
         """
-        import open_clip
         import torch
 
-        with ThreadPoolExecutor(_workers()) as pool:
-            prepared = list(pool.map(lambda picture: self._preprocess(picture.image()), images))
-        pixels = torch.stack(prepared).to(self._device, open_clip.get_input_dtype(self._precision))
-        return self._encode(self._model.encode_image, pixels)
+        pixels = torch.stack(prepared(images, self._prepare))
+        return self._rows(self._model.encode_image, pixels.to(self._dtype))
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; what goes beyond the model's context is cut off and counted.
+        """Encode texts; what goes beyond the model's context is cut off, and those texts are kept in ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
         """
         tokens = self._tokenizer(list(texts))
-        self.truncated_texts += _truncated(self._tokenizer, texts, tokens)
-        return self._encode(self._model.encode_text, tokens.to(self._device))
+        self.cut_texts.update(compress(texts, _cut_off(self._tokenizer, texts, tokens)))
+        return self._rows(self._model.encode_text, tokens)
 
-    def _encode(self, encode: Callable[..., torch.Tensor], inputs: torch.Tensor) -> FloatArray:
+    def _rows(self, encode: Callable[..., torch.Tensor], inputs: torch.Tensor) -> FloatArray:
         import torch
 
         with torch.inference_mode():
-            rows = encode(inputs, normalize=False).float().cpu().double()
-            normal = torch.nn.functional.normalize(rows, dim=-1)
-        return np.asarray(normal.numpy(), dtype=np.float64)
+            return unit_rows(encode(inputs.to(self._device), normalize=False))
 
 
-def _workers() -> int:
-    """How many threads decode pictures; PIL lets go of the interpreter's lock while it does."""
-    return min(8, os.cpu_count() or 1)
-
-
-def _truncated(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> int:
-    """Count the texts that were cut off: with one more place they would have had something other than their end."""
+def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list[bool]:
+    """Say which texts were cut off: with one more place they would have had something other than their end."""
     length = tokens.shape[1]
     wide = tokenizer(list(texts), context_length=length + 1)
     # This kind of tokenizer ends every row with a class token, long or short.
     last = length - 1 if getattr(tokenizer, "tokenizer_mode", "") == "clips" else length
-    return int((wide[:, :last] != tokens[:, :last]).any(dim=1).sum())
+    found: list[bool] = (wide[:, :last] != tokens[:, :last]).any(dim=1).tolist()
+    return found
 
 
 def check(weights: str, folder: Path) -> None:
@@ -132,78 +123,16 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
 
     check_names(source)
     file = weights_file(source)
-    if file is not None:
-        check_pickle(file)
-    _refuse_code(source)
-    what = f"{identity(source, file, seed)} {open_clip.__version__} {dtype}"
-    note = f"untrained on purpose, with random weights of seed {seed}" if source.kind == "random" else ""
-    try:
-        model = _create(source, device, dtype, seed)
-    except (RuntimeError, ValueError, OSError, KeyError, TypeError) as error:
-        raise ModelLoadError(f"open_clip:{weights} cannot be built from {file or source.name}: {error}") from error
-    return OpenClip(model, _tokenizer(source), dtype=dtype, note=note, fingerprint=what)
-
-
-def _tokenizer(source: Source) -> Any:
-    import open_clip
-    from huggingface_hub import constants
-
-    try:
-        return open_clip.get_tokenizer(source.name)
-    except (OSError, ValueError, ImportError) as error:
-        named = open_clip.get_model_config(source.name)["text_cfg"].get("hf_tokenizer_name", "")
-        place = source.path if source.kind == "folder" else f"{named} in {constants.HF_HUB_CACHE}"
-        raise ModelLoadError(
-            f"open_clip: no tokenizer for {source.name}: looked for {place} ({error}); "
-            f"fetch it where there is a network (hf download {named}), or save it into the model's own folder"
-        ) from error
-
-
-def _refuse_code(source: Source) -> None:
-    """A configuration from elsewhere may ask transformers to run the code of a repository."""
-    import open_clip
-
-    try:
-        config = json.dumps(open_clip.get_model_config(source.name))
-    except (ValueError, OSError) as error:
-        raise ModelLoadError(f"open_clip: {CONFIG} of {source.name} cannot be read ({error}); save it anew") from error
-    if "trust_remote_code" in config:
-        raise ModelLoadError(f"open_clip: the configuration of {source.name} asks to run its own code; it is refused")
-
-
-def _create(source: Source, device: str, dtype: str, seed: int) -> Any:
-    import open_clip
-    import torch
-
-    wanted = open_clip.get_pretrained_cfg(source.name, source.tag) if source.kind == "tag" else {}
-    untrained = source.kind == "random"
-    with torch.random.fork_rng(devices=[]) if untrained else nullcontext(), warnings.catch_warnings():
-        # Weights that were trained with QuickGELU get it. A configuration that has it and a tag that does not say so
-        # (roberta-ViT-B-32) is right as it stands, though open_clip warns.
-        warnings.filterwarnings("ignore", message="QuickGELU mismatch")
-        if untrained:
-            torch.default_generator.manual_seed(seed)
-        return open_clip.create_model(
-            source.name,
-            {"tag": source.tag, "file": str(source.path)}.get(source.kind),
-            precision=_PRECISIONS[dtype],
-            device=device,
-            load_weights=not untrained,
-            require_pretrained=not untrained,
-            pretrained_text=False,
-            force_quick_gelu=bool(wanted.get("quick_gelu")),
-            force_preprocess_cfg=_preprocessing(source.name) if source.kind in ("file", "random") else None,
-        )
-
-
-def _preprocessing(arch: str) -> dict[str, Any]:
-    """How pictures are prepared for an architecture, where all of its published weights agree.
-
-    A file of weights does not say it, and open_clip would prepare pictures for SigLIP as for CLIP. Empty where they
-    do not agree: open_clip then takes its default.
-    """
-    import open_clip
-
-    published = [open_clip.get_pretrained_cfg(arch, tag) for tag in open_clip.list_pretrained_tags_by_model(arch)]
-    found = [{name: config[name] for name in _PREPROCESSING} for config in published]
-    return found[0] if found and all(config == found[0] for config in found) else {}
+    sizes = shapes(file) if file is not None else {}  # before open_clip opens it: nothing in it is run
+    refuse_code(source)
+    model = create(source, file, device=device, dtype=dtype, seed=seed)
+    check_sizes(source, sizes, model)
+    random = f"untrained on purpose, with random weights of seed {seed}" if source.kind == "random" else ""
+    return OpenClip(
+        model,
+        tokenizer_of(source),
+        transform_of(source, model),
+        dtype=dtype,
+        note=random or unsaid(source),
+        fingerprint=f"{identity(source, file, seed)} {open_clip.__version__} {dtype}",
+    )

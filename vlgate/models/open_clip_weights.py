@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.damaged import damaged
 from vlgate.models.fingerprint import digest_path
 
 CONFIG = "open_clip_config.json"
@@ -141,29 +143,71 @@ def _not_here(source: Source, place: str, error: Exception) -> str:
     )
 
 
-def check_pickle(file: Path) -> None:
-    """Read a file that is no safetensors as tensors only, so that nothing in it is run.
+def shapes(file: Path) -> dict[str, tuple[int, ...]]:
+    """The names and shapes of the tensors in a file of weights, and that it holds nothing else.
 
-    open_clip falls back to a full unpickling where reading as tensors raises TypeError; a file that comes through
-    here cannot get there.
+    A file that is no safetensors is read as tensors only, so that nothing in it is run. open_clip falls back to a full
+    unpickling where reading as tensors raises TypeError; a file that comes through here cannot get there.
 
     Raises: ModelLoadError.
     """
-    import pickle
+    try:
+        return _safe_shapes(file) if file.suffix == ".safetensors" else _pickled_shapes(file)
+    except damaged() as error:
+        pickled = "" if file.suffix == ".safetensors" else "holds more than tensors, or "
+        raise ModelLoadError(
+            f"open_clip: {file} {pickled}is damaged, and is not opened ({type(error).__name__}); "
+            "fetch it anew, or convert it to safetensors"
+        ) from error
 
+
+def _safe_shapes(file: Path) -> dict[str, tuple[int, ...]]:
+    from safetensors import safe_open
+
+    with safe_open(file, framework="numpy") as opened:
+        return {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118  # no mapping
+
+
+def _pickled_shapes(file: Path) -> dict[str, tuple[int, ...]]:
     import torch
 
-    if file.suffix == ".safetensors":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of pickle protocols that it may not read; it raises then
+        found = torch.load(file, map_location="cpu", weights_only=True)
+    states = found.get("state_dict", found)
+    if not states:
+        raise ValueError("it holds nothing")
+    return {name.removeprefix("module."): tuple(tensor.shape) for name, tensor in states.items()}
+
+
+def check_sizes(source: Source, sizes: Mapping[str, tuple[int, ...]], model: Any) -> None:
+    """Hold local weights against the model where open_clip makes up for what does not fit, and says nothing.
+
+    It stretches positions that were trained for pictures or texts of another size, and takes a bias that is not there
+    for 0, from which the decision threshold would come.
+
+    Args:
+        source: where the weights come from; what is published for an architecture is taken as it is.
+        sizes: of the weights, by name.
+        model: made by open_clip.
+
+    Raises: ModelLoadError.
+    """
+    if source.kind not in ("file", "folder"):
         return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns of pickle protocols that it may not read; it raises then
-            torch.load(file, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, TypeError, ValueError, EOFError, KeyError, OSError) as error:
+    states = model.state_dict()
+    if "logit_bias" in states and "logit_bias" not in sizes:
         raise ModelLoadError(
-            f"open_clip: {file} holds more than tensors, or is damaged, and is not opened "
-            f"({type(error).__name__}); convert it to safetensors"
-        ) from error
+            f"open_clip: {source.path} lacks logit_bias, which {source.name} was trained with; name the architecture "
+            "of these weights"
+        )
+    for name, tensor in states.items():
+        has, wants = sizes.get(name), tuple(tensor.shape)
+        if name.endswith("positional_embedding") and has not in (None, wants):
+            raise ModelLoadError(
+                f"open_clip: {name} of {source.path} is of shape {has} instead of {wants}: the weights were trained "
+                f"with pictures or texts of another size than {source.name} takes; name their own architecture"
+            )
 
 
 def identity(source: Source, file: Path | None, seed: int) -> str:
@@ -173,5 +217,6 @@ def identity(source: Source, file: Path | None, seed: int) -> str:
     # A file in the hub's cache is a link to a blob that is named by the hash of its content.
     blob = file.resolve().name
     content = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else digest_path(file)
-    config = digest_path(source.path / CONFIG) if source.kind == "folder" and source.path is not None else ""
+    beside = file.parent / CONFIG
+    config = digest_path(beside) if source.kind in ("folder", "hub") and beside.is_file() else ""
     return f"{source.name if source.kind != 'folder' else ''} {source.tag} {content} {config}"
