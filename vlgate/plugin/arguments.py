@@ -19,7 +19,9 @@ from vlgate.plugin.settings import SETTINGS
 
 
 def joined(args: Sequence[str], folder: Path) -> list[str]:
-    """The same arguments, with ``--option=value`` for each of our options whose value exists as a path.
+    """The same arguments, with ``--option=value`` for each of our options whose value is, or will be, a path.
+
+    The folder of results is made while the session starts, and xdist's workers would meet it as a path.
 
     Args:
         args: as the user gave them.
@@ -30,7 +32,7 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
     ours = {f"--{setting.name}" for setting in SETTINGS}
     found: list[str] = []
     for arg in args:
-        if found and found[-1] in ours and (folder / arg).exists():
+        if found and found[-1] in ours and (found[-1] == "--results" or (folder / arg).exists()):
             found[-1] = f"{found[-1]}={arg}"
         else:
             found.append(arg)
