@@ -464,3 +464,38 @@ def test_a_dual_encoder_may_have_a_decision_threshold():
     pairs = [match(A, "one"), match(A, "two")]
     found = scorer(Clip()).predict(pairs)
     assert all(prediction.accepted is (prediction.score > 0.0) for prediction in found.values())
+
+
+SHORT, LONG = "a cup", "a cup on a table beside a window"
+
+
+class Cutting:
+    """It reads eight characters of a text, and says so."""
+
+    def note(self, kind, items):
+        super().note(kind, items)
+        self.__dict__.setdefault("cut_texts", set())
+        texts = [getattr(item, "question", None) or getattr(item, "text", item) for item in items]
+        self.cut_texts |= {text for text in texts if isinstance(text, str) and len(text) > 8}
+
+
+@pytest.mark.parametrize(
+    ("way", "requests"),
+    [
+        (Matcher, (match(picture("1"), SHORT), match(picture("1"), LONG))),
+        (Dual, (match(picture("1"), SHORT), match(picture("1"), LONG))),
+        (Reader, (Read(text=SHORT), Read(text=LONG))),
+        (Answerer, (ask(picture("1"), "cup?"), ask(picture("1"), "is it a cup on a table?"))),
+        (Matcher, (ask(picture("1"), "?", "no", "yes"), ask(picture("1"), "?", "no", "certainly"))),
+    ],
+)
+def test_a_text_whose_end_the_model_did_not_read_is_told_of_its_own_requests(way, requests):
+    found = scorer(type("Cut", (Cutting, way), {})()).predict(requests)
+    assert [found[request].cut for request in requests] == [False, True]
+
+
+def test_a_text_that_is_cut_within_a_question_is_told_of_its_pair():
+    model = Answerer()
+    model.cut_texts = {f'Does "{LONG}" describe the picture?'}
+    pairs = [match(picture("1"), text) for text in (SHORT, LONG)]
+    assert [scorer(model).predict(pairs)[pair].cut for pair in pairs] == [False, True]

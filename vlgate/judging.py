@@ -38,6 +38,8 @@ def _verdict(case: Case, replies: _Replies, batch: Batch, ruling: _Judge) -> Ver
         why = f"{case.origin or case.id}: {lacking[1]}"
         return Verdict(case=case, predictions=replies, state=state, right=False, facts=_UNJUDGED, why=why)
     facts, right, why = ruling(case, replies, batch)
+    if cut := sum(reply.cut for reply in replies):
+        why += f"; the model did not read the end of {cut} of {len(replies)} texts"
     return Verdict(case=case, predictions=replies, state="judged", right=right, facts=facts, why=why)
 
 

@@ -15,5 +15,4 @@ class ModelCard:
     fingerprint: str = ""
     ways: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    truncated_texts: int = 0
     checks: tuple[Mapping[str, object], ...] = ()

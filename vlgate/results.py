@@ -41,6 +41,11 @@ class TableResult:
         """How many judged cases hold an exact tie of two scores that should differ."""
         return int(self.columns.facts["tied"].sum()) if "tied" in self.columns.facts else 0
 
+    @property
+    def cut(self) -> int:
+        """How many judged cases hold a text of which the model did not read the end."""
+        return sum(v.state == "judged" and any(reply.cut for reply in v.predictions) for v in self.verdicts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:

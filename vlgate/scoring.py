@@ -6,6 +6,7 @@ A model is known here by the protocols of ``vlgate.types`` only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
@@ -163,11 +164,12 @@ class Scorer:
 
     def _prediction(self, request: Request, reply: float | str | Problem, accepted: bool | None = None) -> Prediction:
         if isinstance(reply, float):
-            return Prediction(request=request, score=reply, accepted=accepted)
+            return Prediction(request=request, score=reply, accepted=accepted, cut=_cut(self.model, request))
         if isinstance(reply, Problem):
             skipped = reply.skipped or (reply.missing and self.on_missing == "skip")
             return Prediction(request=request, problem=reply.why, skipped=skipped)
-        return Prediction(request=request, answer=None if reply == TIED else reply)
+        answer = None if reply == TIED else reply
+        return Prediction(request=request, answer=answer, cut=_cut(self.model, request))
 
 
 def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
@@ -208,6 +210,16 @@ def _dot(
             f"the model {name!r} encodes pictures as {image.shape} and texts as {row.shape}; both must be (d,)"
         )
     return float(image @ row)
+
+
+def _cut(model: object, request: Request) -> bool:
+    """Whether a text by which the model replied to a request is among its ``cut_texts``: it did not read the end."""
+    cut: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
+    if not cut:
+        return False
+    if isinstance(request, Ask):
+        return not cut.isdisjoint((request.question, *(_completed(request, one).text for one in request.choices)))
+    return request.text in cut or (isinstance(request, Match) and _described(request).question in cut)
 
 
 def _described(pair: Match) -> Ask:

@@ -170,7 +170,8 @@ class Prediction:
 
     ``score`` is the match score or the perplexity, ``answer`` the reply to a question (None where the model cannot
     tell its best choices apart), ``accepted`` the model's own yes or no where it gives one. ``problem`` says why there
-    is no reply; ``skipped`` marks a request that was left out on purpose (``--missing-images skip``).
+    is no reply; ``skipped`` marks a request that was left out on purpose (``--missing-images skip``), and ``cut`` one
+    of whose text the model did not read the end.
     """
 
     request: Request
@@ -179,6 +180,7 @@ class Prediction:
     accepted: bool | None = None
     problem: str | None = None
     skipped: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,9 +129,9 @@ def test_texts_that_lose_their_end_are_counted(name, folder):
     room = len(model._prepare.tokenizer("red")["input_ids"]) - 1  # the special tokens
     fits, long = " ".join(["red"] * (16 - room)), " ".join(["red"] * (17 - room))
     model.match(pairs([fits, "red"], 1))
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
     model.match(pairs([long, "red", f"{long} red red", fits], 1))
-    assert model.truncated_texts == 2
+    assert len(model.cut_texts) == 2
     cut, whole = model.match(pairs([f"{fits} blue", fits], 1))
     assert cut == pytest.approx(whole, abs=1e-5)
 
@@ -142,11 +142,11 @@ def test_a_picture_that_fails_fails_unchanged_and_counts_nothing(model):
     def fail():
         raise error
 
-    before = model.truncated_texts
+    before = len(model.cut_texts)
     with pytest.raises(PictureError) as caught:
         model.match([*pairs(["red " * 40]), Match(picture=Picture(key="bad", load=fail), text="red")])
     assert caught.value is error
-    assert model.truncated_texts == before
+    assert len(model.cut_texts) == before
 
 
 def test_half_precision(name, folder, model):

@@ -131,9 +131,9 @@ def test_texts_that_lose_their_end_are_counted(folders, kind):
     fit = sum(len(tokenizer(text)["input_ids"]) <= LENGTH.get(kind, 24) for text in words)
     assert 3 < fit < 25
     model.encode_texts(words[:fit])
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
     rows = model.encode_texts(words)
-    assert model.truncated_texts == len(words) - fit
+    assert len(model.cut_texts) == len(words) - fit
     # What fits is read to its end; what grows behind the end is not read.
     assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
     assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
@@ -164,7 +164,7 @@ def test_a_text_counts_once_however_often_it_is_cut(folders):
     for texts in ([LONG, "a", LONG], [LONG], ["a", f"a {LONG}"]):
         model.encode_texts(texts)
     assert model.cut_texts == {LONG, f"a {LONG}"}
-    assert model.truncated_texts == 2
+    assert len(model.cut_texts) == 2
 
 
 def test_letters_large_and_small(models):

@@ -60,7 +60,7 @@ def test_siglips_own_tokenizer(tmp_path):
         ids = [*reader.encode(plain)[: CONTEXT - 1], 1]
         assert row == ids + [1] * (CONTEXT - len(ids))
     assert list(inputs) == ["input_ids"]
-    assert model.truncated_texts == 1
+    assert len(model.cut_texts) == 1
 
 
 @pytest.mark.parametrize("kind", ["siglip2", "naflex"])
@@ -84,4 +84,4 @@ def test_siglip_2s_tokenizer(tmp_path, kind, side):
         ids = [*(vocab[letter] for letter in text.lower().replace(" ", "▁")[: CONTEXT - 1]), 1]
         assert row == ids + [0] * (CONTEXT - len(ids))
     assert list(inputs) == ["input_ids"]
-    assert model.truncated_texts == 1
+    assert len(model.cut_texts) == 1

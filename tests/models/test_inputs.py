@@ -5,7 +5,7 @@ import transformers
 from PIL import Image
 
 from vlgate.errors import PictureError
-from vlgate.models.inputs import knows_words, prepared, rgb_images, truncated
+from vlgate.models.inputs import cut_texts, knows_words, prepared, rgb_images
 from vlgate.types import Picture
 
 
@@ -52,8 +52,8 @@ def test_texts_that_lose_their_end():
         assert (truncation, verbose) == (False, False)
         return {"input_ids": [text.split() for text in texts]}
 
-    assert truncated(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == 2
-    assert truncated(tokenizer, [], 3) == 0
+    assert cut_texts(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == {"a b c d", "a b c d e"}
+    assert cut_texts(tokenizer, [], 3) == set()
 
 
 def test_a_tokenizer_that_knows_no_words():

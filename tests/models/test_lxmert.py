@@ -99,7 +99,7 @@ def test_a_picture_without_features_has_no_reply(base, tmp_path, monkeypatch):
     with pytest.raises(NoReplyError) as caught:
         model.match(PAIRS)
     assert caught.value.positions == {place for place, pair in enumerate(PAIRS) if pair.picture.key == "blue-1"}
-    assert model.truncated_texts == 0  # they are counted when they are asked again, without the lost ones
+    assert len(model.cut_texts) == 0  # they are counted when they are asked again, without the lost ones
 
 
 def test_features_of_another_size(base, tmp_path, monkeypatch):
@@ -161,13 +161,13 @@ def test_the_pretrained_model_answers_where_its_answers_are_named(base, tmp_path
 def test_texts_that_lose_their_end_are_counted(base, matcher, tmp_path):
     fits, long = "cat " * 22, "cat " * 23 + "dog"
     matcher.match([Match(picture=picture(0), text=fits)])
-    assert matcher.truncated_texts == 0
+    assert len(matcher.cut_texts) == 0
     matcher.match([Match(picture=picture(0), text=text) for text in (long, fits, "a cat")])
-    assert matcher.truncated_texts == 1
+    assert len(matcher.cut_texts) == 1
     short = lxmert.build(f"{base}?max_length=5", tmp_path)
     texts = ["a red square", "a red square on the left", "a red square in it"]
     scores = short.match([Match(picture=picture(0), text=text) for text in texts])
-    assert short.truncated_texts == 2
+    assert len(short.cut_texts) == 2
     assert scores == pytest.approx([scores[0]] * 3, rel=1e-5)
 
 

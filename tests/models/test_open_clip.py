@@ -155,10 +155,10 @@ def test_untrained_on_purpose_is_reproducible_and_says_so(tmp_path, model):
 def test_texts_that_lose_their_end_are_counted(tmp_path):
     model = of(f"{ARCH}/random", tmp_path)
     model.encode_texts(["cat " * 9, "cat " * 10])  # with the two ends, 12 places hold 10 words
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
     model.encode_texts(["cat " * 11, "a cat", "cat " * 10 + "!", "cat " * 40])
     model.encode_texts(["!" * 3 + " cat" * 10])
-    assert model.truncated_texts == 4
+    assert len(model.cut_texts) == 4
 
 
 @pytest.fixture

@@ -155,9 +155,9 @@ def test_questions_that_lose_their_end_are_counted(name, folder):
     model = of(name, folder, folder)
     long = [Ask(picture=ask.picture, question="red " * 20, choices=("yes", "no")) for ask in asks(1)[:1]]
     model.answer(asks())
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
     model.answer([*asks(), *long])
-    assert model.truncated_texts == 1
+    assert len(model.cut_texts) == 1
     error = PictureError("bad", "it is torn", "mend it")
 
     def fail():
@@ -166,7 +166,7 @@ def test_questions_that_lose_their_end_are_counted(name, folder):
     with pytest.raises(PictureError) as caught:
         model.answer([*long, Ask(picture=Picture(key="bad", load=fail), question="red ?", choices=("yes", "no"))])
     assert caught.value is error
-    assert model.truncated_texts == 1
+    assert len(model.cut_texts) == 1
 
 
 def test_a_choice_that_the_vocabulary_lacks_is_said_and_counted(tmp_path):

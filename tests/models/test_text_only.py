@@ -120,7 +120,7 @@ def test_batches_order_and_longer_neighbours_make_no_difference(name, start):
     assert np.ptp(together) > 1
     assert np.concatenate([model.perplexity([text]) for text in TEXTS]) == pytest.approx(together, rel=1e-5)
     assert model.perplexity(TEXTS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
 
 
 def by_hand(kind, text):
@@ -193,9 +193,9 @@ def test_texts_that_lose_their_end_are_counted(name, fit, start):
     model = loaded(name, start).model
     words = LONG.split()
     model.perplexity([" ".join(words[:fit]), TEXTS[1]])
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
     longer = model.perplexity([" ".join(words[: fit + 1]), TEXTS[1], LONG])
-    assert model.truncated_texts == 2
+    assert len(model.cut_texts) == 2
     assert longer[0] == pytest.approx(longer[2], rel=1e-5)
 
 
@@ -285,7 +285,7 @@ def test_texts_are_cut_where_robertas_places_end(tmp_path):
     words = LONG.split()
     whole, cut, longer = model.perplexity([" ".join(words[:length]) for length in (28, 29, 40)])
     assert np.isfinite(whole)
-    assert model.truncated_texts == 2
+    assert len(model.cut_texts) == 2
     assert cut == pytest.approx(longer, rel=1e-5)
 
 

@@ -71,7 +71,7 @@ def test_scores_are_one_number_a_pair(model):
     assert scores.dtype == np.float64
     assert len(np.unique(scores.round(6))) == 9
     assert model.note.startswith("regions of a stub")
-    assert model.truncated_texts == 0
+    assert len(model.cut_texts) == 0
 
 
 def test_batch_and_order_and_padding_make_no_difference(model):
@@ -228,7 +228,7 @@ def test_texts_that_lose_their_end_are_counted(folders):
         model = built(folders, kind, weights)
         texts = ["a " * (most - 2), "a " * (most - 1), "the " * 40]
         scores = model.match([Match(picture=tiny.picture(0), text=text) for text in texts])
-        assert model.truncated_texts == 2
+        assert len(model.cut_texts) == 2
         assert scores[0] == pytest.approx(scores[1], rel=1e-4)
         assert scores[1] != pytest.approx(scores[2], rel=1e-3)
 

@@ -1,5 +1,8 @@
 """What a model is asked beside the cases, and what is said of it where several workers loaded it."""
 
+import pyarrow.parquet as pq
+import pytest
+
 from vlgate.model_card import ModelCard
 from vlgate.plugin.loading import merged
 
@@ -29,3 +32,24 @@ def test_what_any_worker_notes_is_said_once():
         ModelCard(name="one", notes=("regions of a stub", "2 replies unread")),
     ]
     assert merged(cards, "one").notes == ("regions of a stub", "3 replies unread", "2 replies unread")
+
+
+CUTTING = """
+cut_texts = set()
+def match(self, pairs):
+    self.cut_texts |= {pair.text for pair in pairs if len(pair.text) > 17}
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_said_of_their_cases(place, workers):
+    place.valse(12)  # "There are 10 dogs." has 18 characters, "There are no 0 dogs." 20
+    place.thresholds()
+    result = place.run(place.model(CUTTING), "--device=cpu", *workers)
+    result.stdout.fnmatch_lines(["*valse/existence: 12 of 12 cases judged; 12 with a text whose end*"])
+    assert place.table()["cut"] == 12
+    cases = pq.read_table(place.path / "out" / "cases.parquet").to_pylist()
+    said = {row["case"]: row["why"].rpartition("; ")[2] for row in cases}
+    assert said["record_2"] == "the model did not read the end of 1 of 2 texts"
+    assert said["record_11"] == "the model did not read the end of 2 of 2 texts"

@@ -1,4 +1,4 @@
-"""What models that answer questions about pixels have in common: the batch, and the count of texts that were cut."""
+"""What models that answer questions about pixels have in common: the batch, and the texts that were cut."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Replies(Protocol):
 class QuestionAnswerer:
     """A model that answers questions about pictures.
 
-    ``truncated_texts`` counts the questions so far that lost their end.
+    ``cut_texts`` holds the questions so far that lost their end.
     """
 
     def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
         """Take an architecture's way to its answers, and what makes its inputs."""
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self._replies = replies
         self._prepare = prepare
 
@@ -59,7 +59,7 @@ class QuestionAnswerer:
         )
         with torch.inference_mode():
             found = self._replies.reply(inputs, questions)
-        self.truncated_texts += inputs.cut  # last, so that a batch that is asked again counts once
+        self.cut_texts |= inputs.cut
         return found
 
 

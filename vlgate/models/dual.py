@@ -57,11 +57,6 @@ class DualModel:
         self._family = family
         self._length = context(family, model.config, tokenizer)
 
-    @property
-    def truncated_texts(self) -> int:
-        """How many different texts lost their end so far, however often they were encoded."""
-        return len(self.cut_texts)
-
     def encode_images(self, images: Sequence[Picture]) -> FloatArray:
         """Encode pictures.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vlgate.types import Picture
@@ -42,9 +43,9 @@ def prepared(pictures: Sequence[Picture], prepare: Callable[[Image], T]) -> list
     return [found[picture] for picture in pictures]
 
 
-def truncated(tokenizer: Any, texts: Sequence[str], length: int) -> int:
-    """Count the texts that lose their end where they are cut at ``length`` tokens; see ``cut_off``."""
-    return sum(cut_off(tokenizer, texts, length))
+def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:
+    """Those of the texts that lose their end where they are cut at ``length`` tokens; see ``cut_off``."""
+    return set(compress(texts, cut_off(tokenizer, texts, length)))
 
 
 def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:

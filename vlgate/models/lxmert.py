@@ -7,6 +7,7 @@ answers too, where its 9,500 answers are named); one that was fine-tuned on VQA 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from vlgate.errors import ModelLoadError
 from vlgate.models import hub
 from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
-from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
+from vlgate.models.region_inputs import RegionInputs, asked_text, load_tokenizer, text_length
 from vlgate.models.regions import check_regions, region_source
 from vlgate.types import Ask, FloatArray, Match
 
@@ -43,12 +44,12 @@ _ANSWER_HEAD = r"answer_head\..*"
 
 
 class Lxmert:
-    """What LXMERT says of pictures and texts; ``truncated_texts`` counts the texts so far that lost their end."""
+    """What LXMERT says of pictures and texts; ``cut_texts`` holds the texts so far that lost their end."""
 
     def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str) -> None:
         """Take a model of transformers in evaluation mode, and what makes its inputs."""
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self._model = model
         self._inputs = inputs
 
@@ -73,7 +74,7 @@ class Lxmert:
             # The head alone: the pretraining's other heads would score 30,522 words at each place of each text.
             pooled = self._model.lxmert(**seen, **tokens).pooled_output
             scores: torch.Tensor = head(pooled).float().cpu().double()
-        self.truncated_texts += cut  # last, so that a batch that is asked again counts once
+        self.cut_texts.update(compress(map(asked_text, requests), cut))
         return np.asarray(scores.numpy(), dtype=np.float64)
 
 

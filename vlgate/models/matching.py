@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.models.inputs import rgb_images, truncated
+from vlgate.models.inputs import cut_texts, rgb_images
 from vlgate.types import FloatArray, Match, Picture
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Inputs:
 
     ``pixels`` is what the checkpoint's image processor makes of the pictures (``pixel_values`` of shape
     (m, 3, height, width), in the model's precision), ``which`` the picture of each request, shape (n,);
-    ``input_ids`` and ``attention_mask`` are the texts, padded on the right, shape (n, length). ``cut`` counts the
+    ``input_ids`` and ``attention_mask`` are the texts, padded on the right, shape (n, length). ``cut`` holds the
     texts that lost their end.
     """
 
@@ -34,7 +34,7 @@ class Inputs:
     which: torch.Tensor
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
-    cut: int
+    cut: set[str]
 
     def each(self, of_pictures: torch.Tensor) -> torch.Tensor:
         """Rows of the m pictures, shape (m, ...), as rows of the n requests, shape (n, ...)."""
@@ -73,7 +73,7 @@ class Preparation:
             which=torch.tensor([distinct[picture] for picture in pictures], device=self.device),
             input_ids=tokens["input_ids"],
             attention_mask=tokens["attention_mask"],
-            cut=truncated(self.tokenizer, texts, self.length) if tokens["input_ids"].shape[1] == self.length else 0,
+            cut=cut_texts(self.tokenizer, texts, self.length) if tokens["input_ids"].shape[1] == self.length else set(),
         )
 
     def _pixels(self, distinct: Sequence[Picture], pictures: Sequence[Picture]) -> Any:
@@ -114,7 +114,7 @@ class CrossEncoder:
     """A matcher: a head over picture and text together.
 
     ``decision_threshold`` is 0 where the head tells no match from match: there its probability is one half. It is
-    None where the head was trained to rank. ``truncated_texts`` counts the texts so far that lost their end, ``note``
+    None where the head was trained to rank. ``cut_texts`` holds the texts so far that lost their end, ``note``
     says what a reader of the results must know ("" for nothing).
     """
 
@@ -138,7 +138,7 @@ class CrossEncoder:
         """
         self.note = note
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self.decision_threshold = None if match is None else 0.0
         self._head = head
         self._prepare = prepare
@@ -156,7 +156,7 @@ class CrossEncoder:
         with torch.inference_mode():
             logits = self._head(inputs).float().cpu().numpy()
         scores = margin(logits, self._match)
-        self.truncated_texts += inputs.cut  # last, so that a batch that is asked again counts once
+        self.cut_texts |= inputs.cut
         return scores
 
 

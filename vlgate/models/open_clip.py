@@ -53,11 +53,6 @@ class OpenClip:
         self._device = next(model.parameters()).device
         self._dtype = pick_dtype(dtype)
 
-    @property
-    def truncated_texts(self) -> int:
-        """How many different texts lost their end so far, however often they were encoded."""
-        return len(self.cut_texts)
-
     def encode_images(self, images: Sequence[Picture]) -> FloatArray:
         """Encode pictures.
 

@@ -13,7 +13,7 @@ from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.models import hub
 from vlgate.models.fingerprint import digest
 from vlgate.models.regions import Float32, RegionSource
-from vlgate.types import Picture
+from vlgate.types import Ask, Match, Picture
 
 if TYPE_CHECKING:
     import torch
@@ -63,16 +63,16 @@ class RegionInputs:
             self.source.fingerprint, self.tokenizer.backend_tokenizer.to_str(), str(self.length), str(self.suffix)
         )
 
-    def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], int]:
+    def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
         """Encode texts, padded on the right to the longest of them.
 
-        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and how
-            many texts lost their end.
+        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and which
+            texts lost their end.
         """
         import torch
 
         room = self.length - len(self.suffix)
-        # The tokenizer would warn of texts that are longer than the model takes, which are counted here instead.
+        # The tokenizer would warn of texts that are longer than the model takes, which are told here instead.
         whole = self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
         rows = [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole]
         longest = max(map(len, rows))
@@ -84,7 +84,7 @@ class RegionInputs:
             "attention_mask": attention_mask,
             "token_type_ids": torch.zeros_like(input_ids),
         }
-        return tensors, sum(len(row) > room for row in whole)
+        return tensors, [len(row) > room for row in whole]
 
     def regions(self, pictures: Sequence[Picture]) -> SeenRegions:
         """Give the regions of each picture; one that stands there twice is computed, and copied to the device, once.
@@ -116,6 +116,11 @@ class RegionInputs:
 def _padded(rows: Sequence[Float32]) -> Float32:
     most = max(map(len, rows))
     return np.stack([np.pad(row, ((0, most - len(row)), (0, 0))) if len(row) < most else row for row in rows])
+
+
+def asked_text(request: Match | Ask) -> str:
+    """The words of a request, as they were asked."""
+    return request.question if isinstance(request, Ask) else request.text
 
 
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,18 +40,18 @@ _ENDLESS = 10**9  # a tokenizer without a limit says 10^30
 
 
 class _TextModel:
-    """What causal and masked models have in common. ``truncated_texts`` counts the texts so far that lost their end."""
+    """What causal and masked models have in common. ``cut_texts`` holds the texts so far that lost their end."""
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
         self.note = note
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self._model = model
         self._tokenizer = tokenizer
         self._longest = longest_text(model, tokenizer, _ENDLESS)
 
-    def _cut(self, rows: list[list[int]]) -> list[list[int]]:
-        self.truncated_texts += sum(len(row) > self._longest for row in rows)
+    def _cut(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+        self.cut_texts.update(compress(texts, (len(row) > self._longest for row in rows)))
         return [row[: self._longest] for row in rows]
 
     def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -87,7 +88,7 @@ class Causal(_TextModel):
         """
         alone = self._tokenizer(list(texts), add_special_tokens=self._bos is None, verbose=False)["input_ids"]
         start = [] if self._bos is None else [self._bos]
-        rows = self._cut([start + list(row) for row in alone])
+        rows = self._cut(texts, [start + list(row) for row in alone])
         _refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)
 
@@ -157,7 +158,7 @@ class Masked(_TextModel):
         """
         limits = {"truncation": True, "max_length": self._longest} if self._longest < _ENDLESS else {}
         whole = self._tokenizer(list(texts), verbose=False)["input_ids"]
-        self.truncated_texts += sum(len(row) > self._longest for row in whole)
+        self._cut(texts, whole)
         made = self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]

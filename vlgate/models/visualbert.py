@@ -7,6 +7,7 @@ on the features of a detector of its own, none of them the one that LXMERT's com
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from vlgate.errors import ModelLoadError
 from vlgate.models import hub
 from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
-from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
+from vlgate.models.region_inputs import RegionInputs, asked_text, load_tokenizer, text_length
 from vlgate.models.regions import COUNT, WIDTH, check_regions, region_source
 from vlgate.types import Ask, FloatArray, Match
 
@@ -48,12 +49,12 @@ _UNUSED = (r"cls\.predictions\..*",)
 
 
 class VisualBert:
-    """What VisualBERT says of pictures and texts; ``truncated_texts`` counts the texts so far that lost their end."""
+    """What VisualBERT says of pictures and texts; ``cut_texts`` holds the texts so far that lost their end."""
 
     def __init__(self, model: Any, inputs: RegionInputs, box_type: int, *, fingerprint: str) -> None:
         """Take a model of transformers in evaluation mode, what makes its inputs, and the token type of boxes."""
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self._model = model
         self._inputs = inputs
         self._box_type = box_type
@@ -74,7 +75,7 @@ class VisualBert:
             types = torch.full_like(regions.mask, self._box_type)
             scores = self._head({**tokens, **seen, "visual_token_type_ids": types})
             found = scores.float().cpu().double().numpy()
-        self.truncated_texts += cut  # last, so that a batch that is asked again counts once
+        self.cut_texts.update(compress(map(asked_text, requests), cut))
         return np.asarray(found, dtype=np.float64)
 
     def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:

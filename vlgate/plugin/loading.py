@@ -83,7 +83,6 @@ def card_of(loaded: LoadedModel, scorer: Scorer, checks: tuple[Mapping[str, obje
         fingerprint=loaded.fingerprint,
         ways=scorer.ways(),
         notes=(str(note),) if note else (),
-        truncated_texts=int(getattr(loaded.model, "truncated_texts", 0)),
         checks=checks,
     )
 
@@ -92,14 +91,11 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
     """What all workers say of the model, as one card; ``name`` stands where no worker got as far as loading it."""
     if not cards:
         return ModelCard(name=name)
-    cut = sum(card.truncated_texts for card in cards)
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
-    if cut:
-        notes.append(f"{cut} texts were cut at the model's context length")
     if len({card.fingerprint for card in cards}) > 1:
         notes.append("the workers loaded different models: their fingerprints differ")
     checks = next((card.checks for card in cards if card.checks), ())
-    return replace(cards[0], notes=tuple(notes), truncated_texts=cut, checks=checks)
+    return replace(cards[0], notes=tuple(notes), checks=checks)
 
 
 def blind_scorer(options: Options, tables: Sequence[Table]) -> Scorer:

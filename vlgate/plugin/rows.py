@@ -19,6 +19,7 @@ class Rows(TypedDict):
     accepted: list[bool | None]
     problems: list[str | None]
     skipped: list[bool]
+    cut: list[bool]
     judged: int
     missed: int
 
@@ -32,6 +33,7 @@ def pack(verdicts: Sequence[Verdict]) -> Rows:
         accepted=[reply.accepted for reply in replies],
         problems=[reply.problem for reply in replies],
         skipped=[reply.skipped for reply in replies],
+        cut=[reply.cut for reply in replies],
         judged=sum(verdict.state == "judged" for verdict in verdicts),
         missed=sum(verdict.state == "judged" and not verdict.right for verdict in verdicts),
     )
@@ -43,12 +45,14 @@ def unpack(rows: Rows, batch: Batch) -> dict[Request, Prediction]:
     Raises: ValueError where there are more or fewer of them than the batch has distinct requests.
     """
     requests = distinct(batch)
-    columns = zip(rows["scores"], rows["answers"], rows["accepted"], rows["problems"], rows["skipped"], strict=True)
+    columns = zip(
+        rows["scores"], rows["answers"], rows["accepted"], rows["problems"], rows["skipped"], rows["cut"], strict=True
+    )
     return {
         request: Prediction(
-            request=request, score=score, answer=answer, accepted=accepted, problem=problem, skipped=skipped
+            request=request, score=score, answer=answer, accepted=accepted, problem=problem, skipped=skipped, cut=cut
         )
-        for request, (score, answer, accepted, problem, skipped) in zip(requests, columns, strict=True)
+        for request, (score, answer, accepted, problem, skipped, cut) in zip(requests, columns, strict=True)
     }
 
 

@@ -52,6 +52,7 @@ def _table(result: TableResult) -> dict[str, object]:
         "skipped": coverage.skipped,
         "deselected": coverage.deselected,
         "tied": result.tied,
+        "cut": result.cut,
         "left_out": dict(result.table.left_out),
         "note": result.table.note,
         "metrics": {name: {**_metric(metric), **_blind(result, name)} for name, metric in result.metrics.items()},

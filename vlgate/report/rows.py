@@ -26,7 +26,7 @@ def rows(result: RunResult) -> list[Row]:
 
 
 def coverage_line(result: TableResult) -> str | None:
-    """What of a table was not judged, or was tied, in words; None where there is nothing to say."""
+    """What of a table was not judged, was tied or cut, in words; None where there is nothing to say."""
     coverage = result.coverage
     parts = [
         f"{count} {what}"
@@ -35,6 +35,7 @@ def coverage_line(result: TableResult) -> str | None:
             (coverage.skipped, "skipped"),
             (coverage.deselected, "deselected"),
             (result.tied, "with a tie"),
+            (result.cut, "with a text whose end the model did not read"),
             *((count, reason) for reason, count in result.table.left_out.items()),
         )
         if count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
 class Volta:
     """A model of VOLTA's family as a matcher.
 
-    ``decision_threshold`` is 0 where the head tells a match from none, None where it ranks. ``truncated_texts`` counts
+    ``decision_threshold`` is 0 where the head tells a match from none, None where it ranks. ``cut_texts`` holds
     the texts so far that lost their end.
     """
 
     def __init__(self, config: Config, weights: Weights, inputs: RegionInputs, *, task: int, fingerprint: str) -> None:
         """Take a model, what makes its inputs (in float32), and the task that it is told."""
         self.fingerprint = fingerprint
-        self.truncated_texts = 0
+        self.cut_texts: set[str] = set()
         self.decision_threshold = 0.0 if config.head == ALIGNMENT else None
         self._config = config
         self._weights = weights
@@ -68,10 +69,10 @@ class Volta:
         with torch.inference_mode():
             seen, cut = self._seen(pairs)
             scores = self._logits(seen).float().cpu().numpy()
-        self.truncated_texts += cut  # last, so that a batch that is asked again counts once
+        self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return margin(scores, MATCH if self._config.head == ALIGNMENT else None)
 
-    def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, int]:
+    def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
         found = self._inputs.regions([pair.picture for pair in pairs])
         features, locations, there = with_overall(self._config, found.features, found.boxes, found.mask.bool())
