@@ -1,5 +1,6 @@
-"""A served model to ask, and its clock."""
+"""What tests of models share: one thread each, and a served model to ask, with its clock."""
 
+import sys
 import threading
 from functools import partial
 
@@ -8,6 +9,19 @@ from chat_server import KEY, Chat
 
 from vlgate.models import served
 from vlgate.models.served_pace import Pace
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Networks as small as these take ten times as long where threads share them on a busy machine."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -27,15 +27,6 @@ def offline(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Networks as small as these lose by sharing the work out."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture(scope="module", params=list(CLASSES))
 def name(request):
     return request.param

@@ -13,15 +13,6 @@ from vlgate.models.regions import region_source
 from vlgate.types import Picture
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Layers this small take ten times as long where several threads share them on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """A detector's folder, as the published one is made: a pickle of tensors beside config.yaml."""

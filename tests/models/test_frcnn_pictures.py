@@ -17,15 +17,6 @@ from vlgate.models.region_files.shards import FIELDS
 from vlgate.models.regions import Regions
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Layers this small take ten times as long where several threads share them on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(autouse=True)
 def seeded():
     with torch.random.fork_rng(devices=[]):

@@ -43,15 +43,6 @@ def offline(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Models this small are quicker without threads, on a machine that has other work above all."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @cache
 def tokenizer(kind):
     tokens = ["[PAD]", "[UNK]", "<s>", "[CLS]", "[SEP]", "[MASK]", *WORDS]

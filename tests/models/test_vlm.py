@@ -33,15 +33,6 @@ def offline(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Models this small are quicker without threads, on a machine that has other work above all."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def start(tmp_path_factory):
     """A folder with a checkpoint of each family, as save_pretrained() leaves it."""

@@ -21,15 +21,6 @@ def offline(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Models this small are quicker without threads, on a machine that has other work above all."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_what_a_checkpoint_recommends_for_chatting_is_put_aside():
     """Sampling, beams, penalties and suppressed tokens of generation_config.json change no reply."""
     for setting in (

@@ -28,15 +28,6 @@ def stub(monkeypatch):
     monkeypatch.setattr("vlgate.models.volta.adapter.region_source", lambda *_, **__: tiny.Stub())
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Threads cost more than they bring with matrices of 16 columns."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def built(folder, kind, weights="saved", **options):
     attribute = ATTRIBUTES.get(kind, kind)
     spec = f"vlgate.models.volta.adapter:{attribute}:{weights}"

@@ -13,15 +13,6 @@ from vlgate.models.volta.names import shapes
 SINGLE = ("uniter", "vl-bert", "visualbert")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Threads cost more than they bring with matrices of 16 columns."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn_inputs(config, *, boxes=4):
     draw = torch.Generator().manual_seed(1)
     ids = torch.randint(5, len(tiny.TOKENS), (3, 6), generator=draw)

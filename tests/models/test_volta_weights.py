@@ -20,15 +20,6 @@ def stub(monkeypatch):
     monkeypatch.setattr("vlgate.models.volta.adapter.region_source", lambda *_, **__: tiny.Stub())
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Threads cost more than they bring with matrices of 16 columns."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def built(folder, weights="saved", attribute="uniter"):
     return load(f"vlgate.models.volta.adapter:{attribute}:{weights}", folder=folder, device="cpu").model
 
