@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageFile
 
+from vlgate.decoding import MAX_PIXELS, decode_stream
 from vlgate.errors import MissingPictureError, PictureError
-from vlgate.pictures import MAX_PIXELS, decode, decode_stream, file_picture, missing_picture
+from vlgate.pictures import decode, file_picture, missing_picture
 
 BLOCKS = np.kron(np.random.default_rng(0).integers(0, 255, (4, 5, 3)), np.ones((8, 8, 1))).astype(np.uint8)
 PHOTO = Image.fromarray(BLOCKS)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.polarity import CAPTIONS, REQUESTS, check_batches, check_polarity, two_sided
+from vlgate.polarity import CAPTIONS, check_polarity, two_sided
+from vlgate.steadiness import REQUESTS, check_batches
 from vlgate.types import Ask, Case, Match, Picture, Prediction, Read, Table
 
 

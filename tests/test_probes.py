@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.probes import FOLDS, Probe, probe, solved
+from vlgate.probes import Probe, probe, solved
 from vlgate.sources.valse import read
 from vlgate.stats import wilson
+from vlgate.text_classifier import FOLDS
 from vlgate.types import Ask, Case, Match, Picture, Read, Reading, Table
 
 REAL = Path(__file__).parents[2] / "shared/data"

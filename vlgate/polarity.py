@@ -1,47 +1,25 @@
-"""Before a model's figures count: is its score the right way round, and does a reply depend on its neighbours?
+"""Before a model's figures count: is its score the right way round?
 
-A model whose match index is reversed (LXMERT's is 1, VisualBERT's 0) scores 15 % where it is worth 85 %, and nothing in
-a table of figures says so. A model whose replies change with the batch makes every verdict an accident.
+A model whose match index is reversed (LXMERT's is 1, VOLTA's 0) scores 15 % where it is worth 85 %, and nothing in
+a table of figures says so.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from itertools import combinations
 from math import comb
-from typing import Literal
 
 import numpy as np
 
-from vlgate.types import Match, Prediction, Predictor, Request, Table
+from vlgate.checks import Check, CheckOutcome
+from vlgate.types import Match, Predictor, Table
 
 CAPTIONS = 64
-REQUESTS = 32
 SIGNIFICANT = 0.001
 _TRIED = 8 * CAPTIONS  # captions that are asked at most where pictures are missing
 _NEIGHBOURS = 16  # of so many captions that with the fewest words in common is taken
-
-CheckOutcome = Literal["ok", "suspect", "not applicable"]
-_Replies = Mapping[Request, Prediction]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """What a check of a model found, with a sentence why.
-
-    ``share`` is that of the ``n`` comparisons that came out as they should, None where nothing was compared;
-    ``largest`` is the largest difference between two scores of one request, where that was looked at.
-    """
-
-    name: str
-    outcome: CheckOutcome
-    why: str
-    n: int = 0
-    share: float | None = None
-    largest: float | None = None
 
 
 def check_polarity(model: Predictor, tables: Sequence[Table], seed: int) -> Check:
@@ -75,50 +53,6 @@ def check_polarity(model: Predictor, tables: Sequence[Table], seed: int) -> Chec
         why = f"{why}; some requests have no reply: {problem}" if problem else why
         return Check(name="polarity", outcome="not applicable", why=why, n=len(differences))
     return _polarity(differences)
-
-
-def check_batches(model: Predictor, requests: Sequence[Request], tolerance: float = 1e-4) -> Check:
-    """Whether replies depend on what else is asked with them.
-
-    The first ``REQUESTS`` distinct requests are asked together, in reverse, and one at a time. ``model`` must not keep
-    its replies: behind a cache this check sees nothing.
-
-    Args:
-        model: to ask; what it raises passes through.
-        requests: to ask it, best whole cases, so that there are texts of one picture to compare.
-        tolerance: how far two scores of one request may lie apart, as a part of the largest score where that is
-            above 1.
-
-    Returns: ``suspect`` where a score differs by more than that, an answer or a yes or no changes, a request has a
-        reply in one way and none in another, or the order of two scores of one picture changes, a tie being an order
-        of its own; ``not applicable`` where nothing has a reply.
-    """
-    asked = list(dict.fromkeys(requests))[:REQUESTS]
-    ways = (
-        model.predict(asked),
-        model.predict(asked[::-1]),
-        {request: model.predict([request])[request] for request in asked},
-    )
-    answered = [request for request in asked if any(way[request].problem is None for way in ways)]
-    if not answered:
-        return Check(name="batches", outcome="not applicable", why=f"none of {len(asked)} requests has a reply")
-    pairs = [pair for pair in combinations(answered, 2) if _comparable(*pair)]
-    changed = sum(len({_said(way[request]) for way in ways}) > 1 for request in answered)
-    turned = sum(len({_order(way[a], way[b]) for way in ways}) > 1 for a, b in pairs)
-    largest, highest = _spread(answered, ways)
-    why = (
-        f"{len(answered)} requests asked together, in reverse and one at a time: scores differ by "
-        f"at most {largest:.3g}, {changed} other replies and {turned} of {len(pairs)} orders of two scores change"
-    )
-    steady = largest <= tolerance * max(1.0, highest) and not changed and not turned
-    return Check(
-        name="batches",
-        outcome="ok" if steady else "suspect",
-        why=why if steady else f"{why}; is the model in evaluation mode, and its padding masked?",
-        n=len(answered) + len(pairs),
-        share=1 - (changed + turned) / (len(answered) + len(pairs)),
-        largest=largest,
-    )
 
 
 def two_sided(successes: int, n: int) -> float:
@@ -206,25 +140,3 @@ def _couples(left: list[Match], known: set[tuple[str, str]]) -> Iterator[tuple[M
 def _overlap(text: str, other: str) -> float:
     words, others = (set(re.findall(r"\w+", one.lower())) for one in (text, other))
     return len(words & others) / max(1, len(words | others))
-
-
-def _comparable(request: Request, other: Request) -> bool:
-    return isinstance(request, Match) and isinstance(other, Match) and request.picture == other.picture
-
-
-def _order(reply: Prediction, other: Prediction) -> int | None:
-    if reply.score is None or other.score is None:
-        return None
-    return (reply.score > other.score) - (reply.score < other.score)
-
-
-def _said(reply: Prediction) -> tuple[object, ...]:
-    """What of a reply must be the same in any batch, scores apart."""
-    return reply.answer, reply.accepted, reply.problem is None
-
-
-def _spread(requests: Sequence[Request], ways: Sequence[_Replies]) -> tuple[float, float]:
-    """The largest difference between the scores of one request, and the largest score's size."""
-    scores = [[score for way in ways if (score := way[request].score) is not None] for request in requests]
-    spreads = [max(some) - min(some) for some in scores if some]
-    return max(spreads, default=0.0), max((abs(score) for some in scores for score in some), default=0.0)

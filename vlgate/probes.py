@@ -14,19 +14,16 @@ from hashlib import sha256
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.grouping import tied_pictures
 from vlgate.health import CONTRASTS
 from vlgate.stats import wilson
+from vlgate.text_classifier import FOLDS, out_of_fold
 from vlgate.types import Ask, Case, FloatArray, Match, Shape, Table
 
 SOLVED = 0.75
 """Half-way from a coin to certainty: a probe above it gets right half of what a coin gets wrong."""
 
-FOLDS = 5
-_ANY_WORD = r"\w+"  # also of one letter, unlike the default
-_HASHES = 2**18  # features of the classifier: more than any benchmark here has distinct words and pairs of words
 _WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty"
@@ -154,31 +151,8 @@ def _classifier(found: Sequence[_Contrast]) -> Probe:
         return Probe(name=name, value=None, n=n, note="not run: it needs scikit-learn (pip install scikit-learn)")
     if groups < FOLDS:
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} pictures, and there are {groups}")
-    scores = _out_of_fold(found)
+    scores = out_of_fold(*_sides(found), [contrast.group for contrast in found])
     return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by picture")
-
-
-def _out_of_fold(found: Sequence[_Contrast]) -> FloatArray:
-    """Scores of the true texts, then of the false ones, of shape (2n,); zeros where no word occurs in two texts."""
-    from sklearn.feature_extraction.text import HashingVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
-
-    true, false = _sides(found)
-    groups = [contrast.group for contrast in found]
-    hashes = HashingVectorizer(ngram_range=(1, 2), token_pattern=_ANY_WORD, n_features=_HASHES, norm=None, binary=True)
-    every = hashes.transform(true + false)
-    features = every[:, np.flatnonzero(every.getnnz(axis=0) > 1)]  # what occurs once teaches nothing of other texts
-    labels: NDArray[np.bool_] = np.repeat([True, False], len(found))
-    scores = np.zeros(len(labels))
-    if not features.shape[1]:
-        return scores
-    with threadpool_limits(limits=1):  # on a busy machine two threads wait for each other: 0.5 s become 30
-        for train, test in GroupKFold(FOLDS).split(features, labels, groups * 2):
-            model = LogisticRegression(solver="liblinear", random_state=0).fit(features[train], labels[train])
-            scores[test] = model.decision_function(features[test])
-    return scores
 
 
 def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vlgate.errors import UnknownNameError
 from vlgate.perturb.questions import QuestionPair
-from vlgate.sources.json_file import Record, keyed_records, lined_records
+from vlgate.sources.records import Record, keyed_records, lined_records
 
 _REMEDY = "name a file that vlgate questions wrote, with all its lines, or one of GQA's questions"
 # GQA's words for how a question is built and what it is about (Hudson and Manning 2019, section 3.5).

@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 
-from vlgate.answers import normal_answer
 from vlgate.calling import Caller, Problem
 from vlgate.errors import ModelReplyError
 from vlgate.types import (
@@ -31,19 +30,11 @@ from vlgate.types import (
     Reader,
     Request,
 )
+from vlgate.ways import agreement, ask_way, best_choice, completed, described, match_way, plausible, ways
 
 DEFAULT_BATCH = 64
 
 Replies = list[float | str | Problem]
-_WAYS = {
-    "match": "match(): scores pairs together",
-    "encode": "encode_images() and encode_texts(): the score is the dot product",
-    "answer": "answer()",
-    "perplexity": "perplexity()",
-    "match by answer": 'adapter: the score is 1 where answer() to "Does TEXT describe the picture?" is yes, else 0',
-    "match by perplexity": "adapter: a text's score is minus its perplexity; the picture is not looked at",
-    "answer by match": "adapter: the choice whose 'QUESTION CHOICE' scores highest; an exact tie is no answer",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +48,7 @@ class Scorer:
 
     def ways(self) -> dict[str, str]:
         """How each kind of request reaches the model, in words, for the report."""
-        found = {"Match": _match_way(self.model), "Ask": _ask_way(self.model), "Read": _read_way(self.model)}
-        return {kind: _WAYS[way] for kind, way in found.items() if way is not None}
+        return ways(self.model)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
         """Ask the model each distinct request once.
@@ -89,19 +79,19 @@ class Scorer:
         }
 
     def _match_scores(self, pairs: list[Match]) -> Replies:
-        way = _match_way(self.model)
+        way = match_way(self.model)
         if way == "match" and isinstance(self.model, Matcher):
             return list(self.caller.numbers(pairs, self.model.match, "match"))
         if way == "encode" and isinstance(self.model, DualEncoder):
             return self._dot_products(pairs, self.model)
         if way == "match by answer":
-            questions = [_described(pair) for pair in pairs]
+            questions = [described(pair) for pair in pairs]
             answers = self._ask(questions)
-            return [_yes(answers[question]) for question in questions]
+            return [agreement(answers[question]) for question in questions]
         if way == "match by perplexity":
             texts = [Read(text=pair.text) for pair in pairs]
             read = self._read(list(dict.fromkeys(texts)))
-            return [_plausible(read[text]) for text in texts]
+            return [plausible(read[text]) for text in texts]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
 
     def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
@@ -117,7 +107,7 @@ class Scorer:
         if isinstance(self.model, Classifier):
             said = self.caller.numbers(pairs, self.model.accepts, "accepts", nan=True)
             return [self._yes_or_no(yes) for yes in said]
-        if threshold is None or _match_way(self.model) == "match by perplexity":
+        if threshold is None or match_way(self.model) == "match by perplexity":
             return [None] * len(pairs)
         # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
         return [reply > threshold if isinstance(reply, float) else None for reply in replies]
@@ -139,13 +129,13 @@ class Scorer:
         }
 
     def _answers(self, questions: list[Ask]) -> Replies:
-        way = _ask_way(self.model)
+        way = ask_way(self.model)
         if way == "answer" and isinstance(self.model, Answerer):
             return list(self.caller.strings(questions, self.model.answer, "answer"))
         if way == "answer by match":
-            pairs = [_completed(question, choice) for question in questions for choice in question.choices]
+            pairs = [completed(question, choice) for question in questions for choice in question.choices]
             scores = self._match(list(dict.fromkeys(pairs)))
-            return [_best_choice(question, scores) for question in questions]
+            return [best_choice(question, scores) for question in questions]
         return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
 
     def _read(self, texts: list[Read]) -> dict[Request, Prediction]:
@@ -177,26 +167,6 @@ def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
     return model.predict(request for case in batch.cases for request in case.requests)
 
 
-def _match_way(model: object) -> str | None:
-    if isinstance(model, Matcher):
-        return "match"
-    if isinstance(model, DualEncoder):
-        return "encode"
-    if isinstance(model, Answerer):
-        return "match by answer"
-    return "match by perplexity" if isinstance(model, Reader) else None
-
-
-def _ask_way(model: object) -> str | None:
-    if isinstance(model, Answerer):
-        return "answer"
-    return "answer by match" if isinstance(model, Matcher | DualEncoder | Reader) else None
-
-
-def _read_way(model: object) -> str | None:
-    return "perplexity" if isinstance(model, Reader) else None
-
-
 def _dot(
     image: FloatArray | Problem, words: Mapping[str, FloatArray | Problem], text: str, name: str
 ) -> float | Problem:
@@ -218,38 +188,5 @@ def _cut(model: object, request: Request) -> bool:
     if not cut:
         return False
     if isinstance(request, Ask):
-        return not cut.isdisjoint((request.question, *(_completed(request, one).text for one in request.choices)))
-    return request.text in cut or (isinstance(request, Match) and _described(request).question in cut)
-
-
-def _described(pair: Match) -> Ask:
-    question = f'Does "{pair.text}" describe the picture?'
-    return Ask(picture=pair.picture, question=question, choices=("yes", "no"))
-
-
-def _yes(answer: Prediction) -> float | Problem:
-    if answer.problem is not None:
-        return Problem(why=answer.problem, skipped=answer.skipped)
-    return float(normal_answer(answer.answer or "") == "yes")
-
-
-def _plausible(read: Prediction) -> float | Problem:
-    if read.score is None:
-        return Problem(why=read.problem or "no perplexity", skipped=read.skipped)
-    return -read.score
-
-
-def _completed(question: Ask, choice: str) -> Match:
-    return Match(picture=question.picture, text=f"{question.question} {choice}")
-
-
-def _best_choice(question: Ask, scores: dict[Request, Prediction]) -> str | Problem:
-    if not question.choices:
-        return Problem(why="a model that only matches cannot answer a question without choices")
-    found = [scores[_completed(question, choice)] for choice in question.choices]
-    for reply in found:
-        if reply.score is None:
-            return Problem(why=reply.problem or "no score", skipped=reply.skipped)
-    best = max(reply.score for reply in found if reply.score is not None)
-    winners = [choice for choice, reply in zip(question.choices, found, strict=True) if reply.score == best]
-    return winners[0] if len(winners) == 1 else TIED
+        return not cut.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
+    return request.text in cut or (isinstance(request, Match) and described(request).question in cut)

@@ -1,7 +1,4 @@
-"""The records that travel through vlgate, and the protocols that models meet.
-
-What the words mean stands in ARCHITECTURE.md.
-"""
+"""The records that travel through vlgate, and the protocols that models meet; the words are in ARCHITECTURE.md."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ class Picture:
     """An image with a stable key, decoded only when a model asks for it.
 
     ``key`` is the name that the benchmark's own file uses (``v7w_2371044.jpg``), with ``#`` and the perturbation's
-    name where there is one (``2357834#blur6``). Two pictures are equal when their keys
-    and the places where they lie are.
+    name where there is one (``2357834#blur6``). Two pictures are equal when their keys and ``where`` are.
     ``load`` returns an 8-bit RGB image and raises a ``PictureError`` that names ``key`` where it cannot.
     """
 

@@ -12,12 +12,13 @@ from types import MappingProxyType
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.mirror import flip_words
 from vlgate.perturb.ontology import Number, Ontology
+from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
 from vlgate.perturb.questions.makeup import VISUAL
 from vlgate.perturb.questions.pairs import QuestionPair, Test
 from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask, category_for, fits
+from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template
 from vlgate.perturb.scene_graph import Box
 
 _Likeness = tuple[Number, bool, bool]

@@ -15,7 +15,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.catalogue import Entry, cached_weights, catalogue, facts
 from vlgate.models.entry_points import Offered
-from vlgate.models.registry import REGISTRY
+from vlgate.models.registered import REGISTRY
 from vlgate.models.resolve import WAYS
 
 ROOT = Path(__file__).parents[2]

@@ -8,15 +8,9 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.hub import (
-    identity,
-    load_model,
-    load_processor,
-    missing_package,
-    pretrained,
-    read_config,
-    split_options,
-)
+from vlgate.models.hub import identity, pretrained, read_config, split_options
+from vlgate.models.hub_loading import load_model, load_processor
+from vlgate.models.missing import missing_package
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from vlgate.errors import ModelLoadError, PictureError
 from vlgate.models import check, load
 from vlgate.models.open_clip import _cut_off
-from vlgate.models.open_clip_parts import _preprocessing
+from vlgate.models.open_clip_published import preprocessing
 from vlgate.types import DualEncoder, Picture
 
 ARCH = "tiny-clip-for-tests"
@@ -293,8 +293,8 @@ def test_a_tag_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
 
 
 def test_a_file_is_prepared_for_as_all_published_weights_are(tmp_path, saved, monkeypatch):
-    assert _preprocessing("ViT-B-16-SigLIP")["mean"] == (0.5, 0.5, 0.5)
-    assert _preprocessing("ViT-H-14") == {}  # its published weights do not agree
+    assert preprocessing("ViT-B-16-SigLIP")["mean"] == (0.5, 0.5, 0.5)
+    assert preprocessing("ViT-H-14") == {}  # its published weights do not agree
     monkeypatch.setitem(open_clip.pretrained._PRETRAINED, ARCH, {"known": NORMAL})
     found = of(f"{ARCH}/{saved / 'open_clip_model.safetensors'}", tmp_path)
     assert found._model.visual.preprocess_cfg["resize_mode"] == "squash"

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
-from vlgate.models.open_clip_parts import _preprocessing
+from vlgate.models.open_clip_published import preprocessing
 from vlgate.models.open_clip_weights import shapes
 from vlgate.types import Picture
 
@@ -268,7 +268,7 @@ def test_what_a_file_does_not_say_is_taken_from_what_is_published(arch, folders)
 
 def test_published_architectures():
     assert open_clip.get_pretrained_cfg("RN50", "openai")["quick_gelu"]
-    assert _preprocessing("RN50")["resize_mode"] == "shortest"
+    assert preprocessing("RN50")["resize_mode"] == "shortest"
     disagreeing = ("ViT-B-32", "ViT-B-16", "ViT-L-14", "ViT-H-14", "ViT-bigG-14")
     assert all(f"{name}-quickgelu" in open_clip.list_models() for name in disagreeing)
 

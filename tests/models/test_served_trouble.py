@@ -163,6 +163,15 @@ def test_a_certificate_that_is_not_trusted_is_no_matter_of_trying_again(chat, sl
     assert slept == []
 
 
+@pytest.fixture
+def interruptible():
+    """A shell starts what runs in its background with interruptions ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_run_waits_for_nobody(chat):
     model = model_of(chat, "?concurrency=2")
     over = []

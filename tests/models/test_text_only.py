@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models import load, text_only
-from vlgate.models.text_only import (
+from vlgate.models import load, masked
+from vlgate.models.causal import (
     check_causal,
     check_gpt1,
     check_gpt2,
-    check_masked,
     gpt1,
     gpt2,
     mean_perplexity,
     valse_perplexity,
 )
+from vlgate.models.masked import check_masked
 from vlgate.types import Reader
 
 SOME = "a the cat dog tree hill red blue runs sleeps on under two big small and sees no stop"
@@ -89,11 +89,11 @@ def start(tmp_path_factory):
 
 
 CALLS = {
-    "gpt2": "vlgate.models.text_only:gpt2:gpt2",
-    "gpt1": "vlgate.models.text_only:gpt1:gpt1",
-    "valse": "vlgate.models.text_only:causal:gpt2?variant=valse",
-    "valse1": "vlgate.models.text_only:gpt1:gpt1?variant=valse",
-    "bert": "vlgate.models.text_only:masked:bert",
+    "gpt2": "vlgate.models.causal:gpt2:gpt2",
+    "gpt1": "vlgate.models.causal:gpt1:gpt1",
+    "valse": "vlgate.models.causal:causal:gpt2?variant=valse",
+    "valse1": "vlgate.models.causal:gpt1:gpt1?variant=valse",
+    "bert": "vlgate.models.masked:masked:bert",
 }
 
 
@@ -241,12 +241,12 @@ def test_what_is_not_there(start):
 
 def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
     with pytest.raises(ModelLoadError, match=r"no token of masking|cannot be loaded"):
-        load("vlgate.models.text_only:masked:gpt2", folder=start, device="cpu")
+        load("vlgate.models.masked:masked:gpt2", folder=start, device="cpu")
     headless = transformers.BertModel(network("bert").config)
     headless.save_pretrained(tmp_path / "headless")
     tokenizer("bert").save_pretrained(tmp_path / "headless")
     with pytest.raises(ModelLoadError, match="random numbers"):
-        load("vlgate.models.text_only:masked:headless", folder=tmp_path, device="cpu")
+        load("vlgate.models.masked:masked:headless", folder=tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
@@ -286,7 +286,7 @@ def test_masked_copies_are_read_a_few_at_a_time_where_the_vocabulary_is_large(st
     surprisals = model._surprisals
     monkeypatch.setattr(model, "_surprisals", lambda rows, gaps: read.append(len(gaps)) or surprisals(rows, gaps))
     longest = max(len(tokenizer("bert")(text)["input_ids"]) for text in TEXTS)
-    monkeypatch.setattr(text_only, "_MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
+    monkeypatch.setattr(masked, "_MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
     assert model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
     assert max(read) == 3
 

@@ -14,7 +14,8 @@ from vlm_cases import ASKS, CHOICES, FAMILIES, KIN, PAIRS, PICTURES, family, of,
 from vlgate.errors import ModelLoadError, PictureError
 from vlgate.models import load
 from vlgate.models.vlm import Vlm, check
-from vlgate.models.vlm_reading import SHARED, Engine
+from vlgate.models.vlm_engine import Engine
+from vlgate.models.vlm_reading import SHARED
 from vlgate.types import TIED, Answerer, Ask, Match, Matcher, Picture
 
 AROUND = {
@@ -159,14 +160,14 @@ def test_batches_order_and_longer_neighbours_make_no_difference(name, score):
 def test_a_picture_is_read_once_where_the_family_allows(name, monkeypatch):
     model = of(name)
     seen = []
-    inputs = model._engine._inputs
+    inputs = model._engine._reader.inputs
     monkeypatch.setattr(
-        model._engine, "_inputs", lambda pictures, texts: seen.append(len(pictures)) or inputs(pictures, texts)
+        model._engine._reader, "inputs", lambda pictures, texts: seen.append(len(pictures)) or inputs(pictures, texts)
     )
     shared = model.match(PAIRS)
     model.answer(ASKS)
     assert seen == ([3, 2] if name in SHARED else [9, 4])
-    monkeypatch.setattr(model._engine, "_shares", False)
+    monkeypatch.setattr(model._engine._reader, "_shares", False)
     assert model.match(PAIRS) == pytest.approx(shared, rel=1e-5)
     assert np.ptp(shared) > 1e-4
 
@@ -181,11 +182,11 @@ def test_what_is_read_once_ends_where_the_tokens_stay_the_same(monkeypatch):
     processor.chat_template = tiny_vlms.LLAVA_TEMPLATE.replace("<image>\n", "<image> ")
     engine = Engine(model, processor)
     asked = Vlm(engine, score="vqascore", mode="choices", fingerprint="")
-    read_shared, parted = engine._read_shared, []
-    monkeypatch.setattr(engine, "_read_shared", lambda *given: parted.append(read_shared(*given)) or parted[-1])
+    read_shared, parted = engine._reader._read_shared, []
+    monkeypatch.setattr(engine._reader, "_read_shared", lambda *given: parted.append(read_shared(*given)) or parted[-1])
     shared = asked.match(PAIRS)
     assert [state is not None for state in parted] == [True]
-    monkeypatch.setattr(engine, "_shares", False)
+    monkeypatch.setattr(engine._reader, "_shares", False)
     assert asked.match(PAIRS) == pytest.approx(shared, rel=1e-5)
     head = engine.prompter.prompt("x").head
     assert head.endswith("<image> ")
@@ -195,7 +196,7 @@ def test_what_is_read_once_ends_where_the_tokens_stay_the_same(monkeypatch):
 def test_a_prompt_that_cannot_be_parted_is_read_whole(monkeypatch):
     model = of("llava")
     expected = model.match(PAIRS)
-    monkeypatch.setattr(model._engine, "_picture_token", -5)
+    monkeypatch.setattr(model._engine._reader, "_picture_token", -5)
     assert model.match(PAIRS) == pytest.approx(expected, rel=1e-5)
 
 

@@ -10,9 +10,9 @@ from vlm_cases import ASKS, EVERY, PAIRS, PICTURES, family, of, processed
 from vlgate.errors import ModelLoadError
 from vlgate.models import likelihood, load, vlm_states
 from vlgate.models.vlm import Vlm
+from vlgate.models.vlm_engine import Engine
 from vlgate.models.vlm_probe import check_reading
 from vlgate.models.vlm_prompts import Prompter
-from vlgate.models.vlm_reading import Engine
 
 
 @pytest.fixture(autouse=True)

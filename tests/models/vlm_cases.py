@@ -9,7 +9,7 @@ import tiny_vlms
 from PIL import Image
 
 from vlgate.models.vlm import Vlm
-from vlgate.models.vlm_reading import Engine
+from vlgate.models.vlm_engine import Engine
 from vlgate.types import Ask, Match, Picture
 
 FAMILIES = tuple(tiny_vlms.FAMILIES)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import DataError
-from vlgate.sources.json_file import Record, collector_paused, keyed_records, lined_records, listed_records, read_json
+from vlgate.sources.json_file import collector_paused, read_json
+from vlgate.sources.records import Record, keyed_records, lined_records, listed_records
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from vlgate.models.registry import REGISTRY, LoadedModel, check, load
+from vlgate.models.registered import REGISTRY
+from vlgate.models.registry import LoadedModel, check, load
 
 __all__ = ["REGISTRY", "LoadedModel", "check", "load"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.models.entry_points import all_offered
-from vlgate.models.registry import REGISTRY
+from vlgate.models.registered import REGISTRY
 
 FILE = Path(__file__).with_name("catalogue.toml")
 _WEIGHTS = (".safetensors", ".bin", ".pt")

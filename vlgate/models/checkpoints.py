@@ -7,16 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.hub import (
-    Pretrained,
-    folder_of,
-    identity,
-    load_model,
-    load_processor,
-    missing_package,
-    read_config,
-    weights_form,
-)
+from vlgate.models.hub import Pretrained, folder_of, identity, read_config, weights_form
+from vlgate.models.hub_loading import load_model, load_processor
+from vlgate.models.missing import missing_package
 
 # What a processor is read from: one of the forms each, and all files of a form.
 _PARTS = {

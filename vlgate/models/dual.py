@@ -17,18 +17,10 @@ from typing import TYPE_CHECKING, Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual_families import FAMILIES, Family, context, family_of
-from vlgate.models.hub import (
-    Pretrained,
-    folder_of,
-    identity,
-    load_model,
-    load_processor,
-    missing_package,
-    pretrained,
-    read_config,
-    weights_form,
-)
+from vlgate.models.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
+from vlgate.models.hub_loading import load_model, load_processor
 from vlgate.models.inputs import cut_off, prepared
+from vlgate.models.missing import missing_package
 from vlgate.types import FloatArray, Picture
 
 if TYPE_CHECKING:

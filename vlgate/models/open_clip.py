@@ -15,8 +15,10 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.device import pick_dtype
 from vlgate.models.inputs import prepared
-from vlgate.models.open_clip_parts import create, refuse_code, tokenizer_of, transform_of, unsaid
-from vlgate.models.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
+from vlgate.models.open_clip_names import check_names, parse
+from vlgate.models.open_clip_parts import create, refuse_code, tokenizer_of, transform_of
+from vlgate.models.open_clip_published import unsaid
+from vlgate.models.open_clip_weights import check_sizes, identity, shapes, weights_file
 from vlgate.types import FloatArray, Picture
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     """Load an open_clip model.
 
     Args:
-        weights: what stands after ``open_clip:``; see ``open_clip_weights.parse``.
+        weights: what stands after ``open_clip:``; see ``open_clip_names.parse``.
         folder: where the user started.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``; the layer norms stay in float32.

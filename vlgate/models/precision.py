@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from vlgate.checks import Check
 from vlgate.judging import judge
-from vlgate.polarity import Check
 from vlgate.stats import wilson
 from vlgate.types import Batch, Prediction, Predictor, Request, Table, Ties, Verdict
 

@@ -12,6 +12,7 @@ import numpy as np
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.models import hub
 from vlgate.models.fingerprint import digest
+from vlgate.models.hub_loading import load_processor
 from vlgate.models.regions import Float32, RegionSource
 from vlgate.types import Ask, Match, Picture
 
@@ -162,7 +163,7 @@ def _with_a_vocabulary(place: hub.Pretrained) -> Any:
     # Without a vocabulary the library makes a tokenizer to which all words are unknown, and says nothing.
     if not _has_tokenizer(place):
         raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")
-    return hub.load_processor(transformers.AutoTokenizer, place)
+    return load_processor(transformers.AutoTokenizer, place)
 
 
 def _has_tokenizer(source: hub.Pretrained) -> bool:

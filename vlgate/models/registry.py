@@ -1,8 +1,8 @@
 """From ``--model NAME[:WEIGHTS]`` to a model.
 
-A registered name is one line of ``REGISTRY``, or an entry point that an installed package offers; anything else is
-``package.module:callable[:WEIGHTS]``. All are called in the same way: with those of the keywords ``device`` (resolved
-for the worker), ``dtype``, ``seed``, ``weights`` and ``folder`` that their signature names.
+A registered name is one line of ``registered.REGISTRY``, or an entry point that an installed package offers; anything
+else is ``package.module:callable[:WEIGHTS]``. All are called in the same way: with those of the keywords ``device``
+(resolved for the worker), ``dtype``, ``seed``, ``weights`` and ``folder`` that their signature names.
 """
 
 from __future__ import annotations
@@ -16,82 +16,8 @@ from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.device import check_dtype, pick_device
 from vlgate.models.entry_points import all_offered, offered
 from vlgate.models.fingerprint import digest, digest_path, digest_source
+from vlgate.models.registered import CHECKS, REGISTRY
 from vlgate.models.resolve import call, can_be_found, import_target, named_arguments, put_on_path
-
-REGISTRY: dict[str, str] = {
-    "align": "vlgate.models.dual:ALIGN.build",
-    "altclip": "vlgate.models.dual:ALTCLIP.build",
-    "bag-of-words": "vlgate.fixtures.bag_of_words:build",
-    "blind": "vlgate.models.blind:Blind",
-    "blip": "vlgate.models.blip:build",
-    "blip-vqa": "vlgate.models.blip_vqa:build",
-    "blip2": "vlgate.models.blip2:build",
-    "bridgetower": "vlgate.models.bridgetower:build",
-    "causal": "vlgate.models.text_only:causal",
-    "clip": "vlgate.models.dual:CLIP.build",
-    "constant": "vlgate.models.reference:Constant",
-    "dual": "vlgate.models.dual:DUAL.build",
-    "flava": "vlgate.models.flava:build",
-    "gpt1": "vlgate.models.text_only:gpt1",
-    "gpt2": "vlgate.models.text_only:gpt2",
-    "lxmert": "vlgate.models.lxmert:build",
-    "lxmert-gqa": "vlgate.models.lxmert:build_gqa",
-    "lxmert-vqa": "vlgate.models.lxmert:build_vqa",
-    "masked": "vlgate.models.text_only:masked",
-    "metaclip2": "vlgate.models.dual:METACLIP2.build",
-    "open_clip": "vlgate.models.open_clip:build",
-    "openai": "vlgate.models.served:build",
-    "oracle": "vlgate.models.reference:Oracle",
-    "random": "vlgate.models.reference:Random",
-    "replay": "vlgate.models.replay:build",
-    "siglip": "vlgate.models.dual:SIGLIP.build",
-    "siglip2": "vlgate.models.dual:SIGLIP2.build",
-    "vilbert-12-in-1": "vlgate.models.volta.adapter:vilbert_12_in_1",
-    "vilt": "vlgate.models.vilt:build",
-    "vilt-vqa": "vlgate.models.vilt_vqa:build",
-    "visualbert": "vlgate.models.visualbert:build",
-    "vlm": "vlgate.models.vlm:build",
-    "volta-lxmert": "vlgate.models.volta.adapter:lxmert",
-    "volta-uniter": "vlgate.models.volta.adapter:uniter",
-    "volta-vilbert": "vlgate.models.volta.adapter:vilbert",
-    "volta-visualbert": "vlgate.models.volta.adapter:visualbert",
-    "volta-vl-bert": "vlgate.models.volta.adapter:vl_bert",
-}
-# What can be said of the weights before anything is loaded: functions (weights, folder) that raise ModelLoadError.
-CHECKS: dict[str, str] = {
-    "align": "vlgate.models.dual:ALIGN.check",
-    "altclip": "vlgate.models.dual:ALTCLIP.check",
-    "blip": "vlgate.models.blip:check",
-    "blip-vqa": "vlgate.models.blip_vqa:check",
-    "blip2": "vlgate.models.blip2:check",
-    "bridgetower": "vlgate.models.bridgetower:check",
-    "causal": "vlgate.models.text_only:check_causal",
-    "clip": "vlgate.models.dual:CLIP.check",
-    "dual": "vlgate.models.dual:DUAL.check",
-    "flava": "vlgate.models.flava:check",
-    "gpt1": "vlgate.models.text_only:check_gpt1",
-    "gpt2": "vlgate.models.text_only:check_gpt2",
-    "lxmert": "vlgate.models.lxmert:check",
-    "lxmert-gqa": "vlgate.models.lxmert:check",
-    "lxmert-vqa": "vlgate.models.lxmert:check",
-    "masked": "vlgate.models.text_only:check_masked",
-    "metaclip2": "vlgate.models.dual:METACLIP2.check",
-    "open_clip": "vlgate.models.open_clip:check",
-    "openai": "vlgate.models.served:check",
-    "replay": "vlgate.models.replay:check",
-    "siglip": "vlgate.models.dual:SIGLIP.check",
-    "siglip2": "vlgate.models.dual:SIGLIP2.check",
-    "vilbert-12-in-1": "vlgate.models.volta.adapter:check_vilbert_12_in_1",
-    "vilt": "vlgate.models.vilt:check",
-    "vilt-vqa": "vlgate.models.vilt_vqa:check",
-    "visualbert": "vlgate.models.visualbert:check",
-    "vlm": "vlgate.models.vlm:check",
-    "volta-lxmert": "vlgate.models.volta.adapter:check_lxmert",
-    "volta-uniter": "vlgate.models.volta.adapter:check_uniter",
-    "volta-vilbert": "vlgate.models.volta.adapter:check_vilbert",
-    "volta-visualbert": "vlgate.models.volta.adapter:check_visualbert",
-    "volta-vl-bert": "vlgate.models.volta.adapter:check_vl_bert",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

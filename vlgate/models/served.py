@@ -9,36 +9,19 @@ or neither yes nor no is no reply: nothing is guessed from it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from vlgate.calling import Problem
-from vlgate.errors import NoReplyError, PictureError
-from vlgate.models.served_http import Endpoint, ServiceError
+from vlgate.models.served_asking import Question, Questioner, Reply
+from vlgate.models.served_endpoint import Endpoint
 from vlgate.models.served_pace import Pace
 from vlgate.models.served_place import Place, key_of, parse
 from vlgate.models.served_replies import FirstWord, first_word, said, yes_or_no
-from vlgate.models.served_talk import Talk, data_url, settle
-from vlgate.models.served_threads import Threads
+from vlgate.models.served_talk import Talk, settle
 from vlgate.models.vlm_prompts import VQASCORE, choice_question
-from vlgate.types import Ask, FloatArray, Match, Picture
-
-_Body = dict[str, object]
-_Outcome = float | str | FirstWord | Problem
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A picture with what is asked about it; ``scored`` where the probability of yes is wanted."""
-
-    picture: Picture
-    text: str
-    scored: bool = False
+from vlgate.types import Ask, FloatArray, Match
 
 
 class Served:
@@ -55,12 +38,9 @@ class Served:
         pictures, asked = f"{place.form} {place.size}", f"{talk.fields!r} {talk.logprobs}"
         self.fingerprint = f"{place.url} {place.name} {talk.answers_as} {pictures} {asked}"
         self._place = place
-        self._endpoint = endpoint
         self._talk = talk
-        self._names = {talk.answers_as} - {""}
+        self._questioner = Questioner(place, endpoint, talk)
         self._scores = self._absent = self._weak = 0
-        # A call in which some requests have no reply is repeated without them; the others are not paid for twice.
-        self._kept: dict[_Question, _Outcome] = {}
 
     def __repr__(self) -> str:
         """The model by its name and place."""
@@ -74,8 +54,9 @@ class Served:
             parts.append("pictures are sent as JPEG")
         if self._place.size:
             parts.append(f"pictures are made smaller than {self._place.size + 1} pixels a side")
-        if self._names - {self._place.name}:
-            parts.append(f"the service replies as {', '.join(sorted(self._names))}")
+        names = self._questioner.names
+        if names - {self._place.name}:
+            parts.append(f"the service replies as {', '.join(sorted(names))}")
         return "; ".join(parts)
 
     def _of_scores(self) -> list[str]:
@@ -99,10 +80,10 @@ class Served:
         Raises: NoReplyError for the pairs whose reply is cut, refused, empty, or neither yes nor no.
         """
         scored, read = self._talk.logprobs, first_word if self._talk.logprobs else yes_or_no
-        asked = [_Question(pair.picture, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
-        return np.array([self._score(reply) for reply in self._replies(asked, read)], dtype=np.float64)
+        asked = [Question(pair.picture, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
+        return np.array([self._score(reply) for reply in self._questioner.replies(asked, read)], dtype=np.float64)
 
-    def _score(self, reply: float | str | FirstWord) -> float:
+    def _score(self, reply: Reply) -> float:
         if not isinstance(reply, FirstWord):
             return float(reply)
         yes, no = reply.yes or 0.0, reply.no or 0.0
@@ -116,59 +97,8 @@ class Served:
 
         Raises: NoReplyError for the questions whose reply is cut, refused or empty.
         """
-        asked = [_Question(question.picture, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._replies(asked, said)]
-
-    def _replies(self, asked: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> list[float | str | FirstWord]:
-        distinct = list(dict.fromkeys(asked))
-        if not self._kept.keys() >= set(distinct):
-            self._ask(distinct, read)
-        found = [self._kept[question] for question in asked]
-        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
-        if problem is None:
-            self._kept = {}
-            return [reply for reply in found if not isinstance(reply, Problem)]
-        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
-        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
-
-    def _ask(self, questions: Sequence[_Question], read: Callable[[_Body], _Outcome]) -> None:
-        """Ask all questions side by side, and keep what is replied, also where a picture cannot be decoded."""
-        threads = Threads(self._place.concurrency)
-        pictures: dict[Picture, Future[str]] = {}
-        replies: dict[_Question, Future[_Outcome]] = {}
-        broken: list[PictureError] = []
-        self._kept = {}
-        try:
-            for question in questions:
-                picture = question.picture
-                if picture not in pictures:  # it is begun before the question, which therefore never waits long
-                    pictures[picture] = threads.submit(partial(self._encoded, picture))
-                replies[question] = threads.submit(partial(self._reply, question, pictures[picture], read))
-            for question, reply in replies.items():
-                try:
-                    self._kept[question] = reply.result()
-                except PictureError as error:
-                    broken.append(error)
-        except KeyboardInterrupt:
-            self._endpoint.stop()
-            raise
-        finally:
-            threads.close()
-        if broken:
-            raise broken[0]
-
-    def _encoded(self, picture: Picture) -> str:
-        return data_url(picture.image(), self._place)
-
-    def _reply(self, question: _Question, picture: Future[str], read: Callable[[_Body], _Outcome]) -> _Outcome:
-        body = self._talk.body(picture.result(), question.text, scored=question.scored)
-        try:
-            reply = self._endpoint.ask(body)
-        except ServiceError as error:
-            return Problem(why=str(error))
-        if isinstance(name := reply.get("model"), str):
-            self._names.add(name)
-        return read(reply)
+        asked = [Question(question.picture, _on_one_line(choice_question(question))) for question in questions]
+        return [str(reply) for reply in self._questioner.replies(asked, said)]
 
 
 def _on_one_line(text: str) -> str:

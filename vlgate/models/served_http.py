@@ -1,4 +1,4 @@
-"""Requests to a service that may be slow, busy or gone: paced, retried, and cut off in time.
+"""One request to a service over HTTP: sent once, cut off in time, and what went wrong.
 
 It is the standard library's ``urllib``, from threads. What another library adds is connections that stay open, and a
 connection costs a millisecond or some, where the model takes tenths of a second and more. Redirects are not followed,
@@ -8,8 +8,7 @@ since the key would go with them.
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from http.client import HTTPException, HTTPResponse
 from ssl import SSLCertVerificationError
@@ -19,14 +18,12 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 
 from vlgate import __version__
 from vlgate.errors import ModelReplyError
-from vlgate.models.served_pace import Pace, seconds
+from vlgate.models.served_pace import seconds
 from vlgate.models.served_place import Key, Place
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 """Statuses after which the same request may succeed: busy, overloaded, a gateway's timeout."""
-_TOO_MANY = 429
 _NOT_TRUSTED = 495  # nginx's number for it; the service itself said nothing
-_FIRST_PAUSE, _LONGEST_PAUSE, _MOST_PATIENCE = 0.5, 30.0, 300.0
 _MOST_BYTES = 1 << 26
 _CERTIFICATES = "; if it is right, name the file of its authority in the variable SSL_CERT_FILE"
 _SHOWN = 300  # characters of what a service said
@@ -40,7 +37,7 @@ class ServiceError(ModelReplyError):
         self.status = status
 
 
-class _PassingError(Exception):
+class PassingError(Exception):
     """A failure that may pass; ``after`` is how many seconds the service asks for, 0 where it does not say."""
 
     def __init__(self, why: str, status: int = 0, after: float = 0.0) -> None:
@@ -57,91 +54,48 @@ class _Stay(HTTPRedirectHandler):
         _ = self, req, fp, code, msg, headers, newurl
 
 
-class Endpoint:
-    """The address that a service's models are asked at; threads may share it."""
+class Sender:
+    """What sends requests to a service's address, each once; threads may share it."""
 
-    def __init__(self, place: Place, key: Key, pace: Pace) -> None:
+    def __init__(self, place: Place, key: Key, clock: Callable[[], float]) -> None:
         self._place = place
         self._key = key
-        self._pace = pace
-        self._down = False  # since the last request ran out of retries: the next ones are sent once only
-        self._stopped = False
+        self._clock = clock
         self._opener = _opener(place)
 
-    def stop(self) -> None:
-        """Send nothing more: the run is interrupted, and what is under way in other threads is not tried again."""
-        self._stopped = True
-
-    def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
-        """Send a request, again where it fails in a way that may pass.
+    def send(self, data: bytes) -> dict[str, Any]:
+        """Send a request.
 
         Returns: the reply's JSON object, with stars for the key.
-        Raises: ServiceError.
+        Raises: ServiceError, or PassingError where the same request may succeed later.
         """
-        data = json.dumps(body).encode()
-        attempts = 1 if self._down else 1 + self._place.retries
-        for attempt in range(1, attempts + 1):
-            self._take_turn()
-            try:
-                reply = self._once(data)
-            except _PassingError as error:
-                self._pause(error, attempt, attempts, data)
-            else:
-                self._down = False
-                return reply
-        raise AssertionError(attempts)  # at least one attempt is made
-
-    def _take_turn(self) -> None:
-        if not self._stopped:
-            self._pace.wait()
-        if self._stopped:  # before the turn, or while it was waited for
-            raise ServiceError("the run was interrupted")
-
-    def _pause(self, error: _PassingError, attempt: int, attempts: int, data: bytes) -> None:
-        """Wait as long as the service asks for, else longer each time.
-
-        Raises: ServiceError where that was the last attempt, or the service asks for more than there is patience.
-        """
-        if error.after > _MOST_PATIENCE:
-            why = f"{error}; it asks to wait {error.after:.0f} s, and {_MOST_PATIENCE:.0f} s is the most"
-            raise ServiceError(why, error.status)
-        self._pace.hold(error.after)
-        if attempt == attempts:
-            self._down = error.status != _TOO_MANY  # that service is there
-            remedy = "; rpm=N sends at most N requests a minute" if error.status == _TOO_MANY else ""
-            raise ServiceError(f"{error}, after {_times(attempt)}{remedy}", error.status)
-        if not error.after:
-            spread = 0.5 + 0.5 * zlib.crc32(data) / 2**32  # requests that failed together come back apart
-            self._pace.sleep(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1)) * spread)
-
-    def _once(self, data: bytes) -> dict[str, Any]:
         address = f"{self._place.url}/chat/completions"
-        deadline = self._pace.clock() + self._place.timeout
+        deadline = self._clock() + self._place.timeout
         try:
             with self._opener.open(_request(address, data, self._key), timeout=self._place.timeout) as response:
-                return self._parsed(_read(response, deadline, self._pace.clock))
+                return self._parsed(_read(response, deadline, self._clock))
         except HTTPError as error:
             with error:
                 self._refused(error)
         except TimeoutError:
-            raise _PassingError(f"no answer within {self._place.timeout} s") from None
+            raise PassingError(f"no answer within {self._place.timeout} s") from None
         except (OSError, HTTPException, ValueError) as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
-                raise _PassingError(f"no answer within {self._place.timeout} s") from None
+                raise PassingError(f"no answer within {self._place.timeout} s") from None
             shown = self._key.cleaned(f"{type(reason).__name__}: {reason}")
             if isinstance(reason, SSLCertVerificationError):
                 why = f"the certificate of {address} is not trusted ({shown}){_CERTIFICATES}"
                 raise ServiceError(why, _NOT_TRUSTED) from None
-            raise _PassingError(f"the service at {address} cannot be reached ({shown})") from None
+            raise PassingError(f"the service at {address} cannot be reached ({shown})") from None
 
     def _parsed(self, content: bytes) -> dict[str, Any]:
         try:
             reply = self._key.cleaned(json.loads(content))
         except (ValueError, RecursionError):
-            raise _PassingError(f"the reply is no JSON: {self._shown(content)}") from None
+            raise PassingError(f"the reply is no JSON: {self._shown(content)}") from None
         if not isinstance(reply, dict):
-            raise _PassingError(f"the reply is no JSON object: {self._shown(content)}")
+            raise PassingError(f"the reply is no JSON object: {self._shown(content)}")
         return reply
 
     def _refused(self, error: HTTPError) -> NoReturn:
@@ -154,7 +108,7 @@ class Endpoint:
             raise ServiceError(f"the service redirects to {target}, where the key does not go; name that", error.code)
         why = f"the service answers {error.code}: {said}"
         if error.code in PASSING:
-            raise _PassingError(why, error.code, seconds(error.headers.get("Retry-After"), datetime.now(UTC)))
+            raise PassingError(why, error.code, seconds(error.headers.get("Retry-After"), datetime.now(UTC)))
         raise ServiceError(why, error.code) from None
 
     def _shown(self, content: bytes) -> str:
@@ -195,7 +149,3 @@ def _read(response: HTTPResponse, deadline: float, clock: Callable[[], float]) -
     if response.length:  # bytes that were announced and did not come
         raise HTTPException(f"the reply ends {response.length} bytes early")
     return b"".join(parts)
-
-
-def _times(number: int) -> str:
-    return "1 attempt" if number == 1 else f"{number} attempts"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from vlgate.calling import Problem
 from vlgate.errors import ModelLoadError
-from vlgate.models.served_http import Endpoint, ServiceError
+from vlgate.models.served_endpoint import Endpoint
+from vlgate.models.served_http import ServiceError
 from vlgate.models.served_place import Place
 from vlgate.models.served_replies import said, tells_probabilities, thinks
 from vlgate.models.vlm_prompts import VQASCORE

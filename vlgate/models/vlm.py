@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.hub import identity, load_model, load_processor, missing_package, pretrained, split_options
+from vlgate.models.hub import identity, pretrained, split_options
+from vlgate.models.hub_loading import load_model, load_processor
+from vlgate.models.missing import missing_package
+from vlgate.models.vlm_engine import Engine
 from vlgate.models.vlm_probe import check_reading
 from vlgate.models.vlm_prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
-from vlgate.models.vlm_reading import Engine
 from vlgate.types import TIED, Ask, FloatArray, Match, Picture
 
 OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}

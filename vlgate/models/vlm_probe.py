@@ -18,7 +18,7 @@ from vlgate.types import Picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from vlgate.models.vlm_reading import Engine
+    from vlgate.models.vlm_engine import Engine
 
 # Nats a token by which the two may differ: what rounding leaves of thousands of sums; a GPU may round float32, too.
 MOST_APART = {"float32": 0.05, "float16": 0.5, "bfloat16": 0.5}

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from numbers import Real
 
 from vlgate.calling import Caller
+from vlgate.checks import Check
 from vlgate.errors import ModelLoadError
 from vlgate.model_card import ModelCard
 from vlgate.models.compiled import compiled
@@ -15,8 +16,9 @@ from vlgate.models.device import pick_device
 from vlgate.models.precision import check_precision, drawn, lacks_room
 from vlgate.models.registry import LoadedModel, load, takes
 from vlgate.options import Options
-from vlgate.polarity import Check, check_batches, check_polarity
+from vlgate.polarity import check_polarity
 from vlgate.scoring import DEFAULT_BATCH, Scorer
+from vlgate.steadiness import check_batches
 from vlgate.types import Prepared, Table
 
 CHECKED_CASES = 8  # a table, of which the first requests are asked in batches and one by one

@@ -17,7 +17,7 @@ from vlgate.model_card import ModelCard
 from vlgate.models.registry import LoadedModel, check
 from vlgate.options import Options
 from vlgate.planning import Plan, make_plan
-from vlgate.plugin import allure_link, settings
+from vlgate.plugin import allure_link, given
 from vlgate.plugin.collected import Collected, batch_name, rows_of
 from vlgate.plugin.finish import conclude, empty_results, reversed_score, unjudged, write_files
 from vlgate.plugin.gate_reports import gate_report
@@ -58,7 +58,7 @@ class Run:
     @cached_property
     def options(self) -> Options:
         """What the user asked for."""
-        return settings.read(self.config)
+        return given.read(self.config)
 
     @cached_property
     def plan(self) -> Plan:
@@ -95,7 +95,7 @@ class Run:
 
         Raises: pytest.UsageError, which pytest prints as one line before it ends with status 4.
         """
-        if self.worker is not None or not settings.asks_for_suite(self.config):
+        if self.worker is not None or not given.asks_for_suite(self.config):
             return
         try:
             _ = self.checked

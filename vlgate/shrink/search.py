@@ -1,28 +1,18 @@
-"""The search: hypothesis draws changes of a case and shrinks those that break it, within a budget of model calls."""
+"""The search: changes of a case are tried, and those that break it made smaller, within a budget of model calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
-from random import Random
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from vlgate.judging import judge
+from vlgate.shrink.draws import several, shrink, strengths
 from vlgate.shrink.moves import Move, perturbed
-from vlgate.shrink.space import WORDING, Space, space
+from vlgate.shrink.space import Space, space
 from vlgate.types import Batch, Prediction, Predictor, Request, Verdict
 
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
 Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
-
-_TOGETHER = 3  # changes at once: with more of them nobody can say what the model stumbled over
-_GRAIN = 120  # strengths of a direction that are told apart where several are changed together
-# Hypothesis mixes constants of the loaded modules into small integers, so that a draw would depend on what else was
-# imported. It finds none at this distance from zero.
-_FAR = 7_340_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,55 +177,6 @@ def _search(asking: _Asking, found: Space, name: str) -> None:
     for moves in broken:
         smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
         if smaller and asking.breaks(smaller[-1:]):
-            _shrink(_strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
+            shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
     if asking.best is None and found.directions:
-        _shrink(_several(found.directions), asking.breaks, name, asking.budget)
-
-
-def _shrink(
-    strategy: SearchStrategy[tuple[Move, ...]], breaks: Callable[[Sequence[Move]], bool], name: str, budget: int
-) -> None:
-    """Have hypothesis look for a change that breaks the case, and make it as small as it can."""
-    from hypothesis import Phase, Verbosity, find, settings
-    from hypothesis.errors import NoSuchExample
-
-    quiet = settings(
-        max_examples=10 * budget,  # of which most are known: the budget is what ends a search
-        phases=(Phase.generate, Phase.shrink),
-        database=None,
-        deadline=None,
-        derandomize=False,  # the seed below decides; derandomized, all searches would draw alike
-        verbosity=Verbosity.quiet,
-    )
-    random = Random(int.from_bytes(sha256(name.encode()).digest()[:8], "big"))  # noqa: S311  # no secret
-    try:
-        find(strategy, breaks, settings=quiet, random=random)
-    except NoSuchExample:
-        return
-
-
-def _strengths(moves: Sequence[Move]) -> SearchStrategy[tuple[Move, ...]]:
-    """One of the moves; half of the draws are the last one, which is known to break the case if any does."""
-    return _number(2 * len(moves)).map(lambda n: (moves[min(n, len(moves)) - 1],))
-
-
-def _several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, ...]]:
-    """One to three moves of different directions; half of the pictures' changes are the strongest of their kind."""
-    from hypothesis import strategies
-
-    one = strategies.tuples(_number(len(directions)), _number(2 * _GRAIN))
-    several = strategies.lists(one, min_size=1, max_size=_TOGETHER, unique_by=lambda drawn: drawn[0])
-    return several.map(lambda drawn: tuple(_at(directions[which - 1], n) for which, n in sorted(drawn)))
-
-
-def _at(moves: Sequence[Move], n: int) -> Move:
-    """The n-th of ``_GRAIN`` strengths of a direction, all above it the last; no wording is stronger than another."""
-    part = (n + 1) // 2 if moves[0].kind == WORDING else min(n, _GRAIN)
-    return moves[-(-part * len(moves) // _GRAIN) - 1]
-
-
-def _number(most: int) -> SearchStrategy[int]:
-    """A number from 1 to ``most``, which shrinks to 1."""
-    from hypothesis import strategies
-
-    return strategies.integers(_FAR + 1, _FAR + most).map(lambda n: n - _FAR)
+        shrink(several(found.directions), asking.breaks, name, asking.budget)

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.sources.images import PictureFinder, finder_of
-from vlgate.sources.json_file import Record, collector_paused, listed_records
+from vlgate.sources.json_file import collector_paused
 from vlgate.sources.places import only_file
+from vlgate.sources.records import Record, listed_records
 from vlgate.types import Ask, Capability, Case, Reading, Shape, Table
 
 DEFAULT_YML = "carets_default_yml"

@@ -14,8 +14,9 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.images import PictureFinder, finder_of
-from vlgate.sources.json_file import FETCH_AGAIN, Record, collector_paused, read_json
+from vlgate.sources.json_file import FETCH_AGAIN, collector_paused, read_json
 from vlgate.sources.places import only_file
+from vlgate.sources.records import Record
 from vlgate.types import Case, Match, Picture, Reading, Shape, Table
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"foil-it/test": "pair", "foil-it/train": "pair"})

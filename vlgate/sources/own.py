@@ -24,7 +24,8 @@ from vlgate.answers import normal_answer
 from vlgate.errors import DataError, nearest
 from vlgate.pictures import file_picture, missing_picture
 from vlgate.sources.images import is_plain
-from vlgate.sources.json_file import Record, collector_paused, lined_records
+from vlgate.sources.json_file import collector_paused
+from vlgate.sources.records import Record, lined_records
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Ask, Capability, Case, Match, Picture, Reading, Request, Shape, Table
 

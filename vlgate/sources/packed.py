@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
+from vlgate.decoding import MAX_PIXELS, decode_stream
 from vlgate.errors import DataError, PictureError
-from vlgate.pictures import MAX_PIXELS, decode_stream
 from vlgate.sources.images import EXTENSIONS, stem
 from vlgate.sources.json_file import FETCH_AGAIN
 from vlgate.types import Picture

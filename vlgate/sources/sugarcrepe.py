@@ -11,8 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.sources.images import PictureFinder, finder_of
-from vlgate.sources.json_file import collector_paused, keyed_records
+from vlgate.sources.json_file import collector_paused
 from vlgate.sources.places import only_file
+from vlgate.sources.records import keyed_records
 from vlgate.types import Case, Match, Reading, Shape, Table
 
 KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")

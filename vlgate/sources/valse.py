@@ -12,8 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.sources.images import PictureFinder, finder_of
-from vlgate.sources.json_file import Record, collector_paused, keyed_records
+from vlgate.sources.json_file import collector_paused
 from vlgate.sources.places import only_file
+from vlgate.sources.records import Record, keyed_records
 from vlgate.types import Case, Match, Reading, Shape, Table
 
 Tag = tuple[str, str] | None

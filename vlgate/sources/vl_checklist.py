@@ -15,8 +15,9 @@ from typing import Any
 
 from vlgate.errors import DataError, nearest
 from vlgate.sources.images import PictureFinder, finder_of, is_plain
-from vlgate.sources.json_file import FETCH_AGAIN, Record, collector_paused, read_json
+from vlgate.sources.json_file import FETCH_AGAIN, collector_paused, read_json
 from vlgate.sources.places import only_file
+from vlgate.sources.records import Record
 from vlgate.types import Case, Match, Reading, Shape, Table
 
 PAPER = "vlchecklist_paper"

@@ -16,9 +16,10 @@ from typing import Any
 from vlgate.errors import DataError
 from vlgate.sources.hub import dataset_folder
 from vlgate.sources.images import PictureFinder, stem
-from vlgate.sources.json_file import FETCH_AGAIN, Record, lined_records, read_json
+from vlgate.sources.json_file import FETCH_AGAIN, read_json
 from vlgate.sources.packed import parquet_picture, zip_members, zip_picture
 from vlgate.sources.places import only_file
+from vlgate.sources.records import Record, lined_records
 from vlgate.types import Case, Match, Picture, Reading, Shape, Table
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"winoground/all": "quad"})

@@ -18,8 +18,8 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.frcnn.config import Config
 from vlgate.models.frcnn.detector import AT_ONCE, detect
 from vlgate.models.frcnn.weights import PUBLISHED, detector_folder, load_detector
-from vlgate.models.hub import missing_package
 from vlgate.models.inputs import rgb_images
+from vlgate.models.missing import missing_package
 from vlgate.models.region_cache import RegionCache
 from vlgate.models.regions import COUNT, WIDTH, Regions
 from vlgate.types import Picture

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.fingerprint import digest, digest_path
 from vlgate.models.frcnn.config import Config, read_config
-from vlgate.models.hub import Pretrained, missing_package, pretrained
+from vlgate.models.hub import Pretrained, pretrained
+from vlgate.models.missing import missing_package
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.fingerprint import digest
-from vlgate.models.hub import missing_package
+from vlgate.models.missing import missing_package
 from vlgate.models.region_files.records import AGAIN, checked
 from vlgate.models.regions import Regions
 

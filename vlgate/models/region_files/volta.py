@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError, ModelLoadError
-from vlgate.models.hub import missing_package
+from vlgate.models.missing import missing_package
 from vlgate.models.region_files.pickled import plain_values
 from vlgate.models.region_files.records import AGAIN, checked, from_base64
 from vlgate.models.regions import Regions

@@ -16,6 +16,7 @@ from vlgate.models import hub
 from vlgate.models.device import pick_dtype
 from vlgate.models.fingerprint import digest, digest_path
 from vlgate.models.matching import margin
+from vlgate.models.missing import missing_package
 from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
 from vlgate.models.regions import check_regions, region_source
 from vlgate.models.volta.config import ALIGNMENT, Config
@@ -93,7 +94,7 @@ def _built(name: str, weights: str, folder: Path, device: str, dtype: str) -> Vo
         import torch
         import transformers
     except ModuleNotFoundError as error:
-        raise hub.missing_package(error.name or "torch", "hf") from error
+        raise missing_package(error.name or "torch", "hf") from error
 
     tensors = fitted(source.config, source.in_words_of_volta(read(source.file)), str(source.file), unused=source.unused)
     model = placed(tensors, device, pick_dtype(dtype))

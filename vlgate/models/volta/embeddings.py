@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vlgate.models.volta.config import Config, Side
+from vlgate.models.volta.config import Config
 from vlgate.models.volta.encoder import Weights
+from vlgate.models.volta.sublayers import Side
 
 if TYPE_CHECKING:
     import torch

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from vlgate.models.volta.config import Config, Side, Sublayer
+from vlgate.models.volta.config import Config
 from vlgate.models.volta.names import OUTPUT, SELF
+from vlgate.models.volta.sublayers import Side, Sublayer
 
 if TYPE_CHECKING:
     import torch

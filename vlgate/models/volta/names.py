@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vlgate.models.volta.config import ALIGNMENT, Config, Sublayer
+from vlgate.models.volta.config import ALIGNMENT, Config
+from vlgate.models.volta.sublayers import Sublayer
 
 Shape = tuple[int, ...]
 SELF, OUTPUT = "attention_self", "attention_output"

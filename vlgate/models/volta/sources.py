@@ -12,8 +12,9 @@ from vlgate.models import hub
 from vlgate.models.region_files import is_features
 from vlgate.models.regions import COUNT
 from vlgate.models.volta import vilbert_mt
-from vlgate.models.volta.config import ALIGNMENT, GATES, Config, parse, read_json
+from vlgate.models.volta.config import ALIGNMENT, Config, parse, read_json
 from vlgate.models.volta.published import NAMES, published
+from vlgate.models.volta.sublayers import GATES
 
 if TYPE_CHECKING:
     import torch
