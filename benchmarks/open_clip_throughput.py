@@ -46,11 +46,11 @@ def report(model: Any, scorer: Scorer, pairs: list[Match]) -> None:
     """Time the four ways in turn, and print the median of the ratios of the rounds."""
     pictures = list(dict.fromkeys(pair.picture for pair in pairs))
     texts = [pair.text for pair in pairs]
-    pixels = [model._preprocess(picture.image()) for picture in pictures]  # noqa: SLF001  # the very same tensors
+    pixels = [model._prepare(picture.image()) for picture in pictures]  # noqa: SLF001  # the very same tensors
     rounds = []
     for _ in range(ROUNDS):
         ours, scores = timed(lambda: [p.score for p in scorer.predict(pairs).values()])
-        bare, expected = timed(lambda: batched(model, pairs, [model._preprocess(p.image()) for p in pictures], texts))  # noqa: SLF001
+        bare, expected = timed(lambda: batched(model, pairs, [model._prepare(p.image()) for p in pictures], texts))  # noqa: SLF001
         ready, _ = timed(lambda: batched(model, pairs, pixels, texts))
         single, _ = timed(lambda: [one(model, pair) for pair in pairs[:PAIRS_TIMED]])
         rounds.append((bare / ours, ready / ours, single * len(pairs) / PAIRS_TIMED / ours))
