@@ -15,7 +15,7 @@ DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2")
 CROSS = ("vilt", "blip", "blip2", "bridgetower", "flava")
 VLMS = ("llava", "qwen3_vl")
 ON_REGIONS = ("lxmert", "visualbert", "volta-vilbert", "volta-uniter")
-TEXT_ONLY = ("gpt1", "gpt2")
+TEXT_ONLY = ("gpt1", "gpt2", "bert")
 TABLES = 14  # all that the scenes have
 CASES = 2
 # One process for all of them: importing torch and transformers takes longer than all the runs.
@@ -28,6 +28,7 @@ folder = Path(sys.argv[2])
 (folder / "thresholds.toml").write_text("schema = 1\\n")
 models = {{name: f"{{name}}:{{dual_checkpoints.save(name, folder / name)}}" for name in {DUAL}}}
 models |= {{name: f"{{name}}:{{cross_checkpoints.save(name, folder / name)}}" for name in {CROSS}}}
+models["blip-vqa"] = f"blip-vqa:{{cross_checkpoints.save('blip_vqa', folder / 'blip-vqa')}}"
 for name in {VLMS}:
     for part in getattr(tiny_vlms, name)():
         part.save_pretrained(folder / name)
@@ -55,7 +56,7 @@ for name in {ON_REGIONS}:
 for name in {TEXT_ONLY}:
     test_text_only.network(name).save_pretrained(folder / name)
     test_text_only.tokenizer(name).save_pretrained(folder / name)
-    models[name] = f"{{name}}:{{folder / name}}"
+    models[name] = f"{{'masked' if name == 'bert' else name}}:{{folder / name}}"
 for name, model in models.items():
     pytest.main([
         "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={{folder}}", f"--model={{model}}",
@@ -77,7 +78,7 @@ def runs(tmp_path_factory):
     return folder, ended.stdout
 
 
-@pytest.mark.parametrize("name", [*DUAL, *CROSS, *VLMS, *ON_REGIONS, *TEXT_ONLY])
+@pytest.mark.parametrize("name", [*DUAL, *CROSS, "blip-vqa", *VLMS, *ON_REGIONS, *TEXT_ONLY])
 def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
     folder, printed = runs
     file = folder / f"out-{name}" / "metrics.json"
@@ -86,4 +87,4 @@ def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
     assert [(one["cases"], one["judged"], one["unscored"]) for one in found["tables"].values()] == [
         (CASES, CASES, 0)
     ] * TABLES
-    assert found["model"]["name"] == ("vlm" if name in VLMS else name)
+    assert found["model"]["name"] == {"bert": "masked", **dict.fromkeys(VLMS, "vlm")}.get(name, name)
