@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models.matching import Inputs, Preparation
-from vlgate.types import Ask, Picture
-
-_MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError, ModelReplyError)
+from vlgate.types import Ask
 
 
 class Replies(Protocol):
@@ -61,22 +58,3 @@ class QuestionAnswerer:
             found = self._replies.reply(inputs, questions)
         self.cut_texts |= inputs.cut
         return found
-
-
-def tried(model: QuestionAnswerer, asked: str) -> QuestionAnswerer:
-    """Ask a question of a drawn picture, so that parts that do not fit together show as the model is loaded.
-
-    Raises: ModelLoadError.
-    """
-    from PIL import Image
-
-    picture = Picture(key="drawn", load=lambda: Image.new("RGB", (64, 64)))
-    try:
-        model.answer([Ask(picture=picture, question="a")])
-    except _MISFITS as error:
-        why = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
-        raise ModelLoadError(
-            f"{asked} cannot answer a question ({why}); see that its configuration, image processor and tokenizer are "
-            "those of one model"
-        ) from error
-    return model

@@ -21,7 +21,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import Architecture, check_local, checked_option, loaded
 from vlgate.models.hub import Pretrained, pretrained, split_options
 from vlgate.models.matching import CrossEncoder, Inputs, Preparation
-from vlgate.models.matching_head import tried
+from vlgate.models.trial import tried
 
 if TYPE_CHECKING:
     import torch

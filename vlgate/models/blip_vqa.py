@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vlgate.models.answering import QuestionAnswerer, tried
+from vlgate.models.answering import QuestionAnswerer
 from vlgate.models.blip import FIRST, NOTES, encoded, first_token
 from vlgate.models.checkpoints import Architecture, check_local, checked_option, loaded
 from vlgate.models.hub import Pretrained, pretrained, split_options
 from vlgate.models.matching import Inputs, Preparation
+from vlgate.models.trial import tried
 from vlgate.models.vqa_choices import MODES, best, restricted
 from vlgate.types import Ask, FloatArray
 

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints import Architecture, check_local, loaded
 from vlgate.models.hub import pretrained
 from vlgate.models.matching import CrossEncoder, Inputs, Preparation
-from vlgate.types import Match, Picture
+from vlgate.models.trial import tried
 
 if TYPE_CHECKING:
     import torch
@@ -57,22 +56,3 @@ class MatchingHead:
         prepare = Preparation(processor, self.places(model.config), model)
         encoder = CrossEncoder(partial(self.logits, model), prepare, match=self.match, fingerprint=what)
         return tried(encoder, source.asked)
-
-
-def tried(model: CrossEncoder, asked: str) -> CrossEncoder:
-    """Score one drawn picture and text, so that parts that do not fit together show as the model is loaded.
-
-    Raises: ModelLoadError.
-    """
-    from PIL import Image
-
-    picture = Picture(key="drawn", load=lambda: Image.new("RGB", (64, 64)))
-    try:
-        model.match([Match(picture=picture, text="a")])
-    except (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError) as error:
-        why = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
-        raise ModelLoadError(
-            f"{asked} cannot score a picture and a text ({why}); see that its configuration, image processor and "
-            "tokenizer are those of one model"
-        ) from error
-    return model

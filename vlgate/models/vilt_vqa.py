@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from vlgate.models.answer_lists import AnswerList, answer_list, answers_file, read_answers
-from vlgate.models.answering import QuestionAnswerer, tried
+from vlgate.models.answering import QuestionAnswerer
 from vlgate.models.checkpoints import Architecture, check_local, checked_option, loaded
 from vlgate.models.hub import Pretrained, pretrained, split_options
 from vlgate.models.matching import Inputs
+from vlgate.models.trial import tried
 from vlgate.models.vilt import pooled, preparation
 from vlgate.models.vqa_choices import MODES
 from vlgate.types import Ask
