@@ -7,18 +7,23 @@ export HF_HUB_OFFLINE ?= 1
 # Small models of the tests are some ten times slower when each of several workers starts as many threads as there are cores.
 test: export OMP_NUM_THREADS ?= 1
 
-.PHONY: gate test lint bench clean
+.PHONY: gate test lint docs bench clean
 
 gate: $(VENV)/.core        ## run the suite on the embedded default, write the report
-	$(BIN)/python -m pytest --results=results/gate --alluredir=results/gate/allure --clean-alluredir -q
+	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q
 
 test: $(VENV)/.dev         ## run the project's own tests
 	$(BIN)/python -m pytest tests -q -n auto --dist worksteal
 
-lint: $(VENV)/.dev         ## style and types
+lint: $(VENV)/.dev         ## style, types, and whether docs/reference is what the code says
 	$(BIN)/ruff check --output-format concise .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/write_reference.py --check
+
+docs: $(VENV)/.dev         ## write docs/reference from the code, build the site into site/; needs no network
+	$(BIN)/python scripts/write_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
 	$(BIN)/python benchmarks/run_all.py
@@ -36,4 +41,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) results build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) results site build dist .mypy_cache .ruff_cache .pytest_cache

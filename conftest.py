@@ -1,3 +1,3 @@
-"""Registers the plugin for a checkout (an installed vlgate is found through its entry point), and what tests it."""
+"""Register the plugin in a checkout (an installed vlgate has an entry point), and pytester, which tests it."""
 
 pytest_plugins = ["vlgate.plugin", "pytester"]

@@ -1,8 +1,8 @@
 """Adapters of models against a bare batched loop of the same model, on the CPU with random weights.
 
-Each adapter that runs a network here is timed in turn with the loop that anybody would write by hand for the same
-requests, in one process; the median of the ratios of the rounds is printed (bar 0.9), and how far the replies differ.
-The contests, with what each loop does, are in ``contests``. Names of contests may be given to run those only.
+Each adapter is timed in turn with the loop that a user would write by hand for the same requests, in one process. The
+script prints the median of the ratios of the rounds (bar 0.9), and how far the replies differ. The contests, with what
+each loop does, are in ``contests``. Name some contests to run only those.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from contests import answering, cross, detector, dual, generative, regions, text, volta
 from contests.contest import Contest, Replies, imported
 
-CHECKPOINTS = Path(__file__).parents[1] / "tests/models"  # who writes small tokenizers and processors for the tests
+CHECKPOINTS = Path(__file__).parents[1] / "tests/models/support"  # writers of small checkpoints
 KINDS = (dual, cross, answering, regions, volta, generative, text, detector)
 MAKERS = {maker.__name__: maker for kind in KINDS for maker in kind.CONTESTS}
 ROUNDS, BAR = 5, 0.9
@@ -28,7 +28,7 @@ ROUNDS, BAR = 5, 0.9
 def main() -> None:
     """Write the checkpoints, time, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    # argparse holds the empty list, too, against the choices
+    # argparse also compares the empty list with the choices
     parser.add_argument("contests", nargs="*", choices=[[], *MAKERS], metavar="CONTEST", help=", ".join(MAKERS))
     wanted = parser.parse_args().contests or MAKERS
     try:
@@ -57,7 +57,7 @@ def report(contest: Contest) -> float:
     ratios = []
     with torch.inference_mode():
         for number in range(ROUNDS):
-            entrant = contest.entrant()  # anew, with nothing remembered
+            entrant = contest.entrant()  # a new one, without cached replies
             order = (entrant, contest.bare) if number % 2 == 0 else (contest.bare, entrant)
             (first, one), (second, other) = (timed(call) for call in order)
             ours, expected = (one, other) if number % 2 == 0 else (other, one)
@@ -71,7 +71,7 @@ def report(contest: Contest) -> float:
 
 
 def timed(call: Callable[[], Replies]) -> tuple[float, Replies]:
-    """Seconds that a call takes, and what it returns."""
+    """The seconds that a call takes, and its result."""
     start = perf_counter()
     replies = call()
     return perf_counter() - start, replies

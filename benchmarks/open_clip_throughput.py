@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.calling import Caller
-from vlgate.models.registry import load
-from vlgate.pictures import file_picture
-from vlgate.scoring import DEFAULT_BATCH, Scorer
+from vlgate.images.files import file_image
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.models.loading.registry import load
 from vlgate.types import Match
 
 PHOTOGRAPHS, CAPTIONS, ROUNDS, PAIRS_TIMED = 200, 2, 3, 40
@@ -38,19 +38,19 @@ def main() -> None:
         print(f"open_clip_throughput: skipped, there is no {error.filename}; name a data folder with --data")
         return
     model: Any = load("open_clip:ViT-B-32/random", folder=Path()).model
-    scorer = Scorer(model=model, name="bench", caller=Caller(name="bench", size=DEFAULT_BATCH))
+    scorer = ModelPredictor(model=model, name="bench", caller=Caller(name="bench", size=DEFAULT_BATCH))
     report(model, scorer, pairs)
 
 
-def report(model: Any, scorer: Scorer, pairs: list[Match]) -> None:
-    """Time the four ways in turn, and print the median of the ratios of the rounds."""
-    pictures = list(dict.fromkeys(pair.picture for pair in pairs))
+def report(model: Any, scorer: ModelPredictor, pairs: list[Match]) -> None:
+    """Time the suite and the three loops in turn, and print the median of the ratios of the rounds."""
+    images = list(dict.fromkeys(pair.image for pair in pairs))
     texts = [pair.text for pair in pairs]
-    pixels = [model._prepare(picture.image()) for picture in pictures]  # noqa: SLF001  # the very same tensors
+    pixels = [model._prepare(image.load()) for image in images]  # noqa: SLF001  # the very same tensors
     rounds = []
     for _ in range(ROUNDS):
         ours, scores = timed(lambda: [p.score for p in scorer.predict(pairs).values()])
-        bare, expected = timed(lambda: batched(model, pairs, [model._prepare(p.image()) for p in pictures], texts))  # noqa: SLF001
+        bare, expected = timed(lambda: batched(model, pairs, [model._prepare(p.load()) for p in images], texts))  # noqa: SLF001
         ready, _ = timed(lambda: batched(model, pairs, pixels, texts))
         single, _ = timed(lambda: [one(model, pair) for pair in pairs[:PAIRS_TIMED]])
         rounds.append((bare / ours, ready / ours, single * len(pairs) / PAIRS_TIMED / ours))
@@ -59,24 +59,24 @@ def report(model: Any, scorer: Scorer, pairs: list[Match]) -> None:
     for name, ratios in zip(names, zip(*rounds, strict=True), strict=True):
         spread = f"(rounds {min(ratios):.2f} to {max(ratios):.2f})"
         print(f"open_clip_throughput: {median(ratios):.2f} x the throughput of {name} {spread}")
-    print(f"open_clip_throughput: {len(pairs)} pairs, {len(pictures)} photographs; largest difference {difference:.1e}")
+    print(f"open_clip_throughput: {len(pairs)} pairs, {len(images)} photographs; largest difference {difference:.1e}")
 
 
 def read_pairs(data: Path) -> list[Match]:
-    """Two captions for each of 200 photographs that are there."""
+    """Two captions for each of the first 200 photographs in the folder."""
     content = json.loads((data / "captions/coco_captions_val2017.json").read_text())
     captions = defaultdict(list)
     for row in content["annotations"] if isinstance(content, dict) else content:
         captions[int(row["image_id"])].append(row["caption"])
     pairs = []
     for file in sorted((data / "images/coco").glob("*.jpg")):
-        picture = file_picture(file.name, file)
-        pairs += [Match(picture=picture, text=text) for text in captions[int(file.stem)][:CAPTIONS]]
+        image = file_image(file.name, file)
+        pairs += [Match(image=image, text=text) for text in captions[int(file.stem)][:CAPTIONS]]
     return pairs[: PHOTOGRAPHS * CAPTIONS]
 
 
 def batched(model: Any, pairs: list[Match], pixels: list[Any], texts: list[str]) -> Any:
-    """The loop that anybody would write: stack, encode, multiply."""
+    """The loop that a user would write: stack, encode, multiply."""
     import torch
 
     images: list[Any] = []
@@ -88,18 +88,18 @@ def batched(model: Any, pairs: list[Match], pixels: list[Any], texts: list[str])
         for start in range(0, len(texts), DEFAULT_BATCH):
             tokens = model._tokenizer(texts[start : start + DEFAULT_BATCH])  # noqa: SLF001
             words.append(model._model.encode_text(tokens, normalize=True))  # noqa: SLF001
-    place = {picture: number for number, picture in enumerate(dict.fromkeys(pair.picture for pair in pairs))}
-    rows = torch.cat(images)[[place[pair.picture] for pair in pairs]]
+    place = {image: number for number, image in enumerate(dict.fromkeys(pair.image for pair in pairs))}
+    rows = torch.cat(images)[[place[pair.image] for pair in pairs]]
     return (rows * torch.cat(words)).sum(dim=1).numpy()
 
 
 def one(model: Any, pair: Match) -> float:
     """One pair, by itself."""
-    return float(model.encode_images([pair.picture])[0] @ model.encode_texts([pair.text])[0])
+    return float(model.encode_images([pair.image])[0] @ model.encode_texts([pair.text])[0])
 
 
 def timed(call: Any) -> tuple[float, Any]:
-    """Seconds that a call takes, and what it returns."""
+    """The seconds that a call takes, and its result."""
     start = perf_counter()
     value = call()
     return perf_counter() - start, value

@@ -1,8 +1,8 @@
-"""Pairs of questions from scene graphs in memory: pairs a second on one core, and whether originals leak their answers.
+"""Pairs of questions from scene graphs in memory: pairs per second on one core, and whether questions leak answers.
 
-The graphs are those of the drawn world and, where there is a ``--data DIR`` (default: ``../shared/data`` beside the
-checkout), the real ones in it. The leak is the accuracy of a text-only classifier, cross-validated, on the original
-questions that are answered by yes or no: 0.5 is chance.
+The graphs are those of the drawn world and, if it exists, those of ``--data DIR`` (default: ``../shared/data`` next to
+the checkout). The leak is the cross-validated accuracy of a text-only classifier on the original questions with yes or
+no as the answer: 0.5 is chance.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.json_file import collector_paused
-from vlgate.sources.scene_graphs import find_graphs, read_graphs
+from vlgate.sources.reading.json_file import collector_paused
+from vlgate.sources.scene_graphs.files import find_graphs, read_graphs
 
-SIZE = 2000  # original questions a test; the paper asks some 14,000 of 10,696 graphs
+SIZE = 2000  # original questions per test; the paper asks about 14,000 from 10,696 graphs
 
 
 def main() -> None:
@@ -38,14 +38,14 @@ def main() -> None:
         known = {"least_box": 0, "least_objects": 0} if name == "drawn" else {}
         generator = Generator(Corpus(graphs, default_ontology(), **known))
         made, spent = {}, {}
-        with collector_paused():  # as where a run's tables are made
+        with collector_paused():  # as a run does while it makes its tasks
             for test in TESTS:
                 start = perf_counter()
                 made[test] = generator.make(test, size=SIZE, seed=1)
                 spent[test] = perf_counter() - start
         for test, one in made.items():
             rate = len(one.pairs) / spent[test]
-            print(f"question_pairs: {name}, {test}: {rate:,.0f} pairs a second; {_leak(one.pairs)}")
+            print(f"question_pairs: {name}, {test}: {rate:,.0f} pairs per second; {_leak(one.pairs)}")
         total, seconds = sum(len(one.pairs) for one in made.values()), sum(spent.values())
         wanting = Counter[str]()
         for one in made.values():
@@ -54,7 +54,7 @@ def main() -> None:
         Generator(Corpus(graphs, default_ontology(), **known))
         looked_up = perf_counter() - start
         print(
-            f"question_pairs: {name}: {total:,} pairs, {total / seconds:,.0f} a second, bar 20,000; "
+            f"question_pairs: {name}: {total:,} pairs, {total / seconds:,.0f} per second, bar 20,000; "
             f"{total / (seconds + looked_up):,.0f} with looking up {len(graphs):,} graphs"
         )
         print(f"question_pairs: {name}: too few graphs for {dict(wanting)}")
@@ -71,13 +71,13 @@ def _leak(pairs: Sequence[QuestionPair]) -> str:
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
 
-    binary = [pair for pair in pairs if pair.choices[0] == ("yes", "no") and pair.picture in {"", "blur3"}]
+    binary = [pair for pair in pairs if pair.choices[0] == ("yes", "no") and pair.perturbation in {"", "blur3"}]
     if len(binary) < 100:
         return "too few binary questions to tell whether text alone answers them"
     texts = [pair.questions[0] for pair in binary]
     answers = np.array([pair.answers[0] == "yes" for pair in binary])
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(max_iter=1000))
-    # Not by picture: where a name is in one picture only, its positives would never be seen with its negatives.
+    # Not by image: if a name is in one image only, its positives would never be seen with its negatives.
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     said = cross_val_predict(model, texts, answers, cv=folds)
     return f"text alone answers {np.mean(said == answers):.3f} of {len(binary):,}, {answers.mean():.3f} yes"

@@ -1,7 +1,7 @@
-"""Reading and judging every table of a data folder with a model that costs nothing: cases a second after start-up.
+"""Reading and judging every task of a data folder with a model that takes no time: cases per second after start-up.
 
-``--data DIR`` names the folder (default: ``../shared/data`` beside the checkout). As a yardstick of the machine in the
-same run, the time of parsing the JSON of the folder's benchmarks alone is printed too.
+``--data DIR`` names the folder (default: ``../shared/data`` next to the checkout). To compare machines, the script also
+prints the time of parsing the JSON of the folder's benchmarks alone.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from time import perf_counter
 
 import numpy as np
 
-from vlgate.calling import Caller
-from vlgate.judging import judge
-from vlgate.options import Options
-from vlgate.planning import make_plan
-from vlgate.scoring import Scorer, score
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.judging.verdicts import judge
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
 from vlgate.types import Ask, FloatArray, Match
 
-# The released ones: what is made from scene graphs takes the time of making it, which question_pairs measures.
+# The released ones only: question_pairs measures the time of making cases from scene graphs.
 BENCHMARKS = ("valse", "winoground", "carets", "bla", "vl-checklist", "sugarcrepe", "foil-it")
 
 
@@ -60,11 +60,11 @@ def main() -> None:
     plan = make_plan(options)
     gc.freeze()
     read = perf_counter() - start
-    scorer = Scorer(model=Free(), name="free", caller=Caller(name="free", size=64))
+    scorer = ModelPredictor(model=Free(), name="free", caller=Caller(name="free", size=64))
     cases = sum(len(judge(batch, score(scorer, batch))) for batch in plan.batches.values())
     seconds = perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"reading_and_judging: {cases:,} cases, {cases / seconds:,.0f} a second, bar 50,000 (reading {read:.2f} s)")
+    print(f"reading_and_judging: {cases:,} cases, {cases / seconds:,.0f} per second, bar 50,000 (reading {read:.2f} s)")
     print(f"reading_and_judging: {seconds / parse:.1f} x the time of parsing the JSON alone ({parse:.2f} s)")
     print(f"reading_and_judging: peak memory {memory:.0f} MB, bar 1,500")
 

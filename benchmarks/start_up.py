@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def start(args: list[str], folder: str, environment: dict[str, str]) -> tuple[float, str]:
-    """The median seconds of five starts after a first one, and what the last said of torch."""
+    """The median seconds of five starts after a first one, and whether the last one imported torch."""
     found = []
     for _ in range(6):
         begin = perf_counter()

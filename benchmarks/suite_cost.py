@@ -1,7 +1,7 @@
-"""The suite's own cost a case: 100,000 generated VALSE-shaped cases, a model that costs nothing, ``--items batch``.
+"""The suite's own cost per case: 100,000 generated cases like VALSE's, a model that takes no time, ``--items batch``.
 
-Prints microseconds a case for the whole command (collect, ask, judge, gate, write), peak memory, and, as a yardstick
-of the machine in the same run, how many times the cost of parsing the file's JSON that is.
+Prints microseconds per case for the whole command (collect, ask, judge, gate, write), peak memory and, to compare
+machines, the ratio to the time of parsing the file's JSON.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ def main() -> None:
         folder = Path(name)
         file = generate(folder)
         parse = timed(lambda: json.loads(file.read_text()))
-        run(folder, "--collect-only")  # Python writes its bytecode once, on the first run after an install
+        run(folder, "--collect-only")  # Python writes its bytecode on the first run after an install
         start = perf_counter()
         done = run(folder)
         seconds = perf_counter() - start
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        found = json.loads((folder / "out/metrics.json").read_text())["tables"]["valse/existence"]["judged"]
+        found = json.loads((folder / "out/metrics.json").read_text())["tasks"]["valse/existence"]["judged"]
     print(f"suite_cost: {found:,} cases judged, exit status {done.returncode}")
-    print(f"suite_cost: {seconds / CASES * 1e6:.1f} us a case in all ({seconds:.2f} s), bar 50")
+    print(f"suite_cost: {seconds / CASES * 1e6:.1f} us per case in all ({seconds:.2f} s), bar 50")
     print(f"suite_cost: peak memory {memory:.0f} MB, bar 1,000")
     print(f"suite_cost: {seconds / parse:.1f} x the cost of parsing the file's JSON alone ({parse:.2f} s)")
 
 
 def generate(folder: Path) -> Path:
-    """Write 100,000 records in the shape of VALSE's existence file, two a picture."""
+    """Write 100,000 records in the format of VALSE's existence file, two per image."""
     random.seed(0)
     records = {}
     for place in range(CASES):
@@ -93,14 +93,23 @@ def generate(folder: Path) -> Path:
 
 def run(folder: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
     """Start the suite as a user would."""
-    options = ["--model=free_model:build", "--data=data", "--items=batch", "--results=out", "-q", *more]
+    options = [
+        "--model=free_model:build",
+        "--data=data",
+        "--items=batch",
+        "--missing-images=skip",
+        "--results=out",
+        "--overwrite",
+        "-q",
+        *more,
+    ]
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
 
 
 def timed(call: object) -> float:
-    """Seconds that a call takes, the best of three."""
+    """The seconds that a call takes, the best of three."""
     found = []
     for _ in range(3):
         start = perf_counter()

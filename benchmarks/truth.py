@@ -1,7 +1,7 @@
-"""Generated answers against the second reader of the tests: of 20,000 pairs, how many answers it gives otherwise.
+"""Generated answers compared with those of the tests' own evaluator: how many of 20,000 pairs differ.
 
-``--data DIR`` names the folder whose scene graphs are asked about besides the embedded scenes (default:
-``../shared/data`` beside the checkout). Each disagreement is printed with both answers and the reason.
+``--data DIR`` names a folder whose scene graphs are used in addition to the embedded scenes (default:
+``../shared/data`` next to the checkout). Each disagreement is printed with both answers and the reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.scene_graphs import find_graphs, read_graphs
+from vlgate.sources.scene_graphs.files import find_graphs, read_graphs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/perturb/questions"))
 from evaluator import disagreements  # type: ignore[import-not-found]
@@ -25,7 +25,7 @@ SCENES = 400
 
 
 def main() -> None:
-    """Make the pairs, ask the second reader, print."""
+    """Make the pairs, evaluate them again, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared/data")
     parser.add_argument("--pairs", type=int, default=20_000)
@@ -38,12 +38,12 @@ def main() -> None:
         asked, wrong = check(name, graphs, size, options.seed)
         total, otherwise = total + asked.total(), otherwise + wrong.total()
         for (test, kind), number in sorted(asked.items()):
-            print(f"truth: {name} {test} {kind}: {wrong[test, kind]} of {number} answers")
-    print(f"truth: {otherwise} of {total} answers otherwise, {1000 * otherwise / total:.2f} in 1,000, bar 1")
+            print(f"truth: {name} {test} {kind}: {wrong[test, kind]} of {number} answers differ")
+    print(f"truth: {otherwise} of {total} answers differ, {1000 * otherwise / total:.2f} in 1,000, bar 1")
 
 
 def graph_sets(data: Path, seed: int) -> Iterator[tuple[str, list[SceneGraph]]]:
-    """The embedded scenes, and all graphs of a data folder."""
+    """The graphs of the embedded scenes, and all graphs of a data folder."""
     yield "drawn", world_graphs(seed, SCENES)
     files = find_graphs([data])
     left_out: Counter[str] = Counter()
@@ -55,7 +55,7 @@ def graph_sets(data: Path, seed: int) -> Iterator[tuple[str, list[SceneGraph]]]:
 def check(
     name: str, graphs: list[SceneGraph], size: int, seed: int
 ) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """Print what is answered otherwise; the answers checked and those, by test and kind."""
+    """Print the answers that differ; return the numbers of checked and of different answers, by test and kind."""
     asked: Counter[tuple[str, str]] = Counter()
     wrong: Counter[tuple[str, str]] = Counter()
     generator = Generator(Corpus(graphs, default_ontology()))

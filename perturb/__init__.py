@@ -1,1 +1,1 @@
-"""How the other half of a case is made: pure functions on text, scene graphs and images."""
+"""Perturbations: pure functions that change a text, a scene graph or an image."""

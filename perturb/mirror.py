@@ -1,7 +1,6 @@
-"""A text for the mirrored picture: left and right exchanged where they are directions.
+"""Exchange left and right in a text about an image that is mirrored by ``flip``.
 
-The other half of ``flip``: what is true of a picture before is true of the mirrored one after, and what is false stays
-false.
+If the text is true of the image, the new text is true of the mirrored image; if it is false, the new text is false.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _OPPOSITE = {
 _TURN = re.compile(r"\b(?:counter-?|anti-?)?clockwise\b", re.IGNORECASE)
 _SIDE = re.compile(r"\b(?:left|right)(?=(?:most|wards?|hand|handed|hander|side)?\b)", re.IGNORECASE)
 
-# Where letters and digits are to be read, the mirrored picture shows them as no text at all.
+# A text about letters or digits in the image: in the mirrored image they cannot be read.
 _READ = re.compile(
     r"""\b(?:letter(?:s|ed|ing)?|words?|numbers?(?!\s+of\b)|numbered|numerals?|digits?|texts?|captions?|slogans?|initials|alphabet
     |writ(?:e|es|ten|ing|ings)|wrote|handwrit(?:ten|ing)|reads|readable|legible|spell(?:s|ed|ing)?|spelt
@@ -30,7 +29,7 @@ _READ = re.compile(
     |["\u201c\u201d\u00ab\u00bb]|(?<!\w)['\u2018][^'\u2019]+['\u2019](?!\w)|\d:\d\d""",
     re.VERBOSE | re.IGNORECASE,
 )
-# A word all in capitals is written so in the picture ("the STOP sign"), but for these.
+# A word in capitals is written in the image ("the STOP sign"), except for these.
 _CAPITALS = re.compile(r"(?<![\w-])(?!(?:LEFT|RIGHT|SUV|ATV|DVD|VCR|UFO|BBQ|LED|LCD|WITH)S?\b)[A-Z]{3,}(?![\w-])")
 
 _DETERMINER = r"(?:the|an?|its|his|her|their|your|my|our|whose|\w+'s|\w+s')"
@@ -53,7 +52,7 @@ _ADVERB = (
     r"up|down|off|out|outside|inside|across|against|around|along|near|where|when|as|or wrong|underneath)"
 )
 
-# What stands before and behind the word, lower case, decides; the first rule that fits, each "swap", "keep" or None.
+# The first rule that fits what stands before and behind the word, in lower case, decides: "swap", "keep" or None.
 _KEEP, _SWAP = "keep", "swap"
 _Rule = tuple[str, str, str, str | None]  # the word (or "" for both), before, behind, what to do
 _RULES: tuple[_Rule, ...] = (
@@ -123,15 +122,15 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def flip_words(text: str) -> str | None:
-    """Return the text that is as true of the mirrored picture as ``text`` is of the picture.
+    """Return the text that is as true of the mirrored image as ``text`` is of the image.
 
-    "left" and "right" change places as directions ("to the left of", "leftmost", "the right hand", "turning left"), and
-    so do "clockwise" and "counterclockwise"; capitals stay. "left" as a form of "leave" and "right" as "correct" or
-    "exactly" stay as they are ("the man left the room", "leftovers", "right next to", "all right"), and so does a text
-    without directions. East and west stay too: a picture does not show them.
+    "left" and "right" are exchanged if they are directions ("to the left of", "leftmost", "the right hand", "turning
+    left"), and so are "clockwise" and "counterclockwise"; capitals stay. "left" as a form of "leave" and "right" as
+    "correct" or "exactly" stay as they are ("the man left the room", "leftovers", "right next to", "all right"), and so
+    does a text without directions. East and west stay too: an image does not show them.
 
-    Returns: the text, or None where it cannot be told which of them is meant, or where the text is about something to
-    be read, which a mirror makes illegible: letters, words, numbers, the time, anything quoted or in capitals.
+    Returns: the text, or None if the meaning of "left" or "right" is not clear, or the text is about something that
+    cannot be read in a mirror: letters, words, numbers, the time, anything quoted or in capitals.
 
     >>> flip_words("Is the man who left the room to the LEFT of the door?")
     'Is the man who left the room to the RIGHT of the door?'
@@ -151,13 +150,13 @@ def flip_words(text: str) -> str | None:
 
 
 def _is_read(text: str) -> bool:
-    # A text all in capitals says nothing about the picture's.
+    # If the whole text is in capitals, they do not mean a word in the image.
     capitals = _CAPITALS.search(text) if text != text.upper() else None
     return _READ.search(text) is not None or capitals is not None
 
 
 def _meaning(text: str, word: re.Match[str]) -> str | None:
-    """Return "swap" for a direction, "keep" for another meaning, None where neither is sure."""
+    """Return "swap" for a direction, "keep" for another meaning, None if neither is certain."""
     side, before, behind = word[0].lower(), text[: word.start()].lower(), text[word.end() :].lower()
     for which, ahead, after, meaning in _RULES:
         if which in {"", side} and re.search(rf"(?:{ahead})", before) and re.match(rf"(?:{after})", behind):

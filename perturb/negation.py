@@ -1,7 +1,7 @@
-"""The negation of a sentence about existence.
+"""Negate a sentence about existence.
 
-VALSE's existence instrument (section 3.1) sets "There are no animals shown." against "There are animals shown.";
-CARETS' negation test (section 3.3) asks "Is there no cup?" after "Is there a cup?", and the answer must flip.
+VALSE's existence instrument (section 3.1) contrasts "There are no animals shown." with "There are animals shown."
+CARETS' negation test (section 3.3) asks "Is there no cup?" after "Is there a cup?", and the answer must change.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from vlgate.perturb.grammar import article
 
-# "a lot", "a few" and the like are quantities, not things: there is no negation of them by "no".
+# "a lot", "a few" and the like are quantities, not things, and "no" does not negate them.
 _QUANTITY = r"(?:lot|few|couple|bit|little|number|pair|variety|group)\b"
 _SINGULAR = re.compile(
     rf"(?P<head>there is|is there) (?P<word>an?|any|no) (?!{_QUANTITY}|one\b|longer\b|way\b)(?P<rest>\w.*)",
@@ -20,7 +20,7 @@ _PLURAL = re.compile(
     r"(?P<head>there are|are there) (?:(?P<word>some|any|no) )?(?P<rest>\w.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# Negating the first operand alone would not negate the sentence.
+# To negate the first operand alone would not negate the sentence.
 _JOINED = re.compile(r"\b(?:and|or|nor|but)\b|,", re.IGNORECASE)
 _OTHER_QUANTITY = re.compile(
     r"(?:exactly|only|just|at|more|fewer|less|many|few|several|all|both|two|three|four|five|six|seven|eight|nine|ten|\d+"
@@ -34,10 +34,10 @@ def negate(text: str) -> str | None:
 
     The noun after "There is no" is taken to be countable: "There is no cup." becomes "There is a cup."
 
-    Returns: the new text, or None where the text is not one plain statement or question about existence.
+    Returns: the new text, or None if the text is not one plain statement or question about existence.
 
-    >>> negate("There is a red cup in the picture.")
-    'There is no red cup in the picture.'
+    >>> negate("There is a red cup in the image.")
+    'There is no red cup in the image.'
     >>> negate("Is there no apple?")
     'Is there an apple?'
     >>> negate("There are no cups.")

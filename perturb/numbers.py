@@ -1,16 +1,17 @@
-"""A number replaced by another, as in VALSE's counting instruments (section 3.3)."""
+"""Replace the number in a text by another, as VALSE's counting instruments do (section 3.3)."""
 
 from __future__ import annotations
 
 import re
 
-from vlgate.perturb.grammar import capitalised_like, plural, singular
+from vlgate.perturb.grammar import capitalised_like
+from vlgate.perturb.inflection import plural, singular
 
 NUMBER_WORDS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
-# "one of the cups" and "no one" count nothing that another number could count.
+# In "one of the cups" and "no one" another number cannot replace "one".
 _NUMBER = re.compile(rf"(?<!no )(?<!\w)(?:{'|'.join(NUMBER_WORDS)}|\d+)(?!\w)(?! of\b)", re.IGNORECASE)
 _EXISTENCE = re.compile(
     r"(?P<start>.*\b)(?P<head>there is|there are|is there|are there)(?P<adverb> (?:exactly|only|just))? "
@@ -22,18 +23,18 @@ _HEADS = {"there is": "there are", "there are": "there is", "is there": "are the
 
 
 def replace_number(text: str, new: int) -> str | None:
-    """Replace the number in ``text`` by ``new``; a word stays a word, digits stay digits.
+    """Replace the number in ``text`` by ``new``; a word stays a word, and digits stay digits.
 
-    Between one and more than one the verb and the noun change too, which is done in sentences with "there is" and
-    "there are" only.
+    From one to another number, and back, the verb and the noun change too. This is done only in sentences with "there
+    is" or "there are".
 
-    Returns: the new text, or None where the text has no number or more than one, where ``new`` is its number already,
-    where ``new`` has no word here (0 to 20), and where verb or noun would have to change and cannot.
+    Returns: the new text, or None if the text does not have exactly one number, its number is ``new`` already, ``new``
+    is not in 0..20 and must be a word, or the verb or the noun would have to change and cannot.
 
     >>> replace_number("There are exactly three cups.", 5)
     'There are exactly five cups.'
-    >>> replace_number("There is exactly one red cup in the picture.", 2)
-    'There are exactly two red cups in the picture.'
+    >>> replace_number("There is exactly one red cup in the image.", 2)
+    'There are exactly two red cups in the image.'
     """
     found = _NUMBER.findall(text)
     if len(found) != 1 or (old := _value(found[0])) == new:

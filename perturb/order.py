@@ -1,4 +1,4 @@
-"""The operands of a question in another order, which leaves its answer as it was.
+"""Put the operands of a question in another order, which does not change its answer.
 
 CARETS' order test (section 3.2) swaps the operands of conjunctions and disjunctions ("Is there a cup or a ball?") and
 the order of the choices ("Is the cup red or blue?").
@@ -24,13 +24,13 @@ _ENDS_DETERMINED = re.compile(rf"(?:.*\W)?{_DETERMINED}", re.IGNORECASE)
 def swap_operands(text: str) -> str | None:
     """Swap the operands of "both A and B" or of "A or B".
 
-    The operands of "or" are taken to be parallel: where the second begins with a determiner so does the first,
-    otherwise they have the same number of words.
+    The operands of "or" are taken to be parallel: if the second begins with a determiner, so does the first;
+    otherwise both have the same number of words.
 
-    Returns: the new text, or None where there are no two operands, or not exactly two.
+    Returns: the new text, or None if there are not exactly two operands.
 
-    >>> swap_operands("Is there both a cup and an apple in the picture?")
-    'Is there both an apple and a cup in the picture?'
+    >>> swap_operands("Is there both a cup and an apple in the image?")
+    'Is there both an apple and a cup in the image?'
     >>> swap_operands("Is the cup dark red or blue?")
     'Is the cup dark blue or red?'
     """
@@ -39,10 +39,10 @@ def swap_operands(text: str) -> str | None:
 
 
 def reverse_choices(question: str, choices: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Write the choices that ``question`` names in the reverse order.
+    """Write the choices that ``question`` names in reverse order.
 
-    Returns: (question, choices), or None where there are fewer than two choices, a choice does not occur exactly once
-    in the question, two of them overlap, or they occur in another order than they are given in.
+    Returns: (question, choices), or None if there are fewer than two choices, a choice does not occur exactly once in
+    the question, two of them overlap, or their order in the question differs from that in ``choices``.
 
     >>> reverse_choices("Is the cup red, green or blue?", ("red", "green", "blue"))
     ('Is the cup blue, green or red?', ('blue', 'green', 'red'))
@@ -69,7 +69,7 @@ def _either(text: str) -> tuple[str, str] | None:
         return left, found["b"]
     if _BEGINS_DETERMINED.fullmatch(found["b"]):
         determined = _ENDS_DETERMINED.fullmatch(left)
-        # A determiner has a capital at the start of a sentence only, which it may leave now.
+        # A determiner has a capital only at the start of a sentence, and it may now move away from there.
         return None if determined is None else (determined["a"][0].lower() + determined["a"][1:], found["b"])
     words, length = left.split(" "), len(found["b"].split(" "))
     return (" ".join(words[-length:]), found["b"]) if length < len(words) else None

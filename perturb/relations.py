@@ -1,7 +1,7 @@
-"""A spatial relation turned into its opposite.
+"""Replace a spatial relation by its opposite.
 
-VALSE's relations instrument (section 3.4) foils prepositions; VL-CheckList's spatial relations (section 3) likewise.
-Here the foil is the opposite, which is false wherever the relation holds.
+VALSE's relations instrument (section 3.4) replaces prepositions, and so do VL-CheckList's spatial relations (section
+3). Here the replacement is the opposite, which is false whenever the relation holds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RELATION = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
 def opposite_relation(text: str) -> str | None:
     """Replace the spatial relation of ``text`` by its opposite.
 
-    Returns: the new text, or None where it names no such relation or more than one.
+    Returns: the new text, or None if it names no such relation or more than one.
 
     >>> opposite_relation("The cup is to the left of the ball.")
     'The cup is to the right of the ball.'

@@ -1,8 +1,8 @@
-"""Other wordings of a question, by the project's own templates: the same is asked, so the answer stays.
+"""Reword a question with the project's own templates; the meaning, and so the answer, stays.
 
-CARETS' rephrasing test (section 3.2) asks one thing by two templates. Here the question comes from anywhere: it is read
-by the templates, and asked again by the others of its type. A text may be read in several ways ("Is the red cup large?"
-might, for all the templates know, ask whether the red is cup large); what is given back follows from all of them.
+CARETS' rephrasing test (section 3.2) asks one thing with two templates. Here a question of any origin is matched with
+the templates, and asked again with the others of its type. A text may match in several ways: to the templates, "Is the
+red cup large?" might ask whether the red is cup large. A rewording is returned only if it follows from all of them.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from difflib import SequenceMatcher
 
 from vlgate.perturb.order import swap_operands
 from vlgate.perturb.questions.readings import QuestionReading, readings, said
-from vlgate.perturb.questions.templates import TEMPLATES
+from vlgate.perturb.questions.templates.templates import TEMPLATES
 
 
 def rewordings(text: str, choices: Sequence[str] = ()) -> tuple[str, ...]:
-    """Ask the same in other words: by the other templates of the question's type, and with its operands exchanged.
+    """Ask the same in other words: with the other templates of the question's type, and with its operands exchanged.
 
     Args:
-        text: a question; a statement has its operands exchanged where it has any.
-        choices: the answers that the question offers, where it does; without them a question that lists choices
-            matches no template.
+        text: a question, or a statement, which only has its operands exchanged.
+        choices: the answers that the question offers, if any; without them a question that lists choices matches no
+            template.
 
-    Returns: the other texts, fewest changed words first, equal ones in the templates' order; none where the text
-        matches no template and has no operands.
+    Returns: the other texts, those with the fewest changed words first, equal ones in the templates' order; empty if
+        the text matches no template and has no operands.
 
     >>> rewordings("Is there a cup on the table?")[:2]
     ('Is it true that there is a cup on the table?', 'Is there a cup on the table in the picture?')
@@ -51,7 +51,7 @@ def _named(text: str, choices: Sequence[str]) -> bool:
 
 
 def _asked_again(reading: QuestionReading) -> dict[str, None]:
-    """The texts of all templates that can ask what was read, in their order."""
+    """The texts of all templates that can ask this question, in the templates' order."""
     wanted = {"plain", "that"} if reading.is_related else {"none"}
     found: dict[str, None] = {}
     for template in TEMPLATES[reading.type]:

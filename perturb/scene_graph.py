@@ -1,4 +1,4 @@
-"""A picture's scene graph: its objects, where they are, what they are like and how they stand to each other."""
+"""Scene graphs: the objects of an image with their boxes, attributes and relations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A rectangle in pixels: its left upper corner, its width and its height, both above 0."""
+    """A rectangle in pixels: its upper left corner, its width and its height, both above 0."""
 
     x: float
     y: float
@@ -18,7 +18,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """How an object stands to another of the same graph: ``name`` is "on" or "wearing", ``object`` the other's id."""
+    """A relation to another object of the graph: ``name`` is for example "on", ``object`` the id of the other."""
 
     name: str
     object: str
@@ -40,10 +40,10 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneGraph:
-    """The objects of one picture by their ids (Hudson and Manning 2019, GQA, section 3.1).
+    """The objects of one image by their ids (Hudson and Manning 2019, GQA, section 3.1).
 
-    ``id`` is the picture's name in the release, ``width`` and ``height`` its size in pixels where the release gives it.
-    ``origin`` says where the graph was read, for messages.
+    ``id`` is the image's name in the release; ``width`` and ``height`` are its size in pixels, if the release has them.
+    ``origin`` is the file and the position that the graph was read from, for messages.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""One phrase in the place of another: a foil that differs in one phrase, or the same words in another order.
+"""Replace a phrase by another, or exchange two phrases.
 
-``replace`` makes the foils of FOIL it! and of VALSE's noun phrases (VALSE, section 3.6), ``exchange`` those of
-Winoground (section 3): two captions of exactly the same words that mean different things.
+``replace`` makes foils as in FOIL it! and in VALSE's noun phrases (VALSE, section 3.6). ``exchange`` makes captions as
+in Winoground (section 3): two captions of exactly the same words that mean different things.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from vlgate.perturb.grammar import only_span, put
 
 
 def replace(text: str, old: str, new: str) -> str | None:
-    """Replace the phrase ``old`` by ``new``; an article before it agrees, a capital is kept.
+    """Replace the phrase ``old`` by ``new``; an article before it agrees, and a capital letter is kept.
 
-    Returns: the new text, or None where ``old`` does not occur exactly once as whole words, or is ``new``.
+    Returns: the new text, or None if ``old`` does not occur exactly once as whole words, or equals ``new``.
 
     >>> replace("A cup and a ball.", "cup", "apple")
     'An apple and a ball.'
@@ -22,9 +22,9 @@ def replace(text: str, old: str, new: str) -> str | None:
 
 
 def exchange(text: str, first: str, second: str) -> str | None:
-    """Exchange the phrases ``first`` and ``second``, written as given here save for a capital at a sentence's start.
+    """Exchange the phrases ``first`` and ``second``, which are written as given, or with a capital to begin a sentence.
 
-    Returns: the new text, or None where one of them does not occur exactly once as whole words, or they overlap.
+    Returns: the new text, or None if one of them does not occur exactly once as whole words, or they overlap.
 
     >>> exchange("A cup to the left of an apple.", "a cup", "an apple")
     'An apple to the left of a cup.'

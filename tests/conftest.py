@@ -1,10 +1,21 @@
-"""How hypothesis runs here: no test asserts a time, and under CI every run draws the same examples."""
+"""What holds for every test: hypothesis without deadlines, and none of the variables of the environment that change a run.
+
+In CI every run of the tests draws the same examples.
+"""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "vlgate", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("vlgate")
+
+
+@pytest.fixture(autouse=True)
+def _no_options_from_the_environment(monkeypatch):
+    """``CI`` makes a run without a judged gate fail, and the others name data, a model or pytest's options."""
+    for name in [*(name for name in os.environ if name.startswith("VLGATE_")), "CI", "PYTEST_ADDOPTS"]:
+        monkeypatch.delenv(name, raising=False)

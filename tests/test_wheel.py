@@ -1,4 +1,4 @@
-"""The wheel that is built from the sdist, and the suite run from it without the checkout."""
+"""The wheel that is built from the sdist, and a run of the suite from that wheel without the checkout."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ import numpy as np
 
 class Model:
     def match(self, pairs):
-        return np.array([pair.picture.image().width / 1e6 - len(pair.text) for pair in pairs])
+        return np.array([pair.image.load().width / 1e6 - len(pair.text) for pair in pairs])
 
 def build():
     return Model()
@@ -43,6 +43,7 @@ def test_the_top_level_is_ours_alone(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"tests_vl", "vlgate"}
+    assert "vlgate/__main__.py" in names
     assert "vlgate/thresholds.toml" in names
     assert "vlgate/perturb/negation.py" in names
     assert "vlgate/published/valse.toml" in names

@@ -1,1 +1,1 @@
-"""What is asked of a model: one test a capability, one item a batch of cases."""
+"""The tests that ask a model: one test per capability, one pytest item per batch of cases."""

@@ -1,15 +1,15 @@
-"""Directional expectation: a change that turns the meaning turns the answer."""
+"""Directional expectation: a change that reverses the meaning changes the answer."""
 
 from __future__ import annotations
 
 import pytest
 
-from vlgate.judging import judge
-from vlgate.scoring import score
+from vlgate.inference.predictor import score
+from vlgate.judging.verdicts import judge
 from vlgate.types import Batch, Ledger, Predictor
 
 
 @pytest.mark.directional
 def test_directional(batch: Batch, model: Predictor, ledger: Ledger) -> None:
-    """The perturbed question means the opposite, and gets the opposite right answer."""
+    """The perturbed question means the opposite, and the model gives both right answers."""
     ledger.record(judge(batch, score(model, batch)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from vlgate.judging import judge
-from vlgate.scoring import score
+from vlgate.inference.predictor import score
+from vlgate.judging.verdicts import judge
 from vlgate.types import Batch, Ledger, Predictor
 
 
 @pytest.mark.invariance
 def test_invariance(batch: Batch, model: Predictor, ledger: Ledger) -> None:
-    """Both questions of a pair mean the same, and get the same right answer."""
+    """Both questions of a pair mean the same, and the model gives both the same right answer."""
     ledger.record(judge(batch, score(model, batch)))

@@ -1,4 +1,4 @@
-"""How little it takes: the smallest change, its meaning kept, that makes the model get a case wrong."""
+"""Robustness: the smallest change that keeps the meaning of a case and makes the model get it wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.shrink
 def test_shrink(subject: Batch, model: Predictor, search: Findings) -> None:
-    """A case that the model gets right is changed until it is not; what is found is a result, not a failure."""
-    from vlgate.shrink.search import smallest_change  # other runs need not load it
+    """The smallest change after which the model gets the case wrong; finding one is a result, not a failure."""
+    from vlgate.shrink.search import smallest_change  # imported here, because other runs do not need it
 
     search.record(smallest_change(subject, model, budget=search.budget, seed=search.seed))

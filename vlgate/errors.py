@@ -1,72 +1,110 @@
-"""What can go wrong, one class a cause. Each message names the place, what was expected and the remedy."""
+"""The exceptions of vlgate, one class per cause. Each message names the place, what was expected and the remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+_LISTED = 60  # the most names that a message lists; more than all models, or all tasks of one benchmark
+
 
 class VlgateError(Exception):
-    """Anything that vlgate reports to its user."""
+    """The base class of the errors that vlgate reports to its user."""
 
 
 class UnknownNameError(VlgateError):
     """A name that is not in the list it should come from."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        """Say what kind of name ``name`` is and which known ones come nearest."""
-        super().__init__(f"unknown {what} {name!r}; {nearest(name, sorted(known))}")
+    def __init__(self, what: str, name: str, known: Iterable[str], note: str = "") -> None:
+        """Say what kind of name ``name`` is, which known name is nearest to it, and a ``note``."""
+        super().__init__(f"unknown {what} {name!r}; {nearest(name, sorted(known))}{note}")
 
 
 class DataError(VlgateError):
-    """A benchmark's file that cannot be read as its release is documented."""
+    """A benchmark's file that does not have the documented format."""
 
     def __init__(self, file: object, record: str | None, expected: str, remedy: str) -> None:
         """Name the file, the record in it, what was expected and what to do."""
         place = f"{file}" if record is None else f"{file}, record {record}"
         super().__init__(f"{place}: {expected}; {remedy}")
+        self.file = file
+        self.record = record
 
 
-class PictureError(VlgateError):
-    """A picture that cannot be decoded."""
+class ImageError(VlgateError):
+    """An image that cannot be decoded."""
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
-        """Name the picture by ``key``, which is how the scoring finds the cases that need it."""
-        super().__init__(f"picture {key!r}: {problem}; {remedy}")
+        """Name the image by ``key``, by which the scoring finds the cases that need it."""
+        super().__init__(f"image {key!r}: {problem}; {remedy}")
         self.key = key
 
 
-class MissingPictureError(PictureError):
-    """A picture that is in none of the places where it was looked for."""
+class MissingImageError(ImageError):
+    """An image that is in none of the folders that were searched."""
 
 
 class ModelLoadError(VlgateError):
-    """A model that cannot be had."""
+    """A model that cannot be loaded."""
 
 
 class ModelReplyError(VlgateError):
-    """A model whose reply cannot be used: NaN, too few scores, an exception, a wrong type."""
+    """A reply of a model that cannot be used: NaN, too few scores, a wrong type, or an exception."""
 
 
 class NoReplyError(VlgateError):
-    """A model that has no reply to some of the requests it was given (a replay file without a row for them)."""
+    """What a model raises if it has no reply to some of its requests, such as a replay file without a row for them."""
 
     def __init__(self, positions: Collection[int], why: str) -> None:
-        """Give the positions, in the sequence that the model was called with, that have no reply."""
+        """Take the positions without a reply, counted in the sequence that the model was called with."""
         super().__init__(why)
         self.positions = frozenset(positions)
 
 
 class ThresholdsError(VlgateError):
-    """A thresholds file that cannot be read."""
+    """A thresholds file that cannot be read, or that does not fit the tasks."""
+
+
+class UnknownTaskError(ThresholdsError):
+    """A thresholds file with a gate on a task that no source can make."""
+
+    def __init__(self, message: str, task: str) -> None:
+        """Keep the task, which may be a pattern."""
+        super().__init__(message)
+        self.task = task
 
 
 class OptionError(VlgateError):
-    """An option of the command line that does not fit."""
+    """A value of an option that cannot be used."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text as one line without control characters, which a terminal would obey, or halves of surrogate pairs.
+
+    >>> printable("wrong\n  key \x1b[31m")
+    'wrong key \\x1b[31m'
+    """
+    plain = " ".join(text.split())
+    if plain.isprintable():
+        return plain
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def described(error: BaseException) -> str:
+    """Return the class and message of a foreign exception as one line.
+
+    >>> described(ValueError("no weights"))
+    'ValueError: no weights'
+    """
+    try:
+        message = str(error)
+    except Exception as second:  # noqa: BLE001  # the __str__ of a foreign exception may raise anything
+        message = f"its message cannot be shown, because __str__ raises {type(second).__name__}"
+    return printable(f"{type(error).__name__}: {message}")
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Say which of ``known`` comes nearest to ``name``, or list them where none does.
+    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all.
 
     >>> nearest("valse/existance", ["valse/existence", "valse/plurals"])
     "did you mean 'valse/existence'?"
@@ -74,4 +112,6 @@ def nearest(name: str, known: Collection[str]) -> str:
     close = get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
+    if len(known) > _LISTED:
+        return f"none of the {len(known):,} known names is near it"
     return "known are " + (", ".join(map(repr, known)) if known else "none")

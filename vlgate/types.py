@@ -1,10 +1,9 @@
-"""The records that travel through vlgate, and the protocols that models meet; the words are in ARCHITECTURE.md."""
+"""The records that pass through vlgate, and the protocols of models; docs/concepts.md explains the words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,23 +14,24 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 Capability = Literal["invariance", "directional", "foil", "compositional"]
-Shape = Literal["pair", "quad", "set", "voices", "questions"]
+Shape = Literal["pair", "quad", "set", "active_passive_set", "questions"]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
 Outcome = Literal["pass", "fail", "inconclusive", "not run"]
 
 CAPABILITIES: tuple[Capability, ...] = ("invariance", "directional", "foil", "compositional")
 TIED = "<tied>"
-"""What an answerer returns where its best choices score exactly the same: an answer to nothing, so a miss."""
+"""What an answerer returns if its best choices have exactly the same score. It counts as no answer, so it is a miss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class LazyImage:
     """An image with a stable key, decoded only when a model asks for it.
 
     ``key`` is the name that the benchmark's own file uses (``v7w_2371044.jpg``), with ``#`` and the perturbation's
-    name where there is one (``2357834#blur6``). Two pictures are equal when their keys and ``where`` are.
-    ``load`` returns an 8-bit RGB image and raises a ``PictureError`` that names ``key`` where it cannot.
+    name if there is one (``2357834#blur6``). ``load()`` decodes the image: it returns an upright PIL image in mode RGB
+    of at least 1 x 1 pixels, or raises ImageError, which names the image, the file and the remedy. ``where`` is the
+    path of the file. Two images are equal if their keys and paths are equal.
     """
 
     key: str
@@ -39,42 +39,34 @@ class Picture:
     where: str = ""
 
     def __hash__(self) -> int:
-        """By key: a run hashes each picture some ten times."""
+        """Hash the key only, because a run hashes each image about ten times."""
         return hash(self.key)
-
-    def image(self) -> Image:
-        """Decode the picture.
-
-        Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
-        Raises: PictureError, which names the picture, the file and the remedy.
-        """
-        return self.load()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """How well does ``text`` fit ``picture``? The reply is a score; higher fits better."""
+    """How well does ``text`` fit ``image``? The reply is a score; a higher score means a better fit."""
 
-    picture: Picture
+    image: LazyImage
     text: str
 
     def __hash__(self) -> int:
-        """Of the picture's key and the text, which are equal where two requests are."""
-        return hash((self.picture.key, self.text))
+        """Hash the image's key and the text, which are equal if two requests are equal."""
+        return hash((self.image.key, self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is the answer to ``question`` about ``picture``, among ``choices`` where there are any?"""
+    """What is the answer to ``question`` about ``image``? If there are ``choices``, the answer is one of them."""
 
-    picture: Picture
+    image: LazyImage
     question: str
     choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """How surprising is ``text``? The reply is its perplexity; lower is more plausible."""
+    """How surprising is ``text``? The reply is its perplexity; a lower one means a more plausible text."""
 
     text: str
 
@@ -86,16 +78,17 @@ Request = Match | Ask | Read
 class Case:
     """The requests that are judged together.
 
-    ``truths`` holds one entry a request: for a ``Match`` whether the text is true of the picture, for an ``Ask`` the
+    ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
     right answer. ``tags`` name the slices that the case belongs to (``{"provenance": "zero_to_something"}``).
-    ``origin`` says where the case was read, for error messages (``existence.json, record existence_visual7w_1``).
+    ``origin`` is the file and record that the case comes from (``existence.json, record existence_visual7w_1``), for
+    error messages.
 
-    The order of the requests is fixed by the table's shape:
+    The task's shape fixes the order of the requests:
 
-    - ``pair``: (picture, caption), (picture, foil);
+    - ``pair``: (image, caption), (image, foil);
     - ``quad``: (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1);
-    - ``set``: (picture, true_1), (picture, true_2), (picture, false_1), (picture, false_2);
-    - ``voices``: the same, where the two sentences that are true, and the two that are false, are active and passive;
+    - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2);
+    - ``active_passive_set``: a set whose true_1 and false_1 are in the active, true_2 and false_2 in the passive voice;
     - ``questions``: original question, perturbed question.
     """
 
@@ -107,11 +100,11 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Task:
     """All cases of one benchmark and phenomenon.
 
-    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that were read and are no cases, by reason;
-    ``note`` says what a reader of the figures must know, such as that some of the table's files are not there.
+    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that were read but did not become cases, by
+    reason. ``note`` says what a reader of the figures must know, for example that some of the task's files are missing.
     """
 
     id: str
@@ -128,46 +121,30 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What a source, ``read(reading: Reading) -> Iterable[Table]``, is asked for; it reads no table that is not wanted.
-
-    ``shared`` holds what the sources of one reading have in common: the folders that were listed. ``pairs`` is how many
-    questions a table made from scene graphs has; None: as many as in the paper.
-    """
-
-    folders: tuple[Path, ...]
-    seed: int
-    wanted: Callable[[str], bool]
-    protocols: frozenset[str] = frozenset()
-    pairs: int | None = 1000
-    shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Some cases of one table, by their positions in it: what one pytest item runs.
+    """Some cases of one task, given by their positions in it: what one pytest item runs.
 
-    ``ties`` says what an exact tie of two scores counts: ``strict`` nothing, ``half`` one half, ``credit`` one.
+    ``ties`` says what an exact tie of two scores counts: ``strict`` 0, ``half`` 1/2, ``credit`` 1.
     """
 
-    table: Table
+    task: Task
     positions: tuple[int, ...] = field(repr=False)
     ties: Ties = "strict"
 
     @property
     def cases(self) -> tuple[Case, ...]:
         """The cases themselves, in the order of ``positions``."""
-        return tuple(self.table.cases[position] for position in self.positions)
+        return tuple(self.task.cases[position] for position in self.positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
     """A model's reply to one request.
 
-    ``score`` is the match score or the perplexity, ``answer`` the reply to a question (None where the model cannot
-    tell its best choices apart), ``accepted`` the model's own yes or no where it gives one. ``problem`` says why there
-    is no reply; ``skipped`` marks a request that was left out on purpose (``--missing-images skip``), and ``cut`` one
-    of whose text the model did not read the end.
+    ``score`` is the match score or the perplexity. ``answer`` is the reply to a question, None if the model's best
+    choices tie. ``accepted`` is the model's own yes or no, None if it gives none. ``problem`` says why there is no
+    reply. ``skipped`` marks a request that was left out on purpose (``--missing-images skip``). ``cut`` marks a request
+    whose text the model did not read to the end.
     """
 
     request: Request
@@ -181,66 +158,77 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A judged case: named booleans, whether the case as a whole is right, and a sentence why.
+    """A judged case: its facts, whether the case as a whole is right, and a sentence that says why.
 
-    ``state`` is ``judged``, ``unscored`` (a reply is missing) or ``skipped`` (left out on purpose); only a judged
-    case has facts. ``predictions`` holds the replies, one a request of the case.
+    A fact is what the case contributes to the metric of the same name, in 0..1: 1 if it holds, 0 if it does not, and a
+    value between for the average of two outcomes or for a tie that counts 1/2. ``tied`` is the only fact that is not a
+    metric. ``state`` is ``judged``, ``unscored`` (a reply is missing) or ``skipped`` (left out on purpose); only a
+    judged case has facts. ``predictions`` holds one reply per request of the case.
     """
 
     case: Case
     predictions: tuple[Prediction, ...]
     state: State
     right: bool
-    facts: Mapping[str, bool]
+    facts: Mapping[str, float]
     why: str
 
 
 class Predictor(Protocol):
-    """A model as a test meets it: requests in, predictions out."""
+    """A model as a test sees it: requests in, predictions out."""
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
-        """Reply to each distinct request, or say why there is no reply."""
+        """Return one prediction per distinct request; a prediction without a reply says why there is none."""
 
 
 class Ledger(Protocol):
-    """Where a test's verdicts go."""
+    """The object that a test gives its verdicts to."""
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Keep the verdicts; fail the test where a case could not be scored."""
+        """Keep the verdicts; fail the test if a case could not be scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number in 0..1 over ``n`` cases, with its two-sided interval."""
+    """A number in 0..1 over ``n`` cases, with its two-sided interval.
+
+    ``deff`` is the design effect: the ``n`` cases are worth ``n / deff`` independent ones, because cases of one image
+    are alike.
+    """
 
     value: float
     low: float
     high: float
     n: int
+    deff: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """A threshold on one metric of one table: the unfavourable end of the interval (or the value) must reach it."""
+    """A threshold on one metric of one task.
 
-    table: str
+    The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``.
+    """
+
+    task: str
     metric: str
     min: float | None = None
     max: float | None = None
     basis: Literal["lower", "value"] = "lower"
     confidence: float = 0.95
     min_cases: int = 30
+    max_skipped: float = 0.05
     why: str = ""
 
     @property
     def id(self) -> str:
-        """``table:metric``, the name that reports use."""
-        return f"{self.table}:{self.metric}"
+        """The gate's name in reports, ``task:metric``."""
+        return f"{self.task}:{self.metric}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a gate decided, with a sentence why. ``metric`` is None where there was nothing to judge."""
+    """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge."""
 
     gate: Gate
     outcome: Outcome
@@ -250,50 +238,50 @@ class Decision:
 
 @runtime_checkable
 class Matcher(Protocol):
-    """A model that scores (picture, text) pairs together."""
+    """A model that scores (image, text) pairs together."""
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return scores of shape (n,); higher fits better."""
+        """Return scores of shape (n,); a higher score means a better fit."""
 
 
 @runtime_checkable
 class DualEncoder(Protocol):
-    """A model that encodes pictures and texts apart; a pair's score is the dot product of its two rows."""
+    """A model that encodes images and texts separately; the score of a pair is the dot product of its two rows."""
 
-    def encode_images(self, images: Sequence[Picture]) -> FloatArray:
-        """Return features of shape (n, d), normalised where the score is to be a cosine."""
+    def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
+        """Return features of shape (n, d); normalise them if the score should be a cosine."""
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Return features of shape (n, d), normalised where the score is to be a cosine."""
+        """Return features of shape (n, d); normalise them if the score should be a cosine."""
 
 
 @runtime_checkable
 class Answerer(Protocol):
-    """A model that answers questions about pictures."""
+    """A model that answers questions about images."""
 
     def answer(self, questions: Sequence[Ask]) -> Sequence[str]:
-        """Return n answers, each one of the question's choices where it has any, or ``TIED``."""
+        """Return n answers. If a question has choices, its answer is one of them, or ``TIED``."""
 
 
 @runtime_checkable
-class Reader(Protocol):
-    """A model that knows how surprising a text is."""
+class LanguageModel(Protocol):
+    """A model that measures how surprising a text is."""
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities of shape (n,), each above 0; lower is more plausible."""
+        """Return perplexities of shape (n,), each above 0; a lower one means a more plausible text."""
 
 
 @runtime_checkable
 class Classifier(Protocol):
-    """A matcher that also says yes or no itself, apart from its score."""
+    """A matcher that also says yes or no to each pair, in addition to its score."""
 
     def accepts(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return 1.0 for yes, 0.0 for no and NaN for no opinion, of shape (n,)."""
+        """Return an array of shape (n,): 1.0 for yes, 0.0 for no, NaN if the model does not say."""
 
 
 @runtime_checkable
 class Prepared(Protocol):
-    """A reference model that must see the tables before it replies: an answer key, or a text-only baseline."""
+    """A reference model that must see the tasks before it replies, such as an answer key or a text-only baseline."""
 
-    def prepare(self, tables: Sequence[Table]) -> None:
-        """Take what is needed from the tables of the whole run."""
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Take what the model needs from all tasks of the run."""

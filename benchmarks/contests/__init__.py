@@ -1,1 +1,1 @@
-"""What ``model_throughput`` times: an adapter and the bare loop of the same model, a file for each kind of model."""
+"""The contests that ``model_throughput`` times: an adapter and a bare loop over one model; one file per kind."""

@@ -1,4 +1,4 @@
-"""Question answerers over pixels, a question a picture: ViLT's labels, and what BLIP's decoder ranks or writes."""
+"""Question answerers over pixels, one question per image: ViLT's labels, and BLIP's decoder, which ranks or writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from contests.contest import LARGE, PICTURES, SIDE, Contest, against, asked, chosen, drawn, imported, loaded, sentences
+from contests.contest import IMAGES, LARGE, SIDE, Contest, against, asked, chosen, drawn, imported, loaded, sentences
 from contests.cross import TOKENS, blip_config, blip_processor
 from vlgate.types import Ask
 
@@ -35,7 +35,7 @@ def vilt_vqa(folder: Path) -> Contest:
 
 
 def blip_vqa(folder: Path) -> Contest:
-    """BLIP's likeliest choice: pictures and questions encoded once, all choices of a batch through the decoder.
+    """BLIP's likeliest choice: images and questions encoded once, all choices of a batch through the decoder.
 
     Questions of one length go together, in the loop too: the decoder of the library looks at a question's padding.
     """
@@ -65,7 +65,7 @@ def blip_vqa(folder: Path) -> Contest:
 
 
 def blip_vqa_open(folder: Path) -> Contest:
-    """What BLIP writes itself: the library's ``generate``, greedily, over questions of one length at a time."""
+    """The answers that BLIP generates: the library's ``generate``, greedy, over questions of one length at a time."""
     hf = imported("transformers")
     prepare, model = _blip(hf, folder)
 
@@ -83,7 +83,7 @@ CONTESTS: tuple[Callable[[Path], Contest], ...] = (vilt_vqa, blip_vqa, blip_vqa_
 
 def _questions() -> list[str]:
     words = [word for word in imported("cross_checkpoints").WORDS if word.isalpha()]
-    return [f"{text} ?" for text in sentences(words, PICTURES, 6, 8)]
+    return [f"{text} ?" for text in sentences(words, IMAGES, 6, 8)]
 
 
 def _blip(hf: Any, folder: Path) -> tuple[Any, Any]:
@@ -93,12 +93,12 @@ def _blip(hf: Any, folder: Path) -> tuple[Any, Any]:
 
 
 def _prepared(prepare: Any, some: Sequence[Ask]) -> Any:
-    images, texts = [one.picture.image() for one in some], [one.question for one in some]
+    images, texts = [one.image.load() for one in some], [one.question for one in some]
     return prepare(images=images, text=texts, padding=True, return_tensors="pt")
 
 
 def _for_blip(prepare: Any, some: Sequence[Ask]) -> Any:
-    """As its authors have it, questions begin with [ENC]."""
+    """Questions begin with [ENC], as in the authors' code."""
     inputs = _prepared(prepare, some)
     inputs["input_ids"][:, 0] = imported("cross_checkpoints").ENC
     return inputs

@@ -1,4 +1,4 @@
-"""A contest: what competes, the loop that it is held against, and the pieces that all contests are made of."""
+"""A contest: an adapter, the loop that it is compared with, and the parts that all contests are made of."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from vlgate.calling import Caller
-from vlgate.models.registry import load
-from vlgate.scoring import DEFAULT_BATCH, Scorer
-from vlgate.types import Ask, FloatArray, Match, Picture, Prediction, Request
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.models.loading.registry import load
+from vlgate.types import Ask, FloatArray, LazyImage, Match, Prediction, Request
 
 Item = TypeVar("Item", bound=Request)
 Replies = Sequence[float] | Sequence[str]
-PICTURES, SIDE = 20, 112
+IMAGES, SIDE = 20, 112
 LARGE = {"hidden_size": 384, "num_hidden_layers": 8, "num_attention_heads": 6, "intermediate_size": 1536}
-"""Middle size: large enough that the time is the network's."""
+"""A middle size, large enough that the network takes most of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:
-    """Something with ``requests`` requests, done in two ways.
+    """``requests`` requests, answered in two ways.
 
     ``entrant`` loads what competes and returns the call that replies; ``bare`` is the loop. ``remark`` says what else
     was seen, once all rounds are over.
@@ -39,7 +39,7 @@ class Contest:
 
 
 def against(name: str, spec: str, requests: Sequence[Item], bare: Callable[[Sequence[Item]], Replies]) -> Contest:
-    """An adapter against a loop; ``bare`` replies to a batch of at most as many requests as the adapter is given."""
+    """An adapter and a loop; ``bare`` replies to a batch of at most as many requests as the adapter's batch."""
 
     def loop() -> Replies:
         found: Any = []  # all numbers, or all strings
@@ -51,9 +51,9 @@ def against(name: str, spec: str, requests: Sequence[Item], bare: Callable[[Sequ
 
 
 def adapter(spec: str, requests: Sequence[Request], batch: int = DEFAULT_BATCH) -> Callable[[], Replies]:
-    """Load a model and say how the suite asks it."""
+    """Load a model, and return it as the suite asks it."""
     model = load(spec, folder=Path(), device="cpu").model
-    scorer = Scorer(model=model, name="bench", caller=Caller(name="bench", size=batch))
+    scorer = ModelPredictor(model=model, name="bench", caller=Caller(name="bench", size=batch))
     return lambda: [_reply(one) for one in scorer.predict(requests).values()]
 
 
@@ -64,43 +64,43 @@ def _reply(prediction: Prediction) -> Any:
 
 
 def imported(name: str) -> Any:
-    """Import what has no types of its own: transformers, and the tests' writers of checkpoints."""
+    """Import a module without type annotations: transformers, or the tests' writers of checkpoints."""
     return import_module(name)
 
 
 def loaded(cls: Any, model: Any, folder: Path) -> Any:
-    """Save a model that was made here, and load it as everybody would."""
+    """Save a model that was made here, and load it as a user would."""
     model.save_pretrained(folder)
     return cls.from_pretrained(folder).eval()
 
 
-def drawn(count: int = PICTURES, high: int = SIDE + 20, wide: int = SIDE + 60) -> list[Picture]:
-    """Pictures of noise."""
+def drawn(count: int = IMAGES, high: int = SIDE + 20, wide: int = SIDE + 60) -> list[LazyImage]:
+    """Images of noise."""
     from PIL import Image
 
     chance = np.random.default_rng(0)
     noise = [chance.integers(0, 256, (high, wide, 3), dtype=np.uint8) for _ in range(count)]
-    return [Picture(key=f"{place}.png", load=partial(Image.fromarray, one)) for place, one in enumerate(noise)]
+    return [LazyImage(key=f"{place}.png", load=partial(Image.fromarray, one)) for place, one in enumerate(noise)]
 
 
 def sentences(words: Sequence[str], count: int, shortest: int = 4, longest: int = 12) -> list[str]:
-    """Texts of random words, each of a length of its own."""
+    """Texts of random words and random lengths."""
     chance = np.random.default_rng(1)
     return [" ".join(chance.choice(words, chance.integers(shortest, longest + 1))) for _ in range(count)]
 
 
-def pairs(pictures: Sequence[Picture], texts: Sequence[str]) -> list[Match]:
-    """As many texts a picture as there are, one picture after the other."""
-    each = len(texts) // len(pictures)
-    return [Match(picture=pictures[place // each], text=text) for place, text in enumerate(texts)]
+def pairs(images: Sequence[LazyImage], texts: Sequence[str]) -> list[Match]:
+    """Pairs of each image with its share of the texts, one image after the other."""
+    each = len(texts) // len(images)
+    return [Match(image=images[place // each], text=text) for place, text in enumerate(texts)]
 
 
-def asked(pictures: Sequence[Picture], questions: Sequence[str], answers: Sequence[str] = ()) -> list[Ask]:
-    """A question a picture, each with three choices where there are answers to draw them from."""
+def asked(images: Sequence[LazyImage], questions: Sequence[str], answers: Sequence[str] = ()) -> list[Ask]:
+    """One question per image, each with three choices if there are answers to draw them from."""
     chance = np.random.default_rng(2)
     return [
-        Ask(picture=picture, question=text, choices=tuple(chance.choice(answers, 3, replace=False)) if answers else ())
-        for picture, text in zip(pictures, questions, strict=True)
+        Ask(image=image, question=text, choices=tuple(chance.choice(answers, 3, replace=False)) if answers else ())
+        for image, text in zip(images, questions, strict=True)
     ]
 
 
@@ -114,6 +114,6 @@ def chosen(logits: Any, labels: Sequence[str], questions: Sequence[Ask]) -> list
 
 
 def margin(logits: Any, match: int) -> list[float]:
-    """The logit of a match less that of none."""
+    """The logit of a match minus the logit of no match."""
     found: FloatArray = logits.double().numpy()
     return list(found[:, match] - found[:, 1 - match])

@@ -1,6 +1,6 @@
-"""Matching heads over pixels, a text a picture: the loop and the adapter have the same to compute.
+"""Matching heads over pixels, one text per image: the loop and the adapter compute the same.
 
-Each loop is the processor on a batch, then the forward that the library documents for matching.
+Each loop runs the processor on a batch, then the forward pass that the library documents for matching.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from contests.contest import LARGE, PICTURES, SIDE, Contest, against, drawn, imported, loaded, margin, pairs, sentences
+from contests.contest import IMAGES, LARGE, SIDE, Contest, against, drawn, imported, loaded, margin, pairs, sentences
 from vlgate.types import Match
 
 TOKENS = 40
@@ -18,7 +18,7 @@ VISION = LARGE | {"image_size": SIDE, "patch_size": 16}
 
 
 def vilt(folder: Path) -> Contest:
-    """ViLT's rank."""
+    """ViLT's ranking head."""
     hf, cross_checkpoints = imported("transformers"), imported("cross_checkpoints")
     config = hf.ViltConfig(**VISION, vocab_size=cross_checkpoints.DEC)
     images = hf.ViltImageProcessor(size={"shortest_edge": SIDE - 16}, size_divisor=16)
@@ -49,7 +49,7 @@ def blip_config() -> Any:
 
 
 def blip_processor() -> Any:
-    """The processor that goes with it."""
+    """The processor of that BLIP."""
     hf, cross_checkpoints = imported("transformers"), imported("cross_checkpoints")
     return hf.BlipProcessor(hf.BlipImageProcessor(size=SQUARE), cross_checkpoints.bert_words(TOKENS))
 
@@ -123,7 +123,7 @@ def _contest(
     ours, prepare = loaded(type(model), model, folder), type(processor).from_pretrained(folder)
 
     def bare(some: Sequence[Match]) -> list[float]:
-        images, texts = [one.picture.image() for one in some], [one.text for one in some]
+        images, texts = [one.image.load() for one in some], [one.text for one in some]
         return forward(ours, prepare(images=images, text=texts, padding=True, return_tensors="pt"))
 
-    return against(name, f"{name}:{folder}", pairs(drawn(), sentences(words, PICTURES, 4, 7)), bare)
+    return against(name, f"{name}:{folder}", pairs(drawn(), sentences(words, IMAGES, 4, 7)), bare)

@@ -1,6 +1,6 @@
-"""The region detector: several pictures at once against one at a time, and once a picture whatever is asked of it.
+"""The region detector: several images at once against one at a time, and each image detected only once.
 
-A random network at the published depth (ResNet-101, 300 boxes of 14 x 14), an eighth as wide, on smaller pictures.
+A random network at the published depth (ResNet-101, 300 boxes of 14 x 14), an eighth as wide, on smaller images.
 """
 
 from __future__ import annotations
@@ -15,52 +15,52 @@ import numpy as np
 
 from contests.contest import Contest, Replies, adapter, drawn, imported, loaded, margin, pairs
 from contests.regions import lxmert_sizes, sentences
-from vlgate.models.frcnn import detector_source
 from vlgate.models.frcnn.config import Config
 from vlgate.models.frcnn.detector import detect
+from vlgate.models.frcnn.source import detector_source
 from vlgate.models.frcnn.weights import load_detector
-from vlgate.models.regions import Regions
-from vlgate.types import Match, Picture
+from vlgate.models.regions.regions import Regions
+from vlgate.types import LazyImage, Match
 
 SMALL = Config(stem=8, width=8, res2=32, rpn_hidden=64, short=240, long=400, proposals_after=100)
 SEEN, TEXTS = 8, 4
 
 
 def frcnn(folder: Path) -> Contest:
-    """Features of 8 pictures; the loop runs the same network on one picture at a time."""
+    """Features of 8 images; the loop runs the same network on one image at a time."""
     _saved(folder)
     network, config, _ = load_detector(folder, "cpu")
-    pictures = drawn(SEEN, 150, 200)
+    images = drawn(SEEN, 150, 200)
 
     def entrant() -> Callable[[], Replies]:
         source = detector_source(str(folder), Path(), "cpu", width=None)
-        return lambda: _numbers(source.look(pictures))
+        return lambda: _numbers(source.look(images))
 
     def bare() -> Replies:
-        return _numbers([detect(network, config, [picture.image()], "cpu")[0] for picture in pictures])
+        return _numbers([detect(network, config, [image.load()], "cpu")[0] for image in images])
 
     return Contest(name="frcnn", requests=SEEN, entrant=entrant, bare=bare)
 
 
 @dataclass(slots=True)
 class _Counted:
-    """Pictures that count how often they are decoded."""
+    """Counts how often images are decoded."""
 
     decoded: list[str] = field(default_factory=list)
 
-    def picture(self, other: Picture) -> Picture:
-        """The same picture, counted."""
+    def image(self, other: LazyImage) -> LazyImage:
+        """Return the image with a ``load`` that counts."""
         return replace(other, load=partial(self._load, other))
 
-    def _load(self, other: Picture) -> Any:
+    def _load(self, other: LazyImage) -> Any:
         self.decoded.append(other.key)
-        return other.image()
+        return other.load()
 
 
 def lxmert_over_frcnn(folder: Path) -> Contest:
-    """LXMERT on regions found on the fly, four texts a picture, asked text by text in batches of as many as pictures.
+    """LXMERT on regions found on the fly, four texts per image, asked text by text in batches of one text per image.
 
-    The loop runs the detector once over each picture, one at a time, and LXMERT on all requests at once.
+    The loop runs the detector once over each image, one at a time, and LXMERT on all requests at once.
     """
     import torch
 
@@ -72,14 +72,14 @@ def lxmert_over_frcnn(folder: Path) -> Contest:
     imported("region_stubs").save_tokenizer(folder)
     tokenizer = hf.BertTokenizer.from_pretrained(folder)
     counted, plain = _Counted(), drawn(SEEN, 150, 200)
-    requests = _text_by_text(pairs([counted.picture(one) for one in plain], sentences(SEEN * TEXTS)))
+    requests = _text_by_text(pairs([counted.image(one) for one in plain], sentences(SEEN * TEXTS)))
 
     def entrant() -> Callable[[], Replies]:
         counted.decoded.clear()
         return adapter(f"lxmert:{folder}?regions={folder / 'detector'}", requests, batch=SEEN)
 
     def bare() -> Replies:
-        found = [detect(network, config, [picture.image()], "cpu")[0] for picture in plain]
+        found = [detect(network, config, [image.load()], "cpu")[0] for image in plain]
         features, boxes = (
             torch.from_numpy(np.stack([getattr(one, name) for one in found])).repeat(TEXTS, 1, 1)
             for name in ("features", "boxes")
@@ -90,7 +90,7 @@ def lxmert_over_frcnn(folder: Path) -> Contest:
 
     def remark() -> str:
         looks = len(counted.decoded)
-        return f"{looks} pictures went through the detector, {len(requests) / looks:.1f} requests each"
+        return f"{looks} images went through the detector, {len(requests) / looks:.1f} requests each"
 
     name = "lxmert over frcnn"
     return Contest(name=name, requests=len(requests), entrant=entrant, bare=bare, remark=remark)
@@ -107,14 +107,14 @@ def _saved(folder: Path) -> None:
     import torch
 
     folder.mkdir(exist_ok=True)
-    test_frcnn = imported("test_frcnn")
-    resnets = {"resnets": {**_written(test_frcnn)["resnets"], "depth": 101}}
-    (folder / "config.yaml").write_text(test_frcnn.config_yaml(SMALL, **resnets))
-    torch.save(test_frcnn.lively(SMALL, 0).state_dict(), folder / "pytorch_model.bin")
+    frcnn_tiny = imported("frcnn_tiny")
+    resnets = {"resnets": {**_written(frcnn_tiny)["resnets"], "depth": 101}}
+    (folder / "config.yaml").write_text(frcnn_tiny.config_yaml(SMALL, **resnets))
+    torch.save(frcnn_tiny.lively(SMALL, 0).state_dict(), folder / "pytorch_model.bin")
 
 
-def _written(test_frcnn: Any) -> Any:
-    return imported("yaml").safe_load(test_frcnn.config_yaml(SMALL))
+def _written(frcnn_tiny: Any) -> Any:
+    return imported("yaml").safe_load(frcnn_tiny.config_yaml(SMALL))
 
 
 def _numbers(found: list[Regions | None]) -> Replies:

@@ -1,4 +1,4 @@
-"""Dual encoders of transformers, each picture with two texts of its own; open_clip has a script of its own."""
+"""Dual encoders of transformers, each image with two texts of its own; open_clip has a script of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from contests.contest import LARGE, PICTURES, SIDE, Contest, against, drawn, imported, loaded, pairs, sentences
+from contests.contest import IMAGES, LARGE, SIDE, Contest, against, drawn, imported, loaded, pairs, sentences
 from vlgate.types import Match
 
 CONTEXT = 64
@@ -38,22 +38,22 @@ _PLACES = {"max_position_embeddings": CONTEXT}
 CONTESTS: tuple[Callable[[Path], Contest], ...] = (clip, siglip)
 
 
-def _contest(name: str, model: Any, images: Any, tokenizer: Any, folder: Path, padding: dict[str, Any]) -> Contest:
+def _contest(name: str, model: Any, processor: Any, tokenizer: Any, folder: Path, padding: dict[str, Any]) -> Contest:
     words = imported("dual_checkpoints").WORDS
-    for part in (images, tokenizer):
+    for part in (processor, tokenizer):
         part.save_pretrained(folder)
     ours = loaded(type(model), model, folder)
 
     def bare(some: Sequence[Match]) -> list[float]:
-        """Encode each picture and each text once, and multiply row by row."""
+        """Encode each image and each text once, and multiply row by row."""
         from torch.nn.functional import normalize
 
-        pictures = list(dict.fromkeys(pair.picture for pair in some))
-        pixels = images(images=[picture.image() for picture in pictures], return_tensors="pt")
+        images = list(dict.fromkeys(pair.image for pair in some))
+        pixels = processor(images=[image.load() for image in images], return_tensors="pt")
         tokens = tokenizer([pair.text for pair in some], return_tensors="pt", **padding)
         found = (ours.get_image_features(**pixels), ours.get_text_features(**tokens))
         rows, texts = (normalize(one.pooler_output, dim=-1).double() for one in found)
         scores: list[float] = (rows.repeat_interleave(2, dim=0) * texts).sum(dim=1).tolist()
         return scores
 
-    return against(name, f"{name}:{folder}", pairs(drawn(), sentences(words, 2 * PICTURES)), bare)
+    return against(name, f"{name}:{folder}", pairs(drawn(), sentences(words, 2 * IMAGES)), bare)

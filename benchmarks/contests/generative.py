@@ -1,6 +1,6 @@
 """A generative model of LLaVA's kind, asked through its chat template: match scores and answers.
 
-Each loop renders the prompts, runs the processor on the batch and the model once, each request with its own picture.
+Each loop renders the prompts, runs the processor on the batch and the model once, each request with its own image.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from contests.contest import LARGE, SIDE, Contest, against, asked, drawn, imported, loaded, pairs, sentences
-from vlgate.models.vlm_prompts import VQASCORE
+from vlgate.models.generative.prompts import VQASCORE
 from vlgate.types import Ask, Match
 
 REQUESTS = 12
@@ -20,21 +20,21 @@ CONTEXT = 512
 
 
 def vlm(folder: Path) -> Contest:
-    """VQAScore, a text a picture: the probability of "Yes" as the next token."""
+    """VQAScore, one text per image: the probability of "Yes" as the next token."""
     model, processor, words = _llava(folder)
     requests = pairs(drawn(REQUESTS), sentences(words, REQUESTS))
     return against("vlm match", f"vlm:{folder}", requests, _vqascore(model, processor))
 
 
 def vlm_shared(folder: Path) -> Contest:
-    """VQAScore, six texts a picture: the adapter reads a picture once, the loop as often as it is asked about."""
+    """VQAScore, six texts per image: the adapter reads each image once, the loop once per text."""
     model, processor, words = _llava(folder)
     requests = pairs(drawn(REQUESTS // 6), sentences(words, REQUESTS))
-    return against("vlm match, 6 texts a picture", f"vlm:{folder}", requests, _vqascore(model, processor))
+    return against("vlm match, 6 texts per image", f"vlm:{folder}", requests, _vqascore(model, processor))
 
 
 def vlm_choices(folder: Path) -> Contest:
-    """The likeliest of three choices: the loop keeps what it has read of the prompts, and goes on with each choice.
+    """The likeliest of three choices: the loop caches the prompts, and continues with each choice.
 
     A choice may begin with a capital or a blank, and ends the turn or is followed by a full stop.
     """
@@ -44,7 +44,7 @@ def vlm_choices(folder: Path) -> Contest:
 
 
 def vlm_writing(folder: Path) -> Contest:
-    """What the model writes: the library's ``generate``, greedily, at most 32 tokens."""
+    """The text that the model generates: the library's ``generate``, greedy, at most 32 tokens."""
     model, processor, words = _llava(folder)
 
     def bare(some: Sequence[Ask]) -> list[str]:
@@ -90,7 +90,7 @@ def _inputs(processor: Any, some: Sequence[Match] | Sequence[Ask], texts: Sequen
         )
         for text in texts
     ]
-    return processor(text=prompts, images=[one.picture.image() for one in some], padding=True, return_tensors="pt")
+    return processor(text=prompts, images=[one.image.load() for one in some], padding=True, return_tensors="pt")
 
 
 def _vqascore(model: Any, processor: Any) -> Callable[[Sequence[Match]], list[float]]:

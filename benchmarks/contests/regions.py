@@ -1,7 +1,7 @@
-"""LXMERT and VisualBERT on region features: the adapter reads them from a file, the loop has them as ready arrays.
+"""LXMERT and VisualBERT on region features: the adapter reads them from a file, the loop has them as arrays.
 
-Two texts a picture; the file is opened, and each picture read from it, in every round anew. Each loop is the tokenizer
-on a batch, then the library's encoder and the head that is asked for.
+There are two texts per image. Every round opens the file and reads each image from it again. Each loop runs the
+tokenizer on a batch, then the library's encoder and the requested head.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Any
 import numpy as np
 
 from contests import contest
-from contests.contest import LARGE, PICTURES, Contest, against, asked, chosen, drawn, imported, loaded, margin, pairs
-from vlgate.models.regions import COUNT, WIDTH
-from vlgate.types import Ask, FloatArray, Match, Picture
+from contests.contest import IMAGES, LARGE, Contest, against, asked, chosen, drawn, imported, loaded, margin, pairs
+from vlgate.models.regions.regions import COUNT, WIDTH
+from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 LABELS = tuple(f"answer{number}" for number in range(3129))
 
 
 class Ready:
-    """Region features of pictures as tensors, and as the file ``regions.npz`` in a folder."""
+    """Region features of images as tensors, and as the file ``regions.npz`` in a folder."""
 
-    def __init__(self, pictures: Sequence[Picture], folder: Path) -> None:
+    def __init__(self, images: Sequence[LazyImage], folder: Path) -> None:
         """Draw them, and write the file."""
         import torch
 
         chance = np.random.default_rng(3)
-        features = chance.exponential(size=(len(pictures), COUNT, WIDTH)).astype(np.float32)
-        corners: FloatArray = np.sort(chance.random((len(pictures), COUNT, 2, 2)), axis=2)
-        boxes = corners.reshape(len(pictures), COUNT, 4).astype(np.float32)
+        features = chance.exponential(size=(len(images), COUNT, WIDTH)).astype(np.float32)
+        corners: FloatArray = np.sort(chance.random((len(images), COUNT, 2, 2)), axis=2)
+        boxes = corners.reshape(len(images), COUNT, 4).astype(np.float32)
         self.file = folder / "regions.npz"
-        np.savez(self.file, pictures=[picture.key for picture in pictures], features=features, boxes=boxes)
-        self._place = {picture: place for place, picture in enumerate(pictures)}
+        np.savez(self.file, images=[image.key for image in images], features=features, boxes=boxes)
+        self._place = {image: place for place, image in enumerate(images)}
         self._features, self._boxes = torch.from_numpy(features), torch.from_numpy(boxes)
 
     def of(self, requests: Sequence[Match] | Sequence[Ask]) -> tuple[Any, Any]:
         """Features of shape (n, 36, 2048) and boxes of shape (n, 36, 4)."""
-        rows = [self._place[request.picture] for request in requests]
+        rows = [self._place[request.image] for request in requests]
         return self._features[rows], self._boxes[rows]
 
 
@@ -87,7 +87,7 @@ def visualbert(folder: Path) -> Contest:
 
 
 def visualbert_vqa(folder: Path) -> Contest:
-    """VisualBERT's answering head over 3,129 answers; a mask stands behind each question."""
+    """VisualBERT's answering head over 3,129 answers; a mask follows each question."""
     hf = imported("transformers")
     config = _visualbert_config(hf, num_labels=len(LABELS))
     model, tokenizer, ready = _loaded(hf.VisualBertForQuestionAnswering, config, folder)
@@ -129,7 +129,7 @@ def _loaded(cls: Any, config: Any, folder: Path) -> tuple[Any, Any, Ready]:
 
 
 def _seen(ready: Ready, some: Sequence[Match] | Sequence[Ask]) -> dict[str, Any]:
-    """What the library takes of boxes, which are of token type 0 in the release."""
+    """The arguments of the library for boxes, which have token type 0 in the release."""
     import torch
 
     features, _ = ready.of(some)
@@ -147,9 +147,9 @@ def sentences(count: int) -> list[str]:
 
 
 def _pairs() -> list[Match]:
-    return pairs(drawn(), sentences(2 * PICTURES))
+    return pairs(drawn(), sentences(2 * IMAGES))
 
 
 def _questions() -> list[Ask]:
-    twice = [picture for picture in drawn() for _ in range(2)]
+    twice = [image for image in drawn() for _ in range(2)]
     return asked(twice, [f"{text} ?" for text in sentences(len(twice))], LABELS)

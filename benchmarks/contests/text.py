@@ -1,4 +1,4 @@
-"""Models that see no picture: the perplexity of causal ones, and the pseudo-perplexity of masked ones."""
+"""Text-only models: the perplexity of causal ones, and the pseudo-perplexity of masked ones."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ COPIES = 256
 
 
 def gpt2(folder: Path) -> Contest:
-    """GPT-2 on 64 texts behind its token of beginning."""
+    """GPT-2 on 64 texts, each after the token that begins a text."""
     hf = imported("transformers")
     return _causal("gpt2", hf.GPT2LMHeadModel, hf.GPT2Config(**SIZES, vocab_size=_vocabulary(), bos_token_id=2), folder)
 
 
 def gpt1(folder: Path) -> Contest:
-    """GPT on 64 texts; it has no token of beginning."""
+    """GPT on 64 texts; it has no token that begins a text."""
     hf = imported("transformers")
     return _causal("gpt1", hf.OpenAIGPTLMHeadModel, hf.OpenAIGPTConfig(**SIZES, vocab_size=_vocabulary()), folder)
 
 
 def masked(folder: Path) -> Contest:
-    """BERT on 10 texts: a copy of a text for each of its tokens, 256 copies of any texts at a time."""
+    """BERT on 10 texts: one copy of a text per token, 256 copies at a time."""
     import torch
 
     hf, test_text_only = imported("transformers"), imported("test_text_only")

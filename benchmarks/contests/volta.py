@@ -1,7 +1,7 @@
-"""VOLTA's models on region features from a file; the loops have them as ready arrays. Two texts a picture.
+"""VOLTA's models on region features from a file; the loops have them as arrays. There are two texts per image.
 
-No library has these models. The loops run transformers' own layers where they are the same arithmetic, with the same
-weights; what stands before and behind the layers is the module's own.
+No library has these models. The loops run the layers of transformers that do the same arithmetic, with the same
+weights; the parts before and after these layers are the module's own.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from contests.contest import LARGE, PICTURES, Contest, against, drawn, imported, margin, pairs, sentences
+from contests.contest import IMAGES, LARGE, Contest, against, drawn, imported, margin, pairs, sentences
 from contests.regions import Ready
-from vlgate.models.regions import WIDTH
+from vlgate.models.regions.regions import WIDTH
 from vlgate.models.volta import vilbert_mt
 from vlgate.models.volta.config import Config, parse
 from vlgate.models.volta.embeddings import Seen, embed, with_overall
@@ -28,14 +28,14 @@ SIZES = {
 }  # fmt: skip
 BERT = {name: size for name, size in LARGE.items() if name != "num_hidden_layers"}
 SPREAD = 0.1
-"""Of the tests' weights: with them as they are, rounding grows from layer to layer of this width."""
+"""The factor on the tests' weights; without it, rounding errors grow from layer to layer at this width."""
 
 
 def volta_uniter(folder: Path) -> Contest:
     """A single stream of eight layers; the loop runs ``BertEncoder`` over texts and regions as one sequence."""
     import torch
 
-    hf, tiny, names = imported("transformers"), imported("volta_checkpoints"), imported("test_volta_transformers")
+    hf, tiny, names = imported("transformers"), imported("volta_checkpoints"), imported("volta_in_transformers")
     eight = {
         name: [place for place in value if place < 16]
         for name, value in published("uniter").items()
@@ -60,7 +60,7 @@ def volta_uniter(folder: Path) -> Contest:
 
 def volta_lxmert(folder: Path) -> Contest:
     """Two streams and five layers, two of them across; the loop runs transformers' ``LxmertModel``."""
-    hf, tiny, names = imported("transformers"), imported("volta_checkpoints"), imported("test_volta_transformers")
+    hf, tiny, names = imported("transformers"), imported("volta_checkpoints"), imported("volta_in_transformers")
     state, config = _saved("lxmert", tiny.config_of("lxmert", **SIZES | names.LXMERT), folder)
     weights = Weights({name: state[name] for name in shapes(config)})
     own = {"vocab_size": len(tiny.TOKENS), "max_position_embeddings": 64, "type_vocab_size": 3}
@@ -79,7 +79,7 @@ def volta_lxmert(folder: Path) -> Contest:
 
 
 def vilbert_12_in_1(folder: Path) -> Contest:
-    """ViLBERT's task heads; no library has it, so the loop runs the module's own network on ready inputs."""
+    """ViLBERT's task heads; no library has them, so the loop runs the module's own network on prepared inputs."""
     import torch
 
     tiny = imported("volta_checkpoints")
@@ -87,7 +87,7 @@ def vilbert_12_in_1(folder: Path) -> Contest:
         "vocab_size": len(tiny.TOKENS), "max_position_embeddings": 64, "v_hidden_size": 384, "v_num_attention_heads": 6,
         "v_intermediate_size": 384, "bi_hidden_size": 384, "bi_num_attention_heads": 6, "num_hidden_layers": 12,
     }  # fmt: skip
-    tiny.MULTI = settings  # of which the writer of the checkpoint makes it
+    tiny.MULTI = settings  # the writer of the checkpoint reads them
     state = {name: value * SPREAD if value.ndim > 1 else value for name, value in tiny.multi_state().items()}
     tiny.save(folder, settings, state, name="multi_task_model.bin")
     config = parse(vilbert_mt.in_words_of_volta(settings, "", head=vilbert_mt.RANKING, task_tokens=20), "")
@@ -143,5 +143,5 @@ def _pooled(weights: Weights, config: Config, text: Any, vision: Any) -> list[fl
 
 
 def _contest(name: str, folder: Path, bare: Callable[[Sequence[Match]], list[float]]) -> Contest:
-    requests = pairs(drawn(), sentences(imported("volta_checkpoints").WORDS[:-3], 2 * PICTURES))
+    requests = pairs(drawn(), sentences(imported("volta_checkpoints").WORDS[:-3], 2 * IMAGES))
     return against(name, f"{name}:{folder}?regions={folder / 'regions.npz'}", requests, bare)

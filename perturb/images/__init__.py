@@ -1,17 +1,10 @@
-"""Pictures perturbed: what a question is not about hidden, what it is about covered, and the picture made worse.
+"""Perturbations of images: hide the background, cover the foreground, or degrade the whole image.
 
-All functions take and return arrays of shape (h, w, 3), uint8, RGB, and leave what they are given as it is.
+All functions take and return arrays of shape (h, w, 3), uint8, RGB. They do not change their arguments.
 """
 
-from vlgate.perturb.images.background import (
-    blur_background,
-    channel_mean,
-    crop_to,
-    cropped,
-    mask_background,
-    occlude,
-)
-from vlgate.perturb.images.boxes import at_least, mirror_box, on_picture, rescale
+from vlgate.perturb.images.background import blur_background, channel_mean, crop_to, cropped, mask_background, occlude
+from vlgate.perturb.images.boxes import at_least, mirror_box, on_image, rescale
 from vlgate.perturb.images.compression import jpeg, pixelate
 from vlgate.perturb.images.gaussian import gaussian_blur
 from vlgate.perturb.images.geometry import flip, rotate
@@ -19,13 +12,12 @@ from vlgate.perturb.images.lazy import perturbed
 from vlgate.perturb.images.lens import defocus_blur, motion_blur
 from vlgate.perturb.images.noise import gaussian_noise, shot_noise
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
-from vlgate.perturb.images.registry import PERTURBATIONS, VISUAL, Perturbation, perturbation
+from vlgate.perturb.images.registry import PERTURBATIONS, Perturbation, perturbation
 from vlgate.perturb.images.tone import brightness, contrast, greyscale
 
 __all__ = [
     "IMAGENET_MEAN",
     "PERTURBATIONS",
-    "VISUAL",
     "Perturbation",
     "Pixels",
     "at_least",
@@ -45,7 +37,7 @@ __all__ = [
     "mirror_box",
     "motion_blur",
     "occlude",
-    "on_picture",
+    "on_image",
     "perturbation",
     "perturbed",
     "pixelate",

@@ -1,6 +1,6 @@
-"""Boxes on a picture: clipped to it, grown within it, moved with it, and as whole pixels.
+"""Clip, enlarge and move boxes on an image, and convert them to whole pixels.
 
-Boxes are in pixels with fractions: x = 0 is the picture's left edge and x = 1 the right edge of its first column.
+Coordinates are pixels with fractions: x = 0 is the image's left edge and x = 1 the right edge of its first column.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ SMALLEST = 32.0
 """The least width and height, in pixels, at which people still recognise what a box shows (Torralba et al. 2008), and
 CARETS' own minimum (footnote 3)."""
 
-# An annotation that was scaled there and back may miss a pixel's edge by as much, and means the edge.
+# A box that was scaled there and back may miss the edge of a pixel by this much.
 _TOUCH = 1e-6
 
 
 def check_box(box: Box) -> None:
-    """Raise ValueError where a box is not finite, or without width or height."""
+    """Raise ValueError if a box is not finite, or its width or height is not above 0."""
     if not all(map(math.isfinite, (box.x, box.y, box.w, box.h))) or box.w <= 0 or box.h <= 0:
         raise ValueError(f"box={box!r}: expected finite numbers, and a width and a height above 0")
 
 
-def on_picture(boxes: Iterable[Box], width: int, height: int) -> tuple[Box, ...]:
-    """Clip the boxes to a picture of ``width`` x ``height`` pixels; those that lie beside it are left out.
+def on_image(boxes: Iterable[Box], width: int, height: int) -> tuple[Box, ...]:
+    """Clip the boxes to an image of ``width`` x ``height`` pixels, and leave out those beside it.
 
     Returns: at least one box, in the order given.
-    Raises: ValueError where a box is not finite or without width or height, or where none overlaps the picture.
+    Raises: ValueError if a box is not finite, its width or height is not above 0, or none overlaps the image.
 
-    >>> on_picture([Box(x=-5, y=2, w=10, h=100)], 20, 10)
+    >>> on_image([Box(x=-5, y=2, w=10, h=100)], 20, 10)
     (Box(x=0.0, y=2.0, w=5.0, h=8.0),)
     """
     given = tuple(boxes)
@@ -41,15 +41,15 @@ def on_picture(boxes: Iterable[Box], width: int, height: int) -> tuple[Box, ...]
     if not kept:
         many = ", ".join(map(str, given)) or "none given"
         remedy = "name at least one box on it, in its own pixels (see rescale)"
-        raise ValueError(f"boxes={many}: no box overlaps the picture of {width} x {height} pixels; {remedy}")
+        raise ValueError(f"boxes={many}: no box overlaps the image of {width} x {height} pixels; {remedy}")
     return kept
 
 
 def at_least(box: Box, width: int, height: int, *, smallest: float = SMALLEST) -> Box:
-    """Grow a box to ``smallest`` x ``smallest`` pixels around its centre, and shift it inside the picture.
+    """Enlarge a box to ``smallest`` x ``smallest`` pixels around its centre, and shift it inside the image.
 
-    A side that is long enough stays as long as it is, and in a picture that is smaller the box becomes as long as the
-    picture. A box that is large enough and inside stays as it is.
+    A side that is long enough keeps its length. If the image is smaller than ``smallest``, the box gets the length of
+    the image. A box that is large enough and inside the image stays as it is.
 
     >>> at_least(Box(x=0, y=50, w=10, h=40), 100, 100)
     Box(x=0.0, y=50.0, w=32.0, h=40.0)
@@ -60,9 +60,9 @@ def at_least(box: Box, width: int, height: int, *, smallest: float = SMALLEST) -
 
 
 def rescale(boxes: Iterable[Box], size: tuple[int, int], to: tuple[int, int]) -> tuple[Box, ...]:
-    """Move boxes from a picture of ``size`` (width, height) to the same picture of size ``to``.
+    """Scale boxes from an image of ``size`` (width, height) to the same image of size ``to``.
 
-    Raises: ValueError where a size is not above 0.
+    Raises: ValueError if a size is not above 0.
 
     >>> rescale([Box(x=10, y=10, w=5, h=5)], (100, 50), (200, 200))
     (Box(x=20.0, y=40.0, w=10.0, h=20.0),)
@@ -74,7 +74,7 @@ def rescale(boxes: Iterable[Box], size: tuple[int, int], to: tuple[int, int]) ->
 
 
 def mirror_box(box: Box, width: float) -> Box:
-    """Return where the box is once the picture, ``width`` pixels wide, is flipped left to right.
+    """Return the box after the image, ``width`` pixels wide, is flipped left to right.
 
     >>> mirror_box(Box(x=0, y=5, w=10, h=10), 100)
     Box(x=90, y=5, w=10, h=10)
@@ -83,19 +83,19 @@ def mirror_box(box: Box, width: float) -> Box:
 
 
 def enlarge(box: Box, by: float) -> Box:
-    """Return the box with each of its sides moved outwards ``by`` pixels; it may leave the picture."""
+    """Return the box with each of its sides moved outwards ``by`` pixels; it may leave the image."""
     return Box(x=box.x - by, y=box.y - by, w=box.w + 2 * by, h=box.h + 2 * by)
 
 
 def around(boxes: Sequence[Box]) -> Box:
-    """Return the smallest box around all, of which there is at least one."""
+    """Return the smallest box around all boxes; there must be at least one."""
     x, y = min(box.x for box in boxes), min(box.y for box in boxes)
     right, bottom = max(box.x + box.w for box in boxes), max(box.y + box.h for box in boxes)
     return Box(x=x, y=y, w=right - x, h=bottom - y)
 
 
 def pixels_of(box: Box, width: int, height: int) -> tuple[slice, slice]:
-    """Return the rows and columns of all pixels of the picture that the box touches, so that none of it is lost.
+    """Return the rows and columns of all pixels of the image that the box touches.
 
     >>> pixels_of(Box(x=1.5, y=0, w=2, h=1), 10, 10)
     (slice(0, 1, None), slice(1, 4, None))

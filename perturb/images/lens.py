@@ -1,4 +1,4 @@
-"""What a lens or a moving camera does: defocus and motion blur."""
+"""The blur of a lens out of focus and of a moving camera."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vlgate.perturb.images.pixels import Pixels, checked
-from vlgate.perturb.images.severity import at, generator, scale_of
+from vlgate.perturb.images.severity import at, scale_of
+from vlgate.seeds import generator
 
 _RADII = (3.0, 4.0, 6.0, 8.0, 10.0)
 _TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 12.0), (20.0, 15.0))
@@ -17,29 +18,29 @@ _TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 12.0), (20.0, 15.0))
 def defocus_blur(image: ArrayLike, severity: int) -> Pixels:
     """Blur with a disk, as a lens out of focus does (ImageNet-C's ``defocus_blur``).
 
-    Its radius is 3, 4, 6, 8 and 10 pixels in a picture whose shorter side is 224, and grows with the picture. The
-    disk's rim is softened by the share of each pixel that it covers, where ImageNet-C blurs a hard rim.
-    Beyond its edges the picture is mirrored.
+    Its radius is 3, 4, 6, 8 or 10 pixels in an image whose shorter side is 224, and grows with the image. Pixels at the
+    rim of the disk are weighted by the share that it covers; ImageNet-C blurs a hard rim instead.
+    Beyond its edges the image is mirrored.
 
     Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError where the severity is not 1 to 5, or the image no 8-bit RGB.
+    Raises: ValueError if the severity is not 1 to 5, or the image is not 8-bit RGB.
 
     >>> defocus_blur(np.full((2, 2, 3), 7, np.uint8), 1).tolist()[0]
     [[7, 7, 7], [7, 7, 7]]
     """
     radius = at(severity, _RADII)
-    picture = checked(image)
-    return _filter(picture, disk(radius * scale_of(picture.shape)))
+    pixels = checked(image)
+    return _filter(pixels, disk(radius * scale_of(pixels.shape)))
 
 
 def motion_blur(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     """Blur along a line, as a moving camera does (ImageNet-C's ``motion_blur``).
 
-    Each pixel leaves a trail that fades as half a Gaussian of sigma 3, 5, 8, 12 and 15 pixels and is 20, 30, 30, 30 and
-    40 pixels long, in a picture whose shorter side is 224; it grows with the picture. The angle to the horizontal is
+    Each pixel leaves a trail that fades as half a Gaussian of sigma 3, 5, 8, 12 or 15 pixels and is 20, 30, 30, 30 or
+    40 pixels long, in an image whose shorter side is 224; it grows with the image. The angle to the horizontal is
     drawn between -45 and 45 degrees, the same for all severities of a seed.
-    The trail is drawn here with its fractions of pixels, where ImageMagick takes the nearest ones.
-    Beyond its edges the picture is mirrored.
+    The trail is drawn with fractions of pixels; ImageMagick rounds to the nearest pixels.
+    Beyond its edges the image is mirrored.
 
     Returns: a new array of shape (h, w, 3), uint8; the same bytes for the same seed.
     Raises: ValueError as ``defocus_blur``.
@@ -48,10 +49,10 @@ def motion_blur(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     [[7, 7, 7], [7, 7, 7]]
     """
     radius, sigma = at(severity, _TRAILS)
-    picture = checked(image)
-    scale = scale_of(picture.shape)
-    angle = math.radians(generator("motion-blur", seed).uniform(-45, 45))
-    return _filter(picture, trail(2 * radius * scale, sigma * scale, angle))
+    pixels = checked(image)
+    scale = scale_of(pixels.shape)
+    angle = math.radians(generator(f"motion-blur/{seed}", n_bytes=16).uniform(-45, 45))
+    return _filter(pixels, trail(2 * radius * scale, sigma * scale, angle))
 
 
 def disk(radius: float) -> NDArray[np.float32]:
@@ -79,8 +80,8 @@ def trail(length: float, sigma: float, angle: float) -> NDArray[np.float32]:
     return np.asarray(weights / weights.sum(), dtype=np.float32)
 
 
-def _filter(picture: Pixels, kernel: NDArray[np.float32]) -> Pixels:
+def _filter(image: Pixels, kernel: NDArray[np.float32]) -> Pixels:
     import cv2
 
-    filtered = cv2.filter2D(picture, cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT)
+    filtered = cv2.filter2D(image, cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT)
     return np.asarray(cv2.convertScaleAbs(filtered), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Noise, as of a camera in the dark."""
+"""Gaussian noise and shot noise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vlgate.perturb.images.pixels import Pixels, checked
-from vlgate.perturb.images.severity import at, generator
+from vlgate.perturb.images.severity import at
+from vlgate.seeds import generator
 
 _DEVIATIONS = (0.08, 0.12, 0.18, 0.26, 0.38)
 _PHOTONS = (60.0, 25.0, 12.0, 5.0, 3.0)
@@ -15,27 +16,27 @@ _PHOTONS = (60.0, 25.0, 12.0, 5.0, 3.0)
 def gaussian_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     """Add independent Gaussian noise to each value (ImageNet-C's ``gaussian_noise``).
 
-    Its standard deviations are 0.08, 0.12, 0.18, 0.26 and 0.38 of white. Under one seed the noise of a severity is that
-    of another one, amplified, so each value moves further with the severity.
+    Its standard deviation is 0.08, 0.12, 0.18, 0.26 or 0.38 of white. With the same seed, a higher severity amplifies
+    the same noise, so each value moves further.
 
     Returns: a new array of shape (h, w, 3), uint8; the same bytes for the same seed.
-    Raises: ValueError where the severity is not 1 to 5, or the image no 8-bit RGB.
+    Raises: ValueError if the severity is not 1 to 5, or the image is not 8-bit RGB.
 
     >>> gaussian_noise(np.full((1, 2, 3), 128, np.uint8), 1).shape
     (1, 2, 3)
     """
     deviation = at(severity, _DEVIATIONS)
-    picture = checked(image)
-    noise = generator("gaussian-noise", seed).standard_normal(picture.shape, dtype=np.float32)
+    pixels = checked(image)
+    noise = generator(f"gaussian-noise/{seed}", n_bytes=16).standard_normal(pixels.shape, dtype=np.float32)
     noise *= np.float32(255 * deviation)
-    noise += picture
+    noise += pixels
     return _to_bytes(noise)
 
 
 def shot_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
-    """Count photons: each value is drawn from a Poisson distribution around itself (ImageNet-C's ``shot_noise``).
+    """Draw each value from a Poisson distribution of photons around itself (ImageNet-C's ``shot_noise``).
 
-    A white value is 60, 25, 12, 5 and 3 photons.
+    White is 60, 25, 12, 5 or 3 photons.
 
     Returns: a new array of shape (h, w, 3), uint8; the same bytes for the same seed.
     Raises: ValueError as ``gaussian_noise``.
@@ -44,8 +45,8 @@ def shot_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     [[[0, 0, 0]]]
     """
     photons = at(severity, _PHOTONS)
-    picture = checked(image)
-    counted = generator("shot-noise", seed).poisson(picture * (photons / 255))
+    pixels = checked(image)
+    counted = generator(f"shot-noise/{seed}", n_bytes=16).poisson(pixels * (photons / 255))
     return _to_bytes(counted.astype(np.float32) * np.float32(255 / photons))
 
 

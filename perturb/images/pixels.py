@@ -1,4 +1,4 @@
-"""What a picture is to this package: an array of 8-bit RGB."""
+"""Images as arrays of 8-bit RGB."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Pixels = NDArray[np.uint8]
-"""An RGB picture of shape (h, w, 3), h and w at least 1."""
+"""An RGB image of shape (h, w, 3), h and w at least 1."""
 
 Fill = Sequence[float] | NDArray[np.float64]
 """A colour: red, green and blue, each in 0..255."""
 
 IMAGENET_MEAN = (123.675, 116.28, 103.53)
-"""The channel means of ImageNet's training pictures, which most encoders subtract: 255 x (0.485, 0.456, 0.406)."""
+"""The channel means of ImageNet's training images, which most encoders subtract: 255 x (0.485, 0.456, 0.406)."""
 
 
 def checked(image: ArrayLike) -> Pixels:
-    """Return ``image`` as a contiguous array, which may be the very same memory: it is to be read only.
+    """Return ``image`` as a contiguous array, which may share its memory: do not write to it.
 
-    Raises: ValueError where it is no array of uint8 of shape (h, w, 3) with h and w at least 1.
+    Raises: ValueError if it is not an array of uint8 of shape (h, w, 3) with h and w at least 1.
     """
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3 or array.size == 0:
@@ -32,7 +32,7 @@ def checked(image: ArrayLike) -> Pixels:
 def as_colour(fill: ArrayLike) -> Pixels:
     """Return the nearest 8-bit colour, of shape (3,).
 
-    Raises: ValueError where ``fill`` is no three numbers in 0..255.
+    Raises: ValueError if ``fill`` does not consist of three numbers in 0..255.
     """
     colour = np.asarray(fill, dtype=np.float64)
     if colour.shape != (3,) or not ((colour >= 0) & (colour <= 255)).all():
@@ -41,7 +41,7 @@ def as_colour(fill: ArrayLike) -> Pixels:
 
 
 def plain(shape: tuple[int, ...], fill: ArrayLike) -> Pixels:
-    """Return a picture of shape (h, w, 3), one colour all over.
+    """Return an image of shape (h, w, 3) in one colour.
 
     >>> plain((1, 2, 3), (255, 0, 9.6)).tolist()
     [[[255, 0, 10], [255, 0, 10]]]
@@ -49,5 +49,5 @@ def plain(shape: tuple[int, ...], fill: ArrayLike) -> Pixels:
     height, width = shape[:2]
     row = np.tile(as_colour(fill), width)
     whole = np.empty((height, width * 3), np.uint8)
-    whole[:] = row  # whole rows at a time: ten times as fast as three bytes at a time
+    whole[:] = row  # whole rows are ten times as fast as three bytes at a time
     return whole.reshape(height, width, 3)

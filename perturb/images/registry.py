@@ -1,15 +1,15 @@
-"""All perturbations of pictures by the names that stand behind ``#`` in a picture's key."""
+"""All perturbations of images by name, as it stands behind ``#`` in the key of an image."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from vlgate.errors import nearest
 from vlgate.perturb.images.background import blur_background, crop_to, mask_background, occlude
 from vlgate.perturb.images.compression import jpeg, pixelate
 from vlgate.perturb.images.geometry import flip, rotate
@@ -23,10 +23,10 @@ from vlgate.perturb.scene_graph import Box
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
-    """One perturbation under its name, its parameters settled.
+    """A named perturbation with fixed parameters.
 
-    ``uses`` says which of the arguments of a call change the result: ``boxes``, ``seed``, ``fill``. One that uses boxes
-    needs at least one. ``family`` is the name without a number: "blur", "gaussian-noise".
+    ``uses`` names the arguments of a call that change the result: ``boxes``, ``seed``, ``fill``. A perturbation that
+    uses boxes needs at least one. ``family`` is the name without a number: "blur", "gaussian-noise".
     """
 
     name: str
@@ -37,9 +37,9 @@ class Perturbation:
     def __call__(
         self, image: ArrayLike, boxes: Sequence[Box] = (), *, seed: int = 0, fill: ArrayLike = IMAGENET_MEAN
     ) -> Pixels:
-        """Perturb a picture of shape (h, w, 3), uint8.
+        """Perturb an image of shape (h, w, 3), uint8.
 
-        Returns: a new array, of the same shape but for "crop".
+        Returns: a new array, of the same shape except for "crop".
         Raises: ValueError as its function does.
         """
         given = {"boxes": boxes, "seed": seed, "fill": fill}
@@ -82,20 +82,15 @@ def _all() -> Iterator[Perturbation]:
 PERTURBATIONS: Mapping[str, Perturbation] = MappingProxyType({one.name: one for one in _all()})
 """Every perturbation by its name: "blur6", "mask", "flip", "gaussian-noise-3"."""
 
-VISUAL = ("blur3", "blur6", "blur9", "mask", "crop")
-"""The five of CARETS' visual obfuscation test (section 4.2 d)."""
-
 
 def perturbation(name: str) -> Perturbation:
     """Return the perturbation of that name.
 
-    Raises: ValueError where there is none, with the nearest name.
+    Raises: ValueError if there is none; the message names the nearest one.
 
     >>> perturbation("blur6").uses
     ('boxes',)
     """
     if name not in PERTURBATIONS:
-        near = get_close_matches(name, PERTURBATIONS, n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else f": expected one of {', '.join(PERTURBATIONS)}"
-        raise ValueError(f"name={name!r} is no perturbation of pictures{meant}")
+        raise ValueError(f"name={name!r} is not a perturbation of images; {nearest(name, PERTURBATIONS)}")
     return PERTURBATIONS[name]

@@ -1,7 +1,10 @@
-"""How much of each pixel belongs to the boxes, with a soft border: the blurred mask, without blurring a mask.
+"""The blurred mask of some boxes, computed without drawing and blurring a mask.
 
 The blur of a rectangle is the outer product of two profiles, and boxes that overlap cut each other into rectangles. So
-the blur of any number of boxes together is a product of three small matrices, exact whatever the fractions of pixels.
+the blur of several boxes together is a product of three small matrices. It is exact for fractions of pixels.
+
+``blur_background`` with a mask that is drawn and blurred by ``cv2.GaussianBlur`` takes 2.1 times as long, or 1.3 to 2.0
+times if only the surroundings of the boxes are blurred (one to five boxes, sigmas of 3, 6 and 9, 640 x 480 pixels).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from vlgate.perturb.scene_graph import Box
 
 REACH = 3.0
-"""How far the Gaussian of the border reaches, in its sigmas; beyond it weights are exactly 0 and 1."""
+"""How far the Gaussian of the border reaches, in sigmas; beyond it the weights are exactly 0 and 1."""
 
 FloatMatrix = NDArray[np.float32]
 
@@ -26,8 +29,8 @@ FloatMatrix = NDArray[np.float32]
 class SoftMask:
     """The factors of the weights: ``down`` (i, h), ``cells`` (i, j), ``across`` (j, w), float32.
 
-    ``cells`` is 1 where the box between two edges down and two edges across is covered, ``down`` and ``across`` are the
-    profiles of the intervals between edges.
+    ``cells`` is 1 for each cell between two edges down and two edges across that a box covers. ``down`` and ``across``
+    are the profiles of the intervals between edges.
     """
 
     down: FloatMatrix
@@ -42,8 +45,8 @@ class SoftMask:
 def soft_mask(boxes: Sequence[Box], sigma: float, width: int, height: int) -> SoftMask:
     """Return the mask of ``boxes``, 1 in any of them and 0 elsewhere, blurred by a Gaussian of ``sigma`` pixels.
 
-    Beyond its edges the picture of ``width`` x ``height`` pixels is mirrored, as ``gaussian_blur`` does it: where a box
-    meets the picture's edge there is no border.
+    Beyond its edges the image of ``width`` x ``height`` pixels is mirrored, as in ``gaussian_blur``: a box has no
+    border on a side that meets the edge of the image.
 
     >>> mask = soft_mask([Box(x=0, y=0, w=4, h=9)], 1.0, 9, 9)
     >>> (100 * mask.weights(slice(0, 1), slice(0, 9))).round().tolist()

@@ -1,4 +1,4 @@
-"""Lighter, flatter, without colour: each pixel for itself."""
+"""Brightness, contrast and greyscale."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def brightness(image: ArrayLike, severity: int) -> Pixels:
     The value is the largest of red, green and blue, so the three grow by the same factor.
 
     Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError where the severity is not 1 to 5, or the image no 8-bit RGB.
+    Raises: ValueError if the severity is not 1 to 5, or the image is not 8-bit RGB.
 
     >>> brightness(np.array([[[0, 0, 0], [0, 34, 102]]], np.uint8), 2).tolist()
     [[[51, 51, 51], [0, 51, 153]]]
     """
     added = 255 * at(severity, ADDED)
-    picture = checked(image)
-    value = picture.max(axis=2)
+    pixels = checked(image)
+    value = pixels.max(axis=2)
     levels = np.arange(256, dtype=np.float32)
     factors = np.minimum(levels + np.float32(added), 255) / np.maximum(levels, 1)
-    brighter = picture * factors[value][..., None]
+    brighter = pixels * factors[value][..., None]
     brighter[value == 0] = added  # black has no hue: it becomes grey
     return np.asarray(np.rint(brighter), dtype=np.uint8)
 
 
 def contrast(image: ArrayLike, severity: int) -> Pixels:
-    """Leave 0.4, 0.3, 0.2, 0.1 or 0.05 of each value's distance to its channel's mean in the picture (ImageNet-C).
+    """Leave 0.4, 0.3, 0.2, 0.1 or 0.05 of each value's distance to its channel's mean in the image (ImageNet-C).
 
     Returns: a new array of shape (h, w, 3), uint8.
     Raises: ValueError as ``brightness``.
@@ -45,11 +45,11 @@ def contrast(image: ArrayLike, severity: int) -> Pixels:
     [[[45, 90, 0], [55, 110, 0]]]
     """
     left = at(severity, LEFT)
-    picture = checked(image)
-    means = picture.sum(axis=(0, 1), dtype=np.int64) / (picture.shape[0] * picture.shape[1])
-    flat = np.empty_like(picture)
+    pixels = checked(image)
+    means = pixels.sum(axis=(0, 1), dtype=np.int64) / (pixels.shape[0] * pixels.shape[1])
+    flat = np.empty_like(pixels)
     for channel, mean in enumerate(means):
-        flat[..., channel] = np.rint((np.arange(256) - mean) * left + mean).astype(np.uint8)[picture[..., channel]]
+        flat[..., channel] = np.rint((np.arange(256) - mean) * left + mean).astype(np.uint8)[pixels[..., channel]]
     return flat
 
 
@@ -57,7 +57,7 @@ def greyscale(image: ArrayLike) -> Pixels:
     """Replace each pixel by its luma (ITU-R BT.601): (4899 r + 9617 g + 1868 b) / 2 ** 14, rounded.
 
     Returns: a new array of shape (h, w, 3), uint8, with three equal channels.
-    Raises: ValueError where the image is no 8-bit RGB.
+    Raises: ValueError if the image is not 8-bit RGB.
 
     >>> greyscale(np.array([[[255, 0, 0]]], np.uint8)).tolist()
     [[[76, 76, 76]]]

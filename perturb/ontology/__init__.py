@@ -1,4 +1,4 @@
-"""What the words of scene graphs mean: names of objects, attributes and relations."""
+"""The meaning of the words in scene graphs: names of objects, attributes and relations."""
 
 from vlgate.perturb.ontology.attributes import Attribute, Reading
 from vlgate.perturb.ontology.nouns import Noun, Number

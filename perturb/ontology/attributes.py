@@ -1,9 +1,9 @@
-"""What attributes and relations mean: their kinds, their opposites, what excludes what, and how they read in English.
+"""The categories, opposites and wordings of attributes and relations.
 
 CARETS (section 4) asks "Is the cup red or blue?" and turns "Is the door open?" into "Is the door closed?". That needs
-attributes of one category that no one thing has both of, and opposites that depend on the object: a short man is not
-tall, short hair is not long. The files beside this module say so line by line and name their sources; every line is
-curated by hand, and in doubt two attributes are taken to go together.
+attributes of one category that exclude each other, and opposites that depend on the object: a short man is not tall,
+short hair is not long. The files beside this module list them and name their sources. Every line is curated by hand; in
+doubt, two attributes are taken to go together.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from vlgate.perturb.grammar import plural
-from vlgate.perturb.ontology.tables import Row, rows_of
+from vlgate.errors import nearest
+from vlgate.perturb.inflection import either_number
+from vlgate.perturb.ontology.tables import TsvRow, rows_of
 
 ATTRIBUTE, ACTION = "attribute", "action"
 ANY = ""  # stands for every object in the table of opposites
@@ -41,12 +41,12 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A dimension that attributes lie in.
+    """A category of attributes, such as color.
 
-    ``noun`` is its word in a question ("What color is the cup?"), "" where it has none. ``kind`` is "attribute" or
-    "action": which type of multiple choice question it serves. ``single`` says that a thing has at most one of it, but
-    for shades. ``objects`` are the names and classes whose category it is (hair has a length); empty stands for all
-    but ``spared`` (nobody asks for a person's material).
+    ``noun`` is its word in a question ("What color is the cup?"), or "" if it has none. ``kind`` is "attribute" or
+    "action", the type of multiple choice question that it is used in. ``single`` says that a thing has at most one
+    attribute of it, except for shades. ``objects`` are the names and classes that have it (hair has a length); if they
+    are empty, all have it except ``spared`` (nobody asks for a person's material).
     """
 
     name: str
@@ -59,12 +59,12 @@ class Category:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """An attribute as graphs name it ("wood") and as a question says it.
+    """An attribute by its name in scene graphs ("wood"), and its wording in questions.
 
-    ``category`` is "" where it belongs to none. ``before`` says that it may stand before a noun; ``after`` is how it
-    reads behind "is" ("made of wood"), "" where it cannot; an attribute with neither is known but never said. Of two
-    before one noun that of the lower ``rank`` comes first: opinion 0, size 1, age and condition 2, shape 3, color 4,
-    participle, pattern and origin 5, material 6, purpose 7.
+    ``category`` is "" if it belongs to none. ``before`` says that it may stand before a noun. ``after`` is its wording
+    behind "is" ("made of wood"), or "" if it cannot stand there; an attribute with neither is known but never used. Of
+    two attributes before a noun, the one with the lower ``rank`` comes first: opinion 0, size 1, age and condition 2,
+    shape 3, color 4, participle, pattern and origin 5, material 6, purpose 7.
     """
 
     name: str
@@ -76,11 +76,11 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a relation reads between a noun and "the ...".
+    """The wording of a relation between a noun and "the ...".
 
-    ``text`` is "on" or "wearing", and "" where a graph's predicate is known but does not read. ``that`` says that
-    "the cup that is on the table" is English as well. ``inverse`` is the text of the same fact from the other end, ""
-    where there is none that is certain. ``asymmetric`` says that it holds in one direction only.
+    ``text`` is for example "on" or "wearing"; it is "" if the predicate is known but has no wording. ``that`` says that
+    it may stand in a clause: "the cup that is on the table". ``inverse`` is the wording of the same fact from the other
+    end, or "" if none is certain. ``asymmetric`` says that the relation holds in one direction only.
     """
 
     text: str
@@ -91,11 +91,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Attributes and relations by name, with the opposites, the pairs that go together, and who can act.
+    """Attributes and relations by name, with opposites, exclusions and actors.
 
     ``opposites`` maps (attribute, object or class) to the opposite; ``ANY`` is the class of all objects. ``compatible``
-    holds the pairs of a single category that go together all the same, ``excluding`` those of another one that do not.
-    ``actors`` maps an action to the names that can do it.
+    holds the pairs of a single category that do go together, and ``excluding`` the pairs of other categories that do
+    not. ``actors`` maps an action to the names of what can do it.
     """
 
     attributes: Mapping[str, Attribute]
@@ -107,10 +107,10 @@ class Attributes:
     actors: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def antonym(self, attribute: str, names: Sequence[str]) -> str | None:
-        """Return the opposite of ``attribute`` as said of an object, or None where it has none.
+        """Return the opposite of ``attribute`` for an object, or None if it has none.
 
         ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
-        "black" and "white" are opposites here, as in CARETS' release, for objects of a single color only.
+        "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
 
         >>> table = curated_attributes()
         >>> table.antonym("short", ("man", "person")), table.antonym("short", ("hair",))
@@ -120,7 +120,7 @@ class Attributes:
         return next((opposite for opposite in found if opposite is not None), None)
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Say whether the two are of one category and no one thing can be both.
+        """Return whether both are of one category and no thing can have both.
 
         >>> table = curated_attributes()
         >>> table.exclusive("red", "blue"), table.exclusive("tan", "beige"), table.exclusive("red", "round")
@@ -133,7 +133,7 @@ class Attributes:
         return pair not in self.compatible if self.categories[a.category].single else pair in self.excluding
 
     def asked(self, names: Iterable[str], category: str) -> bool:
-        """Say whether an object of these names, its own and its hypernyms', is asked for its value of the category.
+        """Return whether a question may ask for the category of an object with these names: its own and its hypernyms.
 
         >>> table = curated_attributes()
         >>> table.asked(("hair",), "length"), table.asked(("man", "person"), "length")
@@ -143,7 +143,7 @@ class Attributes:
         return not told & known.spared and (not known.objects or bool(told & known.objects))
 
     def acts(self, names: Iterable[str], attribute: str) -> bool:
-        """Say whether an object of these names, its own and its hypernyms', can do the action.
+        """Return whether an object with these names, its own and its hypernyms, can do the action.
 
         >>> table = curated_attributes()
         >>> table.acts(("car", "vehicle"), "parked"), table.acts(("car", "vehicle"), "sleeping")
@@ -156,13 +156,13 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     """Build the tables from the texts of their files.
 
     Args:
-        tables: the texts of the files by their names, which are those of ``COLUMNS``.
+        tables: the texts of the files by their names, the keys of ``COLUMNS``.
 
     Raises:
-        ValueError: a line does not have its columns, names what is not known, or says what another line denies.
+        ValueError: a line has other columns, has an unknown name, or contradicts another line.
     """
 
-    def rows(name: str) -> Iterator[Row]:
+    def rows(name: str) -> Iterator[TsvRow]:
         """The rows of a file, with its columns checked."""
         return rows_of(name, tables[name], *COLUMNS[name])
 
@@ -174,7 +174,7 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     actors = _once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
     actions = {name for name, one in attributes.items() if one.category and categories[one.category].kind == ACTION}
     if unlike := sorted(actions ^ actors.keys()):
-        raise ValueError(f"actions.tsv: {unlike[0]!r} must be here if, and only if, its category is one of actions")
+        raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed if, and only if, its category is one of actions")
     return Attributes(
         attributes=attributes,
         categories=categories,
@@ -197,16 +197,16 @@ def curated_attributes() -> Attributes:
     return attributes_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 
 
-def _once(items: Iterable[tuple[_Key, _Value, Row]]) -> Mapping[_Key, _Value]:
+def _once(items: Iterable[tuple[_Key, _Value, TsvRow]]) -> Mapping[_Key, _Value]:
     found: dict[_Key, _Value] = {}
     for key, value, row in items:
         if key in found:
-            raise row.error(f"{key!r} is there already; say it once")
+            raise row.error(f"{key!r} is listed already; keep one of the lines")
         found[key] = value
     return MappingProxyType(found)
 
 
-def _category(row: Row) -> Category:
+def _category(row: TsvRow) -> Category:
     if row["kind"] not in {ATTRIBUTE, ACTION}:
         raise row.error(f"kind={row['kind']!r} must be {ATTRIBUTE!r} or {ACTION!r}")
     names = row.names("asked of")
@@ -220,7 +220,7 @@ def _category(row: Row) -> Category:
     )
 
 
-def _attribute(row: Row, categories: Mapping[str, Category]) -> Attribute:
+def _attribute(row: TsvRow, categories: Mapping[str, Category]) -> Attribute:
     if row["category"] not in {"", *categories}:
         raise row.error(f"category={row['category']!r} is not in categories.tsv; add it there, or leave the cell empty")
     if not row["rank"].isdigit():
@@ -234,7 +234,7 @@ def _attribute(row: Row, categories: Mapping[str, Category]) -> Attribute:
     )
 
 
-def _reading(row: Row) -> Reading:
+def _reading(row: TsvRow) -> Reading:
     return Reading(
         text=row["name"] if row["text"] == SAME else row["text"],
         that=row.flag("that"),
@@ -243,11 +243,11 @@ def _reading(row: Row) -> Reading:
     )
 
 
-def _pairs(row: Row, attributes: Mapping[str, Attribute], categories: Collection[str]) -> Iterator[frozenset[str]]:
-    """Each name of ``a`` with each of ``b``, or where ``b`` is empty each two of ``a``."""
+def _pairs(row: TsvRow, attributes: Mapping[str, Attribute], categories: Collection[str]) -> Iterator[frozenset[str]]:
+    """Each name of ``a`` with each of ``b``; if ``b`` is empty, each two of ``a``."""
     a, b = row.names("a"), row.names("b")
     if row["category"] not in categories:
-        raise row.error(f"category={row['category']!r} is none that this file is for, by 'single' in categories.tsv")
+        raise row.error(f"category={row['category']!r} does not belong here; see its 'single' in categories.tsv")
     for name in (*a, *b):
         if _known(row, name, attributes).category != row["category"]:
             raise row.error(f"{name!r} is not of the category {row['category']!r} in attributes.tsv")
@@ -255,39 +255,38 @@ def _pairs(row: Row, attributes: Mapping[str, Attribute], categories: Collection
 
 
 def _opposites(
-    row: Row,
+    row: TsvRow,
     attributes: Mapping[str, Attribute],
     compatible: Pairs,
-) -> Iterator[tuple[tuple[str, str], str, Row]]:
+) -> Iterator[tuple[tuple[str, str], str, TsvRow]]:
     a, b = row["a"], row["b"]
     if a == b or not all(_known(row, name, attributes) for name in (a, b)):
         raise row.error(f"a={a!r} and b={b!r} must be two attributes")
     if frozenset((a, b)) in compatible:
-        raise row.error(f"{a!r} and {b!r} go together in shades.tsv; take one of the two lines away")
+        raise row.error(f"{a!r} and {b!r} go together in shades.tsv; remove one of the two lines")
     for name in sorted(_numbers(row.names("applies to"))) or (ANY,):
         yield (a, name), b, row
         yield (b, name), a, row
 
 
-def _classes(row: Row) -> frozenset[str]:
+def _classes(row: TsvRow) -> frozenset[str]:
     if not row["can"]:
-        raise row.error("can='' must name who can do it, as in 'person|animal'")
+        raise row.error("can='' must name what can do it, as in 'person|animal'")
     return _numbers(row.names("can"))
 
 
-def _action(row: Row, attributes: Mapping[str, Attribute]) -> Row:
+def _action(row: TsvRow, attributes: Mapping[str, Attribute]) -> TsvRow:
     if _known(row, row["attribute"], attributes).category != row["category"]:
         raise row.error(f"{row['attribute']!r} is not of the category {row['category']!r} in attributes.tsv")
     return row
 
 
 def _numbers(names: Iterable[str]) -> frozenset[str]:
-    """The names and their plurals, since "dogs" are "animals" to a scene graph and "dog" is an "animal"."""
-    return frozenset(form for name in names for form in (name, plural(name)))
+    """The names and their plurals: in a scene graph "dogs" are "animals" and "dog" is an "animal"."""
+    return frozenset().union(*map(either_number, names))
 
 
-def _known(row: Row, name: str, attributes: Mapping[str, Attribute]) -> Attribute:
+def _known(row: TsvRow, name: str, attributes: Mapping[str, Attribute]) -> Attribute:
     if name not in attributes:
-        near = get_close_matches(name, attributes, 1)
-        raise row.error(f"{name!r} is not in attributes.tsv" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise row.error(f"{name!r} is not in attributes.tsv; {nearest(name, attributes)}")
     return attributes[name]

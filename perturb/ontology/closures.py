@@ -1,4 +1,4 @@
-"""What follows for an object from its name: what it certainly is, may be called, and may have unannotated."""
+"""What follows from the name of an object: what it is, what it may be called, and what it may have unannotated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from vlgate.perturb.ontology.nouns import Noun, nearest
+from vlgate.errors import nearest
+from vlgate.perturb.ontology.nouns import Noun
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
@@ -14,10 +15,11 @@ Links = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Names that are used for the same things: ``names`` for each other, and with all that is below each.
+    """Names that are used for the same things.
 
-    A name of ``also`` may stand for ``names`` and they for it, but what is below it does not take part: a gadget may be
-    called a device, and a device a gadget, but not every device is.
+    ``names`` are used for each other, and so are their hyponyms. A name of ``also`` may stand for ``names`` and they
+    for it, but its hyponyms may not: a gadget may be called a device, and a device a gadget, but not every kind of
+    device.
     """
 
     names: Names
@@ -26,12 +28,12 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closures:
-    """Nouns, and how they hang together beyond their hypernyms; every answer is worked out once a name.
+    """Nouns and the links between them beyond their hypernyms; every answer is computed once per name.
 
-    ``overlaps`` are names that are used for the same things (cup, mug, glass). ``senses`` are further
-    hypernyms, which hold for some things of a name only ("bat": animal, sports equipment). ``parts`` are what things
-    of a name may have (car: tire), ``wholes`` what a thing of a name may belong to (paw: animal). All of them are said
-    in one number and hold in both.
+    ``overlaps`` are names that are used for the same things (cup, mug, glass). ``senses`` are further hypernyms, which
+    hold only for some things of a name ("bat": animal, sports equipment). ``parts`` are what things of a name may have
+    (car: tire), and ``wholes`` what they may belong to (paw: animal). All of them are given in one grammatical number
+    and hold in both.
     """
 
     nouns: Mapping[str, Noun]
@@ -48,9 +50,9 @@ class Closures:
     _above: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Turn the links round.
+        """Reverse the links.
 
-        Raises: ValueError for a name in them that is no noun of the table.
+        Raises: ValueError for a name in them that is not a noun of the table.
         """
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
@@ -67,7 +69,7 @@ class Closures:
                 self._noun(name)
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
-        """Return all names above ``name`` and their synonyms, nearest first; not itself, not its own synonyms."""
+        """Return all names above ``name`` and their synonyms, nearest first; without itself and its own synonyms."""
         if name not in self._above:
             own = (self._noun(name).name, *self.nouns[name].same)
             found: dict[str, None] = {}
@@ -81,11 +83,11 @@ class Closures:
         return self._above[name]
 
     def hyponyms(self, name: str) -> Names:
-        """Return all names below ``name``, in its number; not itself, not its own synonyms."""
+        """Return all names below ``name``, in its number; without itself and its own synonyms."""
         return self._once("below", name)
 
     def certain(self, name: str) -> Names:
-        """Return what a thing of that name certainly is: the name, its synonyms and all above."""
+        """Return what a thing of that name certainly is: the name, its synonyms and its hypernyms."""
         return self._once("certain", name)
 
     def possible(self, name: str) -> Names:
@@ -93,7 +95,7 @@ class Closures:
         return self._once("possible", name)
 
     def beside(self, name: str) -> Names:
-        """Return what may be there, unannotated, with a thing of that name: its parts, its wholes and their parts."""
+        """Return what a thing of that name may come with, unannotated: its parts, its wholes and their parts."""
         return self._once("beside", name)
 
     def _once(self, question: str, name: str) -> Names:
@@ -106,7 +108,7 @@ class Closures:
     def _noun(self, name: str) -> Noun:
         noun = self.nouns.get(name)
         if noun is None:
-            raise ValueError(f"name={name!r} is no noun of the ontology{nearest(name, self.nouns)}")
+            raise ValueError(f"name={name!r} is not a noun of the ontology; {nearest(name, self.nouns)}")
         return noun
 
     def _find_below(self, name: str) -> Names:
@@ -117,9 +119,9 @@ class Closures:
         return frozenset((name, *self.nouns[name].same, *self.hypernyms(name)))
 
     def _find_possible(self, name: str) -> Names:
-        # A thing may be whatever is below its name, and whatever shares things with that or with what it is: a coffee
+        # A thing may be whatever is below its name, and whatever overlaps with that or with its hypernyms: a coffee
         # cup, since it is a cup, may be called a glass. Senses are followed from the name itself only: a device may be
-        # a fan, and a fan a spectator, but no device is.
+        # a fan, and a fan a spectator, but a device is never a spectator.
         own, certain = self._forms({name}), self._forms(self.certain(name))
         users = self._forms(self._reach(own, self._below)) | certain
         shared = self._follow(users, self._sharing) | self._follow(own, self._alone)
@@ -128,7 +130,7 @@ class Closures:
         return self._all_above(found | self._follow(users, self._also) | certain)
 
     def _find_beside(self, name: str) -> Names:
-        # What an "animal" has depends on which it is, so the parts of all kinds below count.
+        # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
         kinds = self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
         wholes = self._forms(self._follow(kinds, self.wholes))
         owners = self._forms(above for whole in wholes for above in self.certain(whole))

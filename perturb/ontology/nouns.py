@@ -1,15 +1,15 @@
-"""Names of objects: their grammatical number, what every thing of that name is, and which names mean the same."""
+"""Names of objects with their grammatical number, hypernyms and synonyms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NoReturn, get_args
 
-from vlgate.perturb.ontology.tables import Row, rows_of
+from vlgate.errors import nearest
+from vlgate.perturb.ontology.tables import TsvRow, rows_of
 
 Number = Literal["singular", "plural", "mass"]
 Reject = Callable[[str], NoReturn]
@@ -22,11 +22,11 @@ COLUMNS = ("name", "number", "parents", "same_as", "synset", "other_number", "as
 class Noun:
     """A name of objects: one word or several in lower case, with single blanks ("traffic light").
 
-    ``parents`` are its direct hypernyms, of the same number where they have both: "dog" has ("animal",), "dogs" has
+    ``parents`` are its direct hypernyms, in the same number if they have both: "dog" has ("animal",), "dogs" has
     ("animals",). Each must hold for every thing of that name. ``same`` are its synonyms, ``other`` is its form in the
-    other number ("dogs" for "dog"; empty for mass nouns and for "scissors"). ``synset`` is the sense's id in Open
-    English Wordnet, empty where no sense was chosen. No question is asked about a noun that is not ``askable``
-    ("part", "side").
+    other number ("dogs" for "dog"; empty for mass nouns and for "scissors"). ``synset`` is the id of its sense in Open
+    English Wordnet, empty if no sense was chosen. No question is asked about a noun that is not ``askable`` ("part",
+    "side").
     """
 
     name: str
@@ -39,31 +39,31 @@ class Noun:
 
 
 def read_nouns(file: Path) -> Mapping[str, Noun]:
-    """Read a table of nouns: tab-separated, its columns ``COLUMNS``, comments behind ``#``.
+    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, and comments in lines that begin with ``#``.
 
     Returns: the nouns by name, in the order of the file.
-    Raises: ValueError, which names the file and line, for a wrong heading, number or name, a name given twice, and all
-        that ``check_nouns`` finds.
+    Raises: ValueError, which names the file and line, for a wrong heading, number or name, a name given twice, and
+        whatever ``check_nouns`` finds.
 
     >>> read_nouns(Path(__file__).with_name("objects.tsv"))["dogs"].parents
     ('animals',)
     """
     nouns: dict[str, Noun] = {}
-    rows: dict[str, Row] = {}
+    rows: dict[str, TsvRow] = {}
     for row in rows_of(file.name, file.read_text(encoding="utf-8"), *COLUMNS):
         noun = _noun(row)
         if noun.name in nouns:
-            raise row.error(f"name={noun.name!r} stands in line {rows[noun.name].line} already; keep one of the lines")
+            raise row.error(f"name={noun.name!r} is in line {rows[noun.name].line} already; keep one of the lines")
         nouns[noun.name] = noun
         rows[noun.name] = row
     check_nouns(nouns, rows)
     return MappingProxyType(nouns)
 
 
-def check_nouns(nouns: Mapping[str, Noun], rows: Mapping[str, Row] = MappingProxyType({})) -> None:
-    """Check that nouns fit together; ``rows`` says where each was read, for messages.
+def check_nouns(nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow] = MappingProxyType({})) -> None:
+    """Check that nouns are consistent; ``rows`` holds the row of each, for messages.
 
-    Raises: ValueError for an unknown parent, synonym or other form, a parent of another number where it has both forms,
+    Raises: ValueError for an unknown parent, synonym or other form, a parent of another number if it has both forms,
         a synonym of another number or one that is above the noun too, a form or synonym that is not mutual, and
         hypernyms in a circle.
     """
@@ -73,13 +73,7 @@ def check_nouns(nouns: Mapping[str, Noun], rows: Mapping[str, Row] = MappingProx
     _check_circles(nouns, rows)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint for an unknown name: the nearest known one, or nothing."""
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _noun(row: Row) -> Noun:
+def _noun(row: TsvRow) -> Noun:
     name, number = row["name"], row["number"]
     if not name or name != " ".join(name.lower().split()):
         raise row.error(f"name={name!r}; expected lower case and single blanks")
@@ -96,24 +90,24 @@ def _noun(row: Row) -> Noun:
     )
 
 
-def _check_names(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, Row]) -> None:
+def _check_names(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
     reject = _rejecter(noun, rows)
     for role, names in (("parent", noun.parents), ("synonym", noun.same), ("other form", _some(noun.other))):
         if len(set(names)) < len(names) or noun.name in names:
             reject(f"{role}={names!r}; expected different names, none of them its own")
         for name in names:
             if name not in nouns:
-                reject(f"{role}={name!r} is not in the table{nearest(name, nouns)}")
+                reject(f"{role}={name!r} is not in the table; {nearest(name, nouns)}")
     for name in noun.same:
         if noun.name not in nouns[name].same:
-            reject(f"synonym={name!r} does not name it as a synonym; say it of both")
+            reject(f"synonym={name!r} does not name it as a synonym; name it in both rows")
         if name in noun.parents:
             reject(f"{name!r} is its synonym and its parent; keep one")
     if noun.other and nouns[noun.other].other != noun.name:
-        reject(f"other form={noun.other!r} has another form itself: {nouns[noun.other].other!r}; say it of both")
+        reject(f"other form={noun.other!r} has another form itself: {nouns[noun.other].other!r}; name it in both rows")
 
 
-def _check_numbers(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, Row]) -> None:
+def _check_numbers(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
     reject = _rejecter(noun, rows)
     if noun.other and {noun.number, nouns[noun.other].number} != {"singular", "plural"}:
         reject(f"other form={noun.other!r}; expected one to be singular, one plural")
@@ -125,11 +119,11 @@ def _check_numbers(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, Row
             reject(f"synonym={name!r} is {nouns[name].number}, it is {noun.number}")
 
 
-def _check_circles(nouns: Mapping[str, Noun], rows: Mapping[str, Row]) -> None:
+def _check_circles(nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        """Go up from a name, and complain of a way that comes back to it."""
+        """Follow the parents of a name, and raise an error if it is above itself."""
         if name in path:
             _rejecter(nouns[name], rows)(f"is above itself: {' > '.join((*path[path.index(name) :], name))}")
         if name not in done:
@@ -145,9 +139,9 @@ def _some(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _rejecter(noun: Noun, rows: Mapping[str, Row]) -> Reject:
+def _rejecter(noun: Noun, rows: Mapping[str, TsvRow]) -> Reject:
     def reject(problem: str) -> NoReturn:
-        """Raise what names the noun and its row."""
+        """Raise an error that names the noun and its row."""
         message = f"name={noun.name!r}: {problem}"
         raise rows[noun.name].error(message) if noun.name in rows else ValueError(message)
 

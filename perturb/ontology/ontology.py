@@ -1,8 +1,8 @@
-"""What the words of scene graphs mean: which names fit an object, which attributes exclude each other, how both read.
+"""The ontology: which names fit an object, which attributes exclude each other, and the wordings of both.
 
-Questions whose truth is computed from a scene graph rest on this: a name is false in a picture only where no object may
-be called so or may have such a part without its being annotated (CARETS, section 4: false objects are filtered by the
-graph's objects, their hypernyms and unannotated sub-parts).
+Whether the answer to a generated question is right depends on it. A name counts as false in an image only if no object
+may be called so or may have such a part unannotated (CARETS, section 4: false objects are filtered by the graph's
+objects, their hypernyms and unannotated sub-parts).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ontology:
-    """Nouns with what follows from them, and attributes and relations with how they read.
+    """Nouns and what follows from them (``objects``), and attributes and relations with their wordings (``words``).
 
-    ``objects`` holds the first, ``words`` the second. Every method raises ValueError, which names the nearest known
-    noun, for a name that is none of ``nouns``; ``knows`` asks first.
+    Every method except ``knows`` raises ValueError, which names the nearest known noun, for a name that is not in
+    ``nouns``.
 
     >>> ontology = default_ontology()
     >>> ontology.hypernyms("dog")
@@ -49,7 +49,7 @@ class Ontology:
 
     @property
     def relations(self) -> Mapping[str, Reading]:
-        """How relations read, by name."""
+        """The wordings of relations by name."""
         return self.words.relations
 
     def knows(self, name: str) -> bool:
@@ -57,7 +57,7 @@ class Ontology:
         return name in self.objects.nouns
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
-        """Return all names above ``name``, nearest first, synonyms of them included; not itself.
+        """Return all names above ``name`` with their synonyms, nearest first, without ``name`` itself.
 
         >>> default_ontology().hypernyms("duck")
         ('bird', 'animal')
@@ -65,7 +65,7 @@ class Ontology:
         return self.objects.hypernyms(name)
 
     def hyponyms(self, name: str) -> tuple[str, ...]:
-        """Return all names below ``name``, sorted; those of its own number, as far as they have both."""
+        """Return all names below ``name``, sorted; those of its own grammatical number, if they have both."""
         return tuple(sorted(self.objects.hyponyms(name)))
 
     def certain(self, name: str) -> Names:
@@ -73,10 +73,10 @@ class Ontology:
         return self.objects.certain(name)
 
     def possible(self, name: str) -> Names:
-        """Return all names that an object annotated ``name`` might be called without being wrong.
+        """Return all names that might be right for an object annotated ``name``.
 
-        These are what it certainly is, everything below, names used for the same things, the other number of all these
-        and what is above them. It is meant to be too large rather than too small.
+        These are what it certainly is, everything below, names used for the same things, the other number of all these,
+        and what is above them. The set is too large rather than too small.
 
         >>> default_ontology().possible("mug") >= {"mug", "cup", "cups", "container"}
         True
@@ -84,11 +84,11 @@ class Ontology:
         return self.objects.possible(name)
 
     def parts(self, name: str) -> Names:
-        """Return what may be in a picture with an object of that name without being annotated.
+        """Return what may be in an image with an object of that name without being annotated.
 
-        These are the parts of such things, inherited from what they are and of every kind that they may be, the clothes
-        of a person, what a room or a street holds; and what a part belongs to, with its parts: where a paw is, an
-        animal may be.
+        These are the parts of such things, of their hypernyms and of every kind that they may be: the clothes of a
+        person, what a room or a street contains. They are also what a part belongs to, with its parts: if there is a
+        paw, there may be an animal.
 
         >>> "tires" in default_ontology().parts("taxi")
         True
@@ -96,7 +96,7 @@ class Ontology:
         return self.objects.beside(name)
 
     def antonym(self, attribute: str, name: str) -> str | None:
-        """Return the opposite of ``attribute`` as said of an object ``name``, or None.
+        """Return the opposite of ``attribute`` for an object ``name``, or None if it has none.
 
         >>> default_ontology().antonym("short", "hair"), default_ontology().antonym("short", "pole")
         ('long', 'tall')
@@ -104,7 +104,7 @@ class Ontology:
         return self.words.antonym(attribute, (name, *self.hypernyms(name)))
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Whether two attributes are of one category and no one thing can be both."""
+        """Whether two attributes are of one category and no thing can have both."""
         return self.words.exclusive(one, other)
 
     def acts(self, name: str, attribute: str) -> bool:
@@ -118,7 +118,7 @@ class Ontology:
         overlaps: Iterable[frozenset[str]] = (),
         parts: Mapping[str, Collection[str]] = _EMPTY,
     ) -> Ontology:
-        """Return an ontology with further nouns, groups of names used for the same things, and parts by whole.
+        """Return an ontology with more nouns, groups of names that are used for the same things, and parts by whole.
 
         Raises: ValueError for a noun that is known already, and for whatever ``check_nouns`` finds.
 
@@ -145,5 +145,5 @@ class Ontology:
 
 @functools.cache
 def default_ontology() -> Ontology:
-    """Return the curated ontology of this folder's files, read once."""
+    """Return the ontology of the curated files in this folder, which are read once."""
     return Ontology(objects=curated_objects(), words=curated_attributes())

@@ -1,4 +1,4 @@
-"""Tables in text files: tab-separated, a "#" before each line of comment, the first other line naming the columns."""
+"""Tables in text files: tab-separated, lines of comment that begin with "#", and a line that names the columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of a table by its columns, and where it stands, for messages."""
+class TsvRow:
+    """One line of a table by its columns, with its file and line number for messages."""
 
     file: str
     line: int
@@ -19,25 +19,25 @@ class Row:
         return self.cells[column]
 
     def names(self, column: str) -> tuple[str, ...]:
-        """Return the names of a cell that lists them with "|" between; an empty cell lists none."""
+        """Return the names of a cell, which are separated by "|"; an empty cell has none."""
         return tuple(self[column].split("|")) if self[column] else ()
 
     def flag(self, column: str) -> bool:
-        """Return the truth of a cell that says "yes" or "no".
+        """Return whether a cell is "yes"; it must be "yes" or "no".
 
         Raises:
-            ValueError: it says something else.
+            ValueError: it is something else.
         """
         if self[column] not in {"yes", "no"}:
             raise self.error(f"{column}={self[column]!r} must be 'yes' or 'no'")
         return self[column] == "yes"
 
     def error(self, what: str) -> ValueError:
-        """Return the error to raise about this line."""
+        """Return an error that names this line."""
         return ValueError(f"{self.file}:{self.line}: {what}")
 
 
-def rows_of(file: str, text: str, *columns: str) -> Iterator[Row]:
+def rows_of(file: str, text: str, *columns: str) -> Iterator[TsvRow]:
     r"""Read a table.
 
     Args:
@@ -57,9 +57,9 @@ def rows_of(file: str, text: str, *columns: str) -> Iterator[Row]:
         raise ValueError(f"{file}:{at}: columns={header.split(chr(9))!r} must be {list(columns)!r}, with tabs between")
     for at, line in lines:
         cells = line.split("\t")
-        row = Row(file=file, line=at, cells=dict(zip(columns, cells, strict=False)))
+        row = TsvRow(file=file, line=at, cells=dict(zip(columns, cells, strict=False)))
         if len(cells) != len(columns):
-            raise row.error(f"{len(cells)} cells; {len(columns)} were expected: {', '.join(columns)}")
+            raise row.error(f"{len(cells)} cells; expected {len(columns)}: {', '.join(columns)}")
         if wrong := [cell for cell in cells if cell != cell.strip()]:
-            raise row.error(f"{wrong[0]!r} begins or ends with a blank; take it away")
+            raise row.error(f"{wrong[0]!r} begins or ends with a blank; remove it")
         yield row

@@ -1,7 +1,7 @@
-"""Object names that the curated files do not know, taken from a WordNet that is installed.
+"""Extend the ontology by names that an installed wordnet knows.
 
 CARETS (section 4) takes hypernyms and hyponyms from an ontology of GQA's own objects. Other scene graphs name other
-things; an English wordnet, read by the ``wn`` library, places them below the classes that the curated files know.
+things. An English wordnet, read by the library ``wn``, gives them hypernyms among the nouns of the ontology.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vlgate.perturb.grammar import plural, singular
+from vlgate.perturb.inflection import may_be_plural, plural, regular_plural, regular_singular, singular
 from vlgate.perturb.ontology.nouns import Noun, Number
 from vlgate.perturb.ontology.ontology import Ontology
 
 if TYPE_CHECKING:
     from wn import Synset, Wordnet
 
-# WordNet's files of nouns for what a picture can show; "noun.cognition", "noun.act" and others it cannot.
+# WordNet's files of nouns for what an image can show; it cannot show "noun.cognition", "noun.act" and others.
 _VISIBLE = frozenset(
     f"noun.{kind}" for kind in ("animal", "artifact", "body", "food", "object", "person", "plant", "substance")
 )
@@ -33,13 +33,13 @@ Forms = tuple[tuple[str, Number], ...]  # a word in the numbers that it has: axo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Concept:
-    """A thing with its words, the one that was asked for first."""
+    """A thing and its words; the first is the one that was asked for."""
 
     words: tuple[Forms, ...]
     parents: tuple[str, ...]
     parts: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()  # classes that its first word may stand for in another sense
-    countable: bool = True  # whether "a" may stand before its singular for certain
+    also: tuple[str, ...] = ()  # classes of other senses of its first word
+    countable: bool = True  # whether "a" may certainly stand before its singular
 
 
 def extended_by_wordnet(
@@ -48,23 +48,23 @@ def extended_by_wordnet(
     *,
     lexicon: str = "oewn:2024",
 ) -> tuple[Ontology, tuple[str, ...]]:
-    """Add to ``ontology`` those of ``names`` that it does not know and an installed wordnet does.
+    """Add the names to ``ontology`` that it does not know and an installed wordnet does.
 
-    A name's sense is its most frequent one that a picture can show and that lies below a class of the ontology; the
-    nearest such classes are its parents, those of its other senses are what it may be called. A compound that the
-    wordnet lacks ("garden gnome statue") is what its last word is where that has one sense; else it may be such a
-    thing. Synonyms and the other number come along, not to be asked about themselves, and parts as far as the ontology
-    knows them. A name whose number is not certain stays unknown.
+    The sense of a name is its most frequent one that an image can show and that is below a noun of the ontology. The
+    nearest such nouns are its parents; those of its other senses are what it may be called. A compound that the wordnet
+    lacks ("garden gnome statue") gets its last word as parent if that has one sense; otherwise the last word is what it
+    may be called. Synonyms and the other number are added too, but no question is asked about them, and so are the
+    parts that the ontology has. A name whose number is not certain stays unknown.
 
     Args:
-        ontology: what is known.
-        names: object names in lower case; known ones are passed over.
-        lexicon: the wordnet as ``wn`` calls it, "oewn:2024" for Open English Wordnet 2024.
+        ontology: the ontology to extend.
+        names: names of objects in lower case; those that the ontology has are skipped.
+        lexicon: the wordnet's name in ``wn``, "oewn:2024" for Open English Wordnet 2024.
 
     Returns: (the extended ontology, the names still unknown in the order given, each once).
 
     Raises:
-        ValueError: ``wn`` or the lexicon is not installed; nothing is ever fetched from here.
+        ValueError: ``wn`` or the lexicon is not installed; nothing is downloaded.
 
     >>> from vlgate.perturb.ontology.ontology import default_ontology
     >>> more, unknown = extended_by_wordnet(default_ontology(), ["axolotl", "gribbleflax"])  # doctest: +SKIP
@@ -72,7 +72,7 @@ def extended_by_wordnet(
     (('animal',), ('gribbleflax',))
     """
     wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
-    source = _Source(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
+    source = _Lexicon(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
     nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
     added = {name: concept for concept in concepts.values() if (name := concept.words[0][0][0]) in nouns}
@@ -90,7 +90,7 @@ def _classes(ontology: Ontology) -> Mapping[str, str]:
         for noun in ontology.nouns.values()
         if noun.askable and noun.synset and (noun.number != "plural" or not noun.other)
     ]
-    return {noun.synset: noun.name for noun in reversed(nouns)}  # of synonyms the first
+    return {noun.synset: noun.name for noun in reversed(nouns)}  # the first of several synonyms
 
 
 def _wordnet(lexicon: str) -> Wordnet:
@@ -107,18 +107,19 @@ def _wordnet(lexicon: str) -> Wordnet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """A wordnet as seen from an ontology; ``classes`` are the ontology's nouns by their synsets' ids."""
+class _Lexicon:
+    """A wordnet beside an ontology; ``classes`` are the nouns of the ontology by the ids of their synsets."""
 
     ontology: Ontology
     wordnet: Wordnet
     classes: Mapping[str, str]
 
     def concept(self, name: str) -> tuple[str, _Concept] | None:
-        """Return what ``name`` means and a key for it, the same for its synonyms; None where that is not certain."""
-        as_is, one = self.sense(name), singular(name)
+        """Return a key, the same for all synonyms, and the meaning of ``name``; None if the meaning is not certain."""
+        # A wrong guess does no harm, since the wordnet does not have it.
+        as_is, one = self.sense(name), singular(name) or regular_singular(name)
         of_one = None if one is None or name.endswith(_SINGULAR_IN_S) else self.sense(one)
-        if as_is is None and (of_one is None or one is None or plural(one) != name):
+        if as_is is None and (of_one is None or one is None or _several(one) != name):
             return self.compound(name)
         if as_is is None and of_one is not None and one is not None:
             return of_one.id, self.described(of_one, one)
@@ -126,14 +127,14 @@ class _Source:
             return None  # "glasses": either may be meant
         if one is None or name.endswith(_SINGULAR_IN_S):
             return as_is.id, self.described(as_is, name)
-        if "plural" in (as_is.definition() or ""):  # "trousers", where "lens" has such a form and is one
+        if "plural" in (as_is.definition() or ""):  # "trousers"; a "lens" is one thing
             return as_is.id, _Concept(
                 words=(((name, "plural"),),), parents=self.parents(as_is), parts=self.parts(as_is)
             )
         return None
 
     def compound(self, name: str) -> tuple[str, _Concept] | None:
-        """Take the last word for the whole: a garden gnome statue is a statue."""
+        """Take the meaning of the last word: a garden gnome statue is a statue."""
         first, blank, head = name.rpartition(" ")
         noun = self.ontology.nouns.get(head)
         if noun is not None:
@@ -141,7 +142,7 @@ class _Source:
             forms = tuple((f"{first} {form}", self.ontology.nouns[form].number) for form in (head, noun.other) if form)
             if not noun.askable:
                 return None
-            # A paper punch is no drink: of a word of several senses the compound is possibly a thing of it, no more.
+            # A paper punch is not a drink: if the last word has several senses, the compound only may be such a thing.
             senses = {name for sense in self.visible(base) for name in self.parents(sense)}
             sure = senses <= self.ontology.certain(base)
             parents, also = ((base,), ()) if sure else ((), (base,))
@@ -156,7 +157,7 @@ class _Source:
         return forms[0][0], replace(concept, words=(forms,))
 
     def described(self, synset: Synset, word: str) -> _Concept:
-        """Say what a synset means as a noun of the ontology."""
+        """Describe a synset in terms of the ontology."""
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
         return _Concept(
@@ -168,11 +169,11 @@ class _Source:
         )
 
     def sense(self, word: str) -> Synset | None:
-        """Return the most frequent sense that a picture can show and that is below a class of the ontology."""
+        """Return the most frequent sense that an image can show and that is below a class of the ontology."""
         return next((synset for synset in self.visible(word) if self.parents(synset)), None)
 
     def visible(self, word: str) -> list[Synset]:
-        """Return what a picture can show; "cd player" finds "CD player", but "us" not "US"."""
+        """Return the senses that an image can show; "cd player" finds "CD player", but "us" does not find "US"."""
         found = [one for one in self.wordnet.synsets(word, pos="n") if " " in word or word in one.lemmas()]
         return [synset for synset in found if synset.lexfile() in {None, *_VISIBLE}]
 
@@ -182,7 +183,7 @@ class _Source:
         return tuple(name for name in names if name not in self.parents(synset))
 
     def parents(self, synset: Synset) -> tuple[str, ...]:
-        """Return the class that the synset is, else the nearest ones on the ways up, those above others left out."""
+        """Return the class of the synset itself, or the nearest classes above it, without those above others."""
         if (own := self.noun(synset)) is not None:
             return (own,)
         found, seen, level = dict[str, None](), {synset.id}, synset.hypernyms()
@@ -196,12 +197,12 @@ class _Source:
         return tuple(name for name in found if name not in covered)
 
     def parts(self, synset: Synset) -> tuple[str, ...]:
-        """Return the parts of such a thing that the ontology has words for."""
+        """Return those parts of such a thing that are nouns of the ontology."""
         names = [self.noun(part) for part in synset.get_related("mero_part")]
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def noun(self, synset: Synset) -> str | None:
-        """Return the ontology's noun for a synset: that of this sense, or one of no sense whose most frequent it is."""
+        """Return the noun with this synset, or one without a synset whose most frequent sense it is."""
         if synset.id in self.classes:
             return self.classes[synset.id]
         for lemma in synset.lemmas():
@@ -236,11 +237,16 @@ def _in_number(names: Iterable[str], number: Number, ontology: Ontology) -> tupl
 
 
 def _forms(word: str, *, mass: bool) -> Forms:
-    several = plural(word)
+    several = _several(word)
     if mass:
         return ((word, "mass"),)
     return ((word, "singular"),) if several == word else ((word, "singular"), (several, "plural"))
 
 
+def _several(word: str) -> str:
+    """The plural of a noun of the wordnet, which the dictionary may lack: a narwhal, a clarinet."""
+    return plural(word) or regular_plural(word)
+
+
 def _plural_like(word: str) -> bool:
-    return singular(word) is not None and not word.endswith(_SINGULAR_IN_S)
+    return may_be_plural(word) and not word.endswith(_SINGULAR_IN_S)

@@ -1,19 +1,33 @@
-"""Questions about pictures, made from scene graphs: seven types from templates, and the six tests of CARETS.
+"""Questions about images, made from scene graphs: seven types from templates, and the six tests of CARETS.
 
 >>> from vlgate.perturb.ontology import default_ontology
 >>> from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
 >>> def graph(name, kind):
 ...     return SceneGraph(id=name, objects={"1": SceneObject(id="1", name=kind, box=Box(x=0, y=0, w=99, h=99))})
->>> corpus = Corpus([graph("1.jpg", "dog"), graph("2.jpg", "bench")], default_ontology())
+>>> graphs = [graph("1.jpg", "dog"), graph("2.jpg", "bench")]
+>>> corpus = Corpus(graphs, default_ontology(), least_objects=1)
 >>> pair = Generator(corpus).make("negation-dir", size=4, seed=0).pairs[0]
 >>> pair.kind, pair.answers
 ('object', ('yes', 'no'))
 """
 
+from vlgate.perturb.question_tests import BEYOND, TESTS, VISUAL, Test
 from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Kind
 from vlgate.perturb.questions.generate import Generator, Made
 from vlgate.perturb.questions.makeup import MAKEUP, makeup
-from vlgate.perturb.questions.pairs import BEYOND, TESTS, QuestionPair, Test
+from vlgate.perturb.questions.pairs import QuestionPair
 
-__all__ = ["BEYOND", "MAKEUP", "TESTS", "Corpus", "Generator", "Kind", "Made", "QuestionPair", "Test", "makeup"]
+__all__ = [
+    "BEYOND",
+    "MAKEUP",
+    "TESTS",
+    "VISUAL",
+    "Corpus",
+    "Generator",
+    "Kind",
+    "Made",
+    "QuestionPair",
+    "Test",
+    "makeup",
+]

@@ -1,4 +1,4 @@
-"""What a question is about: phrases for the things of a picture, things that it does not show, and other pictures."""
+"""The arguments of questions: phrases for the things of an image, things that it does not show, and other images."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 
 from vlgate.perturb.ontology import Reading
 from vlgate.perturb.questions.chance import drawn, pick
-from vlgate.perturb.questions.corpus import Corpus, Thing, View
+from vlgate.perturb.questions.corpus import Corpus, ObjectView, View
 from vlgate.perturb.questions.phrases import NounPhrase
 
 T = TypeVar("T")
-TRIES = 8  # of a random choice before another argument is taken
-ENOUGH = 4  # pictures, of which the likeliest is the most likely to be drawn
+TRIES = 8  # random choices before another argument is taken
+ENOUGH = 4  # candidate images, one of which is drawn in proportion to its likelihood
 DESCRIBED = 0.5  # the share of phrases with an attribute
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing and the phrase that names it: its picture, its position there, and the attributes in the phrase."""
+    """A thing and the phrase that names it, with its image, its position there, and the attributes in the phrase."""
 
     view: View
     number: int
@@ -28,13 +28,13 @@ class Named:
     adjectives: tuple[str, ...]
 
     @property
-    def thing(self) -> Thing:
+    def thing(self) -> ObjectView:
         """The thing itself."""
         return self.view.things[self.number]
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its name and attribute as ``Corpus.places`` has them."""
+        """Its name and attribute, a key of ``Corpus.places``."""
         return self.phrase.noun, self.adjectives[0] if self.adjectives else ""
 
 
@@ -42,9 +42,9 @@ class Arguments:
     """Draws the arguments of questions from a corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
-        """Take the pictures that show anything that can be asked about.
+        """Keep the images that show something that can be asked about.
 
-        Raises: ValueError where none does.
+        Raises: ValueError if none does.
         """
         self.corpus = corpus
         self.ontology = corpus.ontology
@@ -52,7 +52,7 @@ class Arguments:
         if not self.views:
             reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(corpus.left_out.items()))
             unknown = ", ".join(repr(name) for name, _ in corpus.unknown.most_common(5))
-            remedy = f"; make these names known: {unknown}" if unknown else ""
+            remedy = f"; add these names to the ontology: {unknown}" if unknown else ""
             raise ValueError(
                 f"graphs={len(corpus.views)!r}: none has an object that can be asked about ({reasons}){remedy}"
             )
@@ -60,12 +60,12 @@ class Arguments:
         self._classes: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, bool] = {}
         self._going: dict[tuple[str, str], bool] = {}
-        self._asked: dict[tuple[Thing, str], list[tuple[str, str]]] = {}
-        self._lone: dict[Thing, tuple[tuple[str, str], ...]] = {}
+        self._asked: dict[tuple[ObjectView, str], list[tuple[str, str]]] = {}
+        self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
 
     def phrase(self, name: str, adjectives: tuple[str, ...] = ()) -> NounPhrase:
-        """Return the phrase of a known name and attributes; the same one each time."""
+        """Return the phrase of a known name and attributes; the same object each time."""
         key = name, adjectives
         if key not in self._phrases:
             attributes = self.ontology.attributes
@@ -78,7 +78,7 @@ class Arguments:
         return any(f"{word} {name}" in self.ontology.nouns for word in adjectives)
 
     def goes(self, adjectives: tuple[str, ...], name: str) -> bool:
-        """Whether a class of a thing takes the thing's attributes: a banana is ripe and small, food is neither."""
+        """Whether a class of a thing goes with the thing's attributes: a banana may be ripe, food may not."""
         return all(self._goes_with(word, name) for word in adjectives)
 
     def _goes_with(self, adjective: str, name: str) -> bool:
@@ -97,10 +97,10 @@ class Arguments:
             self._classes[name] = tuple(word for word in self.ontology.hypernyms(name) if nouns[word].askable)
         return self._classes[name]
 
-    def lone(self, thing: Thing) -> tuple[tuple[str, str], ...]:
-        """The attributes of a thing that can be said after "is", with their categories: its only ones of them.
+    def lone(self, thing: ObjectView) -> tuple[tuple[str, str], ...]:
+        """The attributes that can stand after "is" and are the thing's only ones of their category, with the category.
 
-        Another attribute of the same category would soften them: a thing may be both black and white.
+        With another attribute of the category the answer would be unclear: a thing may be both black and white.
         """
         if thing not in self._lone:
             attributes = self.ontology.attributes
@@ -116,10 +116,10 @@ class Arguments:
             )
         return self._lone[thing]
 
-    def asked_for(self, thing: Thing, kind: str) -> list[tuple[str, str]]:
+    def asked_for(self, thing: ObjectView, kind: str) -> list[tuple[str, str]]:
         """The lone attributes of a thing that a choice question can ask for, with their categories.
 
-        ``kind`` is "attribute" or "action"; an action is asked for only of what can act so.
+        ``kind`` is "attribute" or "action"; an action is asked for only if the thing can do it.
         """
         if (thing, kind) not in self._asked:
             words, name = self.ontology.words, thing.name
@@ -134,11 +134,11 @@ class Arguments:
         return self._asked[thing, kind]
 
     def among(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
-        """Draw one of the things that can be asked about in some way, and a way.
+        """Draw a thing that can be asked about in some way, and a way.
 
-        ``ways`` is asked for the ways of each thing once; they are kept under the name ``what``.
+        ``ways`` is called once for each thing; its results are kept under the name ``what``.
 
-        Returns: the picture, the thing's position and the way; None where no thing has one.
+        Returns: the image, the thing's position and the way; None if no thing has one.
         """
         if what not in self._ways:
             every = ((view, number) for view in self.views for number in view.askable)
@@ -151,7 +151,7 @@ class Arguments:
         return view, number, pick(chance, offered)
 
     def shown(self, chance: Random) -> Named:
-        """Draw a thing of a picture, with one of its attributes or none."""
+        """Draw a thing of an image, with one of its attributes or none."""
         view = pick(chance, self.views)
         return self.named(chance, view, pick(chance, view.askable))
 
@@ -163,7 +163,7 @@ class Arguments:
         return Named(view, number, self.phrase(thing.name, adjectives), adjectives)
 
     def another(self, chance: Random, one: Named) -> Named | None:
-        """Draw another thing of the same picture that is of no kind with ``one``: neither can be called the other."""
+        """Draw another thing of the same image such that neither it nor ``one`` can be called the other."""
         for _ in range(TRIES):
             number = pick(chance, one.view.askable)
             other = one.view.things[number]
@@ -178,11 +178,11 @@ class Arguments:
         return bool((mine[0] | mine[1]) & bits[other] or (others[0] | others[1]) & bits[one])
 
     def absent(self, name: str, view: View) -> bool:
-        """Whether nothing in the picture could be called ``name``."""
+        """Whether nothing in the image could be called ``name``."""
         return not view.might & self.corpus.bits[name]
 
     def unseen(self, chance: Random, view: View) -> NounPhrase | None:
-        """Draw something that the picture does not show but, going by what it shows, might well have shown."""
+        """Draw something that the image does not show, but that is often shown with what it does show."""
         for _ in range(TRIES):
             companions = self.corpus.companions.get(pick(chance, view.names))
             name = companions.draw(chance) if companions else ""
@@ -191,12 +191,12 @@ class Arguments:
         return None
 
     def usual(self, chance: Random, name: str) -> tuple[str, ...]:
-        """Draw an attribute that such things have, or none."""
+        """Draw an attribute that such things often have, or none."""
         adjectives = self.corpus.adjectives.get(name)
         return (adjectives.draw(chance),) if adjectives and chance.random() < DESCRIBED else ()
 
     def elsewhere(self, chance: Random, *names: str) -> View | None:
-        """Draw a picture without anything of these names, the likelier the better they would go with it."""
+        """Draw an image without anything of these names, with a preference for images that they would go with."""
         bits, found = 0, []
         for name in names:
             bits |= self.corpus.bits[name]
@@ -209,7 +209,7 @@ class Arguments:
         return self._plausible(chance, found, names)
 
     def with_one(self, chance: Random, shown: tuple[str, str], absent: str) -> tuple[View, int] | None:
-        """Draw a picture that shows one thing, by name and attribute, and nothing that could be called ``absent``."""
+        """Draw an image that shows one thing, by name and attribute, and nothing that could be called ``absent``."""
         places, bit = self.corpus.places.get(shown, ()), self.corpus.bits[absent]
         found = {}
         for _ in range(TRIES if places else 0):
@@ -230,7 +230,7 @@ class Arguments:
     def related(self, chance: Random, one: Named) -> tuple[NounPhrase, int] | None:
         """Add one of a thing's relations to its phrase.
 
-        Returns: the phrase and the position of the other thing; None where it has no relation that can be read.
+        Returns: the phrase and the position of the other thing; None if it has no relation with a wording.
         """
         links = one.view.links.get(one.number, ())
         if any(map(self.action, one.adjectives)):  # not "a sitting girl sitting on the bench"
@@ -250,15 +250,15 @@ class Arguments:
         return self._actions[word]
 
     def only(self, one: Named) -> bool:
-        """Whether the phrase with "the" can mean nothing else in the picture.
+        """Whether the phrase with "the" can mean nothing else in the image.
 
-        No other object might be called so, unless one of its attributes excludes one in the phrase; and where the
-        thing is something that others have unannotated (a wheel), at most one object is there that would have it.
+        No other object may be called so, unless one of its attributes excludes one in the phrase. If the thing is
+        something that others have unannotated (a wheel), the image has at most one object that would have it.
         """
         return self.single(one.view, one.number, one.phrase.noun, one.adjectives)
 
     def single(self, view: View, number: int, name: str, adjectives: tuple[str, ...]) -> bool:
-        """Whether ``name`` with these attributes can mean no other thing of the picture than the one at ``number``."""
+        """Whether ``name`` with these attributes can mean no other thing of the image than the one at ``number``."""
         bit, wholes = self.corpus.bits[name], 0
         for place, other in enumerate(view.things):
             if place != number and other.possible & bit and not self._ruled_out(other, adjectives):
@@ -266,7 +266,7 @@ class Arguments:
             wholes += bool(other.parts & bit)
         return wholes <= 1
 
-    def _ruled_out(self, other: Thing, adjectives: tuple[str, ...]) -> bool:
+    def _ruled_out(self, other: ObjectView, adjectives: tuple[str, ...]) -> bool:
         known, exclusive = self.ontology.attributes, self.ontology.exclusive
         return any(
             exclusive(adjective, attribute)

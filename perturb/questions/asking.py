@@ -1,12 +1,12 @@
-"""Questions made of templates: which phrases a template takes, and what it asks of them."""
+"""Makes questions from templates: which phrases a template takes, and the text that it gives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vlgate.perturb.questions import action_choices, attribute_choices
 from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates import Template
+from vlgate.perturb.questions.templates import action_choices, attribute_choices
+from vlgate.perturb.questions.templates.templates import Template
 
 _TWO = frozenset(("conjunction", "disjunction"))
 _CHOOSING = frozenset(("object-choice", "attribute-choice", "action-choice"))
@@ -15,7 +15,7 @@ _CHOOSING = frozenset(("object-choice", "attribute-choice", "action-choice"))
 def fits(template: Template, x: NounPhrase, y: NounPhrase | None = None, *, category: str = "") -> bool:
     """Whether ``template`` asks about phrases such as these, and about values of ``category``.
 
-    >>> from vlgate.perturb.questions.templates import TEMPLATES
+    >>> from vlgate.perturb.questions.templates.templates import TEMPLATES
     >>> fits(TEMPLATES["object"][0], NounPhrase("cup", "singular"))
     True
     """
@@ -25,9 +25,10 @@ def fits(template: Template, x: NounPhrase, y: NounPhrase | None = None, *, cate
 
 
 def category_for(noun: str, choices: Sequence[str]) -> str:
-    """Return what to give `fits` and `ask` for ``category``: ``noun``, or "" where its words do not suit the choices.
+    """Return the argument ``category`` of `fits` and `ask`: ``noun``, or "" if its words do not go with the choices.
 
-    "What is the plane doing, flying or parked?" and "made of wooden or metal" are not English; the general words are.
+    "What is the plane doing, flying or parked?" and "made of wooden or metal" are not English; general words are used
+    instead.
 
     >>> category_for("activity", ("flying", "landing")), category_for("activity", ("flying", "parked"))
     ('activity', '')
@@ -47,14 +48,14 @@ def ask(  # noqa: PLR0913 -- each one is a slot of the texts
     choices: Sequence[str] = (),
     negated: bool = False,
 ) -> str:
-    """Return the question that ``template`` makes of its arguments, for which `fits` holds.
+    """Return the question that ``template`` makes from its arguments, for which `fits` must hold.
 
-    ``attribute`` stands as it reads behind "is" ("red", "made of wood"), ``choices`` are the answers ("red"; "a cow"
-    for object choices; "walking" for action choices).
+    ``attribute`` is worded as behind "is" ("red", "made of wood"). ``choices`` are the answers ("red"; "a cow" for
+    object choices; "walking" for action choices).
 
-    Raises: ValueError where a second phrase, an attribute or choices are missing, or there is no negated text.
+    Raises: ValueError if a second phrase, an attribute or choices are missing, or the template has no negation.
 
-    >>> from vlgate.perturb.questions.templates import TEMPLATES
+    >>> from vlgate.perturb.questions.templates.templates import TEMPLATES
     >>> cup, ball = NounPhrase("cup", "singular"), NounPhrase("balls", "plural", ("red",))
     >>> ask(TEMPLATES["object"][0], ball, negated=True)
     'Are there no red balls in the picture?'
@@ -91,12 +92,12 @@ def _listed(choices: Sequence[str]) -> str:
     if len(choices) == 2:
         return f"{choices[0]} or {choices[1]}"
     if len(choices) < 2:
-        raise ValueError(f"choices={choices!r}: expected two or more for a question with choices; give them")
+        raise ValueError(f"choices={choices!r}: expected two or more for a question with choices")
     return f"{', '.join(choices[:-1])}, or {choices[-1]}"
 
 
 def _complaint(template: Template, *, negated: bool) -> str:
     if negated and not template.negated:
-        return f"negated={negated!r}: a template of type {template.type} has no negated text; ask it as it is"
+        return f"negated={negated!r}: a template of type {template.type} has no negated text; use negated=False"
     needed = "attribute=" if template.type == "attribute" else "y="
-    return f"template={template!r}: expected {needed} as well; give it"
+    return f"template={template!r}: expected {needed} as well"

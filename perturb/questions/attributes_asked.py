@@ -1,4 +1,4 @@
-"""Questions whether a thing has an attribute, answered by yes or no (CARETS, Q4), with the attribute's opposite."""
+"""Questions whether a thing has an attribute, answered by yes or no, with the attribute's opposite (CARETS, Q4)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Place = tuple[View, int]
 
 
 class Opposites:
-    """The things of a corpus that have an attribute with an opposite, where their name can mean nothing else.
+    """The things of a corpus that have an attribute with an opposite and a name that can mean nothing else.
 
-    ``related`` takes those only that stand in a relation to another thing, and tells them by it.
+    If ``related``, only things with a relation to another thing are taken, and the phrase contains the relation.
     """
 
     def __init__(self, arguments: Arguments, *, related: bool = False) -> None:
-        """Go through all things once."""
+        """Find the things."""
         self._arguments = arguments
         self._related = related
         self._places: dict[tuple[str, str, str], list[Place]] = defaultdict(list)
@@ -36,13 +36,13 @@ class Opposites:
         ]
 
     def draft(self, chance: Random, *, yes: bool) -> Draft | None:
-        """Is the cup large? It is, or it is known to be small.
+        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small.
 
-        The thing and its attribute are drawn first, then a thing of the same name, in any picture, that has the
-        opposite; the answer decides which of the two is asked about. So the text says nothing about the answer.
+        A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
+        The answer decides which of the two is asked about, so the text says nothing about the answer.
 
-        Returns: the draft with the opposite as ``opposite``, or None where nothing has an attribute whose opposite
-        another thing of that name has.
+        Returns: the draft with ``opposite``, or None if no thing has an attribute whose opposite another thing of that
+        name has.
         """
         if not self._all:
             return None

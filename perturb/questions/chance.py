@@ -1,4 +1,4 @@
-"""Random choices of a seeded generator, quick enough to be made some fifty times a pair."""
+"""Random choices with a seeded generator, quick enough to make about fifty for each pair of questions."""
 
 from __future__ import annotations
 
@@ -11,27 +11,18 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def chance_of(seed: int, name: str) -> Random:
-    """Return a generator for ``name``; another name gives independent choices.
-
-    >>> chance_of(0, "order-inv").random() == chance_of(0, "order-inv").random()
-    True
-    """
-    return Random(f"{seed}/{name}")  # noqa: S311 - nothing secret; a string is hashed by SHA-512, whatever PYTHONHASHSEED
-
-
 def pick(chance: Random, things: Sequence[T]) -> T:
-    """Choose one of ``things``, each as likely.
+    """Choose one of ``things`` with equal probability.
 
-    Raises: IndexError where there is none.
+    Raises: IndexError if ``things`` is empty.
     """
     return things[int(chance.random() * len(things))]
 
 
 class Weighted:
-    """Words with their weights, drawn in proportion to them.
+    """Words that are drawn in proportion to their weights.
 
-    >>> Weighted({"cup": 1, "ball": 0}).draw(chance_of(0, "a"))
+    >>> Weighted({"cup": 1, "ball": 0}).draw(Random(0))
     'cup'
     """
 
@@ -49,15 +40,15 @@ class Weighted:
     def draw(self, chance: Random) -> str:
         """Choose a word.
 
-        Raises: IndexError where there is none.
+        Raises: IndexError if no word has a weight above 0.
         """
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
 
 
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
-    """Choose one of ``things`` in proportion to ``weights``, which are above 0.
+    """Choose one of ``things`` in proportion to ``weights``, which must be above 0.
 
-    Raises: IndexError where there is none.
+    Raises: IndexError if ``things`` is empty.
     """
     sums = list(accumulate(weights))
     return things[bisect(sums, chance.random() * sums[-1])]

@@ -15,9 +15,11 @@ THREE = 0.5  # the share of questions with three choices
 
 
 def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft | None:
-    """Is the black animal a cow or a horse? The false choices are under the same hypernym, and not in the picture.
+    """Draft a question such as "Is the black animal a cow or a horse?".
 
-    Returns: the draft, or None where the class could mean another thing of the picture, or too few choices are false.
+    The false choices have the same hypernym, and are not in the image.
+
+    Returns: the draft, or None if the class could mean another thing of the image, or no false choice was found.
     """
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
@@ -42,12 +44,12 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft 
 
 
 def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action: bool) -> Draft | None:
-    """Which color is the cup, red or blue? What is the man doing, walking or sitting?
+    """Draft a question such as "What color is the cup, red or blue?" or "What is the man doing, walking or sitting?".
 
-    The false choices are of the same category, and no one thing can have two of the choices. A thing with two
-    attributes of the category is not asked about.
+    The false choices are of the same category, and no thing can have two of the choices. No question is asked about a
+    thing with two attributes of the category.
 
-    Returns: the draft, or None where the phrase could mean another thing, or too few choices are false.
+    Returns: the draft, or None if the phrase could mean another thing, or no false choice was found.
     """
     asked = "action" if action else "attribute"
 
@@ -80,7 +82,7 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
 
 
 def _draft(arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]]) -> Draft | None:
-    """Ask about a thing, told by its relation to another where the kind says so, if there is any false choice."""
+    """Ask about a thing, with a relation to another if the kind asks for it; None without a false choice."""
     kind, category, choices = asked
     if len(choices) < 2:
         return None
@@ -94,13 +96,13 @@ def _draft(arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, 
 
 
 def _tells(arguments: Arguments, relation: str, category: str) -> bool:
-    """Whether a relation is an action itself where one is asked for: "the woman sitting on the bench" has told hers."""
+    """Whether a relation gives the answer away: "the woman sitting on the bench" names an action."""
     asked = arguments.ontology.words.categories.get(category)
     return asked is not None and asked.kind == "action" and arguments.action(relation.split(" ", maxsplit=1)[0])
 
 
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
-    """The hypernyms of a thing, each with an attribute unless a relation tells it, that can mean no other thing."""
+    """The hypernyms of a thing that can mean no other thing, each with an attribute unless there is a relation."""
     if related and number not in view.links:
         return []
     thing = view.things[number]
@@ -117,7 +119,7 @@ def _classes(arguments: Arguments, view: View, number: int, *, related: bool) ->
 
 
 def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:
-    """Name a thing without an attribute of the category asked for, and without an action where one is asked for."""
+    """Name a thing without an attribute of the category asked for, and without an action if one is asked for."""
     view, number = place
     thing, attributes = view.things[number], arguments.ontology.attributes
     action = arguments.ontology.words.categories[category].kind == "action"
@@ -131,7 +133,7 @@ def _described(arguments: Arguments, chance: Random, place: tuple[View, int], ca
 
 
 def _false(chance: Random, words: Weighted | None, fits: Callable[[str, list[str]], bool]) -> tuple[str, ...]:
-    """Draw one or two false choices, each fitting those before; none where not one was found."""
+    """Draw one or two false choices, each of which fits those before; empty if none was found."""
     wanted = 2 if chance.random() < THREE else 1
     found: list[str] = []
     for _ in range(TRIES if words else 0):

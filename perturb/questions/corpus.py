@@ -1,4 +1,4 @@
-"""Scene graphs as questions are asked of them: what each shows, what it might show, and what goes with what."""
+"""Scene graphs, prepared for questions: what each shows, what it might show, and what often comes together."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from vlgate.perturb.questions.chance import Weighted
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0
-"""Pixels a side below which no object is asked about: what people recognise reliably (CARETS, section 4.2, note 3)."""
+"""Side in pixels that people recognise reliably; smaller objects are not asked about (CARETS, section 4.2, note 3)."""
 LEAST_OBJECTS = 5
-"""Objects below which a graph says too little of its picture for anything to be missing in it."""
+"""Number of objects below which a graph is too incomplete to conclude that anything is not in its image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Thing:
-    """An object with what the ontology says of it.
+class ObjectView:
+    """An object with what the ontology says about it.
 
     ``possible`` and ``parts`` are sets of names as bits (``Corpus.bits``): what it might be called, and what it may
-    have without its being annotated. ``adjectives`` are those attributes that can stand before its name.
+    have unannotated. ``adjectives`` are the attributes that can stand before its name.
     """
 
     object: SceneObject
@@ -40,14 +40,14 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View:
-    """A graph whose objects are looked up: ``might`` holds every name that could be true of something in it.
+    """A graph whose objects are looked up in the ontology.
 
-    ``links`` are the relations that can be put into words, by the position of the object that has them: how each
-    reads, and the position of the other object.
+    ``might`` holds every name that could be true of something in the image, as bits. ``links`` are the relations with a
+    wording, by the position of the object that has them: the wording, and the position of the other object.
     """
 
     graph: SceneGraph
-    things: tuple[Thing, ...]
+    things: tuple[ObjectView, ...]
     askable: tuple[int, ...]
     links: Mapping[int, tuple[tuple[Reading, int], ...]]
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class View:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Tally:
-    """What was counted over all graphs, before it is made into distributions."""
+    """Counts over all graphs, from which the distributions are made."""
 
     graphs: Counter[str] = field(default_factory=Counter)
     together: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -65,12 +65,12 @@ class Tally:
 
 
 class Corpus:
-    """Scene graphs with the distributions that plausible false objects and attributes are drawn from.
+    """Scene graphs, and the distributions that plausible false objects and attributes are drawn from.
 
-    ``left_out`` counts the objects that no question is asked about, by reason; they still count against falsehood:
-    what might be there is never asked about as if it were not.
+    ``left_out`` counts the objects that no question is asked about, by reason. They may still make a name true: no
+    question takes something as absent that such an object might be.
 
-    Raises: ValueError where there is no graph.
+    Raises: ValueError if there is no graph.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Corpus:
         least_box: float = LEAST_BOX,
         least_objects: int = LEAST_OBJECTS,
     ) -> None:
-        """Look up every object once.
+        """Look up every object.
 
-        ``least_box`` is the side in pixels that an object asked about must have, ``least_objects`` how many objects a
-        graph must have for something to be asked about that it does not show.
+        ``least_box`` is the side in pixels that an object must have to be asked about. ``least_objects`` is the number
+        of objects that a graph must have before a question asks about something that it does not show.
         """
         self.ontology = ontology
         self.left_out: Counter[str] = Counter()
@@ -95,7 +95,7 @@ class Corpus:
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
         if not self.views:
-            raise ValueError("graphs=[]: no scene graph was given; questions need at least one")
+            raise ValueError("graphs=[]: no scene graph was given; expected at least one")
         self.places: dict[tuple[str, str], list[tuple[View, int]]] = defaultdict(list)
         tally = self._counted()
         self._tally = tally
@@ -109,14 +109,14 @@ class Corpus:
         }
 
     def likelihood(self, name: str, view: View) -> float:
-        """Say how well ``name`` goes with a picture: the mean share of graphs with each of its objects that have it."""
+        """Return how well ``name`` goes with an image: the mean, over its objects, of the share of graphs with both."""
         shares = self._shares.get(name)
         return sum(map(shares.get, view.names, repeat(0.0))) / len(view.names) if shares else 0.0
 
     def below(self, name: str, number: Number | None = None) -> Weighted:
-        """The names of the graphs' objects that are hyponyms of ``name``, by how many graphs have them.
+        """The names of objects that are hyponyms of ``name``, weighted by the number of graphs with them.
 
-        ``number`` takes those of one grammatical number only.
+        If ``number`` is given, only names of that grammatical number.
         """
         if (name, number) not in self._below:
             graphs, nouns = self._tally.graphs, self.ontology.nouns
@@ -127,7 +127,7 @@ class Corpus:
     def masks(self, name: str) -> tuple[int, int]:
         """What an object annotated as ``name`` might be called, and what it may have, as bits.
 
-        Of a name that the ontology does not know every known word in it counts.
+        If the ontology does not know the name, every known word in it counts.
         """
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
@@ -167,7 +167,7 @@ class Corpus:
         )
 
     def _links(
-        self, things: tuple[Thing, ...], thing: Thing, place: Mapping[str, int]
+        self, things: tuple[ObjectView, ...], thing: ObjectView, place: Mapping[str, int]
     ) -> tuple[tuple[Reading, int], ...]:
         readings = ((self.ontology.relations.get(one.name), place[one.object]) for one in thing.object.relations)
         return tuple(
@@ -176,11 +176,11 @@ class Corpus:
             if reading is not None and reading.text and things[other].askable and things[other].name != thing.name
         )
 
-    def _thing(self, item: SceneObject) -> Thing:
+    def _thing(self, item: SceneObject) -> ObjectView:
         known = self.ontology.knows(item.name)
         possible, parts = self.masks(item.name)
         askable = self._askable(item, known=known)
-        return Thing(
+        return ObjectView(
             object=item,
             askable=askable,
             number=self.ontology.nouns[item.name].number if known else "singular",
@@ -202,9 +202,9 @@ class Corpus:
         return False
 
     def _adjectives(self, item: SceneObject) -> tuple[str, ...]:
-        """Those that read well before the name, make no other noun with it, and that no attribute contradicts.
+        """The attributes that go before the name, make no other noun with it, and that no attribute contradicts.
 
-        A "white board" is no board that is white.
+        A "white board", for example, is another noun than "board".
         """
         attributes, words = self.ontology.attributes, item.name.split()
         return tuple(
@@ -219,7 +219,7 @@ class Corpus:
         )
 
     def unsaid(self, name: str, attribute: str) -> bool:
-        """Whether an adjective does not go with a noun: what has no number has no size ("small furniture")."""
+        """Whether an adjective does not go with a noun: a mass noun has no size ("small furniture")."""
         mass = self.ontology.nouns[name].number == "mass"
         return mass and self.ontology.attributes[attribute].category == "size"
 
@@ -243,5 +243,5 @@ class Corpus:
             tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
 
     def known(self, attributes: Collection[str]) -> list[str]:
-        """Those attributes that the ontology knows, each once, in their order."""
+        """The attributes that the ontology knows, each once, in their order."""
         return [name for name in dict.fromkeys(attributes) if name in self.ontology.attributes]

@@ -1,4 +1,4 @@
-"""A question before it is put into words: what is asked of which picture, and the right answer."""
+"""Drafts of questions: what is asked about which image, and the right answer, before it is put into words."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Kind = Literal[
     "action-choice",
     "action-choice-related",
 ]
-"""The seven question types of CARETS (section 4.1), those of one object apart by how it is told from others."""
+"""The seven question types of CARETS (section 4.1); those about one object are divided by how it is described."""
 
 YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One question in the making.
+    """A question before it is put into words.
 
-    ``x`` and ``y`` are what it asks about. ``attribute`` is asked of ``x`` where one is; the choices, and the category
-    that they are of, where it offers any, the right one first. ``objects`` are the ids of the graph's objects that the
-    nouns stand for in the order of the text, None for what is not in the picture. ``opposite`` is what the perturbed
-    question asks in place of ``attribute``, ``instead`` in place of ``x``. ``counterpart`` is the picture of
-    which the same question has the other answer, where that is yes or no.
+    ``x`` and ``y`` are what it asks about, and ``attribute`` is the attribute of ``x`` that it asks about, if any.
+    ``choices`` are what it offers, if anything, the right one first, and ``category`` is their category. ``objects``
+    are the ids of the graph's objects that the nouns stand for, in the order of the text, with None for what is not in
+    the image. The perturbed question has ``opposite`` instead of ``attribute``, and ``instead`` instead of ``x``.
+    ``counterpart`` is an image for which the same yes/no question has the other answer.
     """
 
     kind: Kind
@@ -58,13 +58,13 @@ class Draft:
 
     @property
     def keys(self) -> tuple[object, ...]:
-        """What tells the question from others, whatever its words; of the picture with the other answer too."""
+        """What makes the question distinct, whatever its wording; for the image with the other answer too."""
         asked = self.kind, self.x, self.y, self.attribute, frozenset(self.choices)
         views = (self.view,) if self.counterpart is None else (self.view, self.counterpart)
         return tuple((view.graph.id, asked) for view in views)
 
     def offering(self, choices: tuple[str, ...]) -> Draft:
-        """Return the draft with its choices in another order; much quicker than ``dataclasses.replace``."""
+        """Return the draft with its choices in another order; much faster than ``dataclasses.replace``."""
         return Draft(
             self.kind, self.view, self.answer, self.x, self.objects, self.y, self.attribute, self.category, choices
         )

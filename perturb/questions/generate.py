@@ -1,4 +1,4 @@
-"""Pairs of questions from scene graphs: the tests of CARETS (Jimenez et al. 2022, section 4) at any size."""
+"""Generate pairs of questions from scene graphs: the tests of CARETS (Jimenez et al. 2022, section 4) at any size."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ from functools import partial
 from random import Random
 from typing import Protocol
 
+from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions import choices, verification
 from vlgate.perturb.questions.arguments import Arguments
 from vlgate.perturb.questions.attributes_asked import Opposites
-from vlgate.perturb.questions.chance import chance_of
 from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Draft, Kind
 from vlgate.perturb.questions.makeup import makeup
-from vlgate.perturb.questions.pairs import QuestionPair, Test
+from vlgate.perturb.questions.pairs import QuestionPair
 from vlgate.perturb.questions.perturbing import Perturbing
+from vlgate.seeds import quick_generator
 
-IN_VAIN = 2000  # draws in a row that give nothing new before a kind is taken to be exhausted
+IN_VAIN = 2000  # draws in a row without a new question, after which a kind is exhausted
 POOL = 3  # candidates for each choice question that is kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The pairs of a test, and for each kind that the graphs gave too few of how many questions are wanting."""
+    """The pairs of a test, and the number of questions missing of each kind that the graphs gave too few of."""
 
     pairs: tuple[QuestionPair, ...]
     wanting: Mapping[Kind, int]
 
 
 class Verify(Protocol):
-    """Drafts a question with the wanted answer, or None where a draw comes to nothing."""
+    """A function that drafts a question with the wanted answer, or returns None if a draw fails."""
 
     def __call__(self, chance: Random, *, yes: bool) -> Draft | None:
         """Draw once."""
 
 
 class Generator:
-    """Makes the tests from one corpus; what all of them need is looked up once."""
+    """Generates the tests from one corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
-        """Take the corpus.
+        """Look up what all tests need.
 
-        Raises: ValueError where none of its graphs shows anything that can be asked about.
+        Raises: ValueError if none of the graphs shows anything that can be asked about.
         """
         self.corpus = corpus
         self._arguments = Arguments(corpus)
@@ -56,17 +57,17 @@ class Generator:
     ) -> Made:
         """Make the pairs of one test.
 
-        ``size`` is the number of original questions, None for the paper's; the visual test has five pairs of each.
-        ``without`` names (picture's id, question) that no pair may have, which keeps training data apart from a test's.
-        The graphs, ``size``, ``seed`` and ``without`` decide the result.
+        ``size`` is the number of original questions, by default the paper's; the visual test has five pairs for each.
+        ``without`` contains the (id of the image, question) that no pair may have, so that training data do not overlap
+        with a test. The result depends on the graphs, ``size``, ``seed`` and ``without`` only.
 
-        Raises: ValueError where ``size`` is below 1.
+        Raises: ValueError if ``size`` is below 1.
         """
         wanting: dict[Kind, int] = {}
         pairs: list[QuestionPair] = []
         forbidden = frozenset(without)
         for kind, number in makeup(test, size).items():
-            chance = chance_of(seed, f"{test}/{kind}")
+            chance = quick_generator(f"{seed}/{test}/{kind}")
             made = list(self._of_kind(test, kind, number, chance, forbidden))
             pairs.extend(pair for group in made for pair in group)
             if len(made) < number:
@@ -88,7 +89,7 @@ class Generator:
                 yield made
 
     def _verifying(self, test: Test, kind: Kind, number: int, chance: Random) -> Iterator[Draft]:
-        """Drafts whose answer is yes as often as no."""
+        """Drafts with the answers yes and no in turn."""
         draw = self._verifier(test, kind)
         seen: set[object] = set()
         for place in range(number):
@@ -114,7 +115,7 @@ class Generator:
         return lambda chance, *, yes: way(arguments, chance, yes=yes)
 
     def _choosing(self, test: Test, kind: Kind, number: int, chance: Random) -> list[Draft]:
-        """Drafts from a larger pool, each class and each answer as often as can be.
+        """Drafts from a larger pool, with classes and answers as balanced as possible.
 
         A candidate is kept with a probability inverse to the counts of its class and of its answer (section 4.1).
         """
@@ -124,8 +125,8 @@ class Generator:
             pool.append(draft)
         classes = Counter(draft.category for draft in pool)
         answers = Counter(draft.answer for draft in pool)
-        # The smallest n of exponential waiting times are a sample without replacement in proportion to the weights
-        # (Efraimidis and Spirakis 2006).
+        # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis
+        # 2006).
         waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
         kept = sorted(range(len(pool)), key=waits.__getitem__)[:number]
         return [pool[place] for place in sorted(kept)]
@@ -143,12 +144,12 @@ def _binary(kind: Kind) -> bool:
 
 
 def _usable(test: Test, draw: Callable[[], Draft | None]) -> Callable[[], Draft | None]:
-    """For the mirror, draw what stands to the left or the right of something; else as it comes."""
+    """For the mirror test, draw only what is to the left or the right of something."""
     if test != "mirror-inv":
         return draw
 
     def sideways() -> Draft | None:
-        """Draw, and keep what stands to a side."""
+        """Draw, and return the draft if it has a relation of left or right."""
         draft = draw()
         return draft if draft and any(side in draft.x.relation for side in ("left", "right")) else None
 
@@ -156,10 +157,10 @@ def _usable(test: Test, draw: Callable[[], Draft | None]) -> Callable[[], Draft 
 
 
 def _new(draw: Callable[[], Draft | None], seen: set[object]) -> Draft | None:
-    """Draw until there is a draft whose keys are new, or too many draws in a row were in vain.
+    """Draw until a draft has new keys, or give up after ``IN_VAIN`` draws.
 
-    What is drawn uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few
-    pictures is asked about with either answer as often, and no answer can be told from those given before.
+    A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few images is
+    asked about equally often with both answers, and the answers so far do not tell the next one.
     """
     for _ in range(IN_VAIN):
         draft = draw()

@@ -1,21 +1,18 @@
-"""How many pairs of each kind a test has: the paper's make-up, at any size."""
+"""The number of pairs of each kind in a test: the paper's proportions, at any size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions.drafts import Kind
-from vlgate.perturb.questions.pairs import Test
-
-VISUAL = ("blur3", "blur6", "blur9", "mask", "crop")
-"""The five perturbations of VISUAL-INV (section 4.2 d); each question has a pair of each."""
 
 _OBJECTS: Mapping[Kind, int] = {"object": 2500, "object-related": 2500}
 _JOINED: Mapping[Kind, int] = {"conjunction": 2500, "disjunction": 2500}
 _ATTRIBUTES: Mapping[Kind, int] = {"attribute": 2500, "attribute-related": 2500}
-# 248, 2,250 and 1,664 are those of the released files; the other three are not printed one by one, and make up the
-# rest of the 9,412 choice questions of Table 6.
+# 248, 2,250 and 1,664 are from the released files. The other three are not printed one by one; they are the rest of the
+# 9,412 choice questions of Table 6.
 _CHOICES: Mapping[Kind, int] = {
     "object-choice-described": 2500,
     "object-choice-related": 2500,
@@ -24,7 +21,7 @@ _CHOICES: Mapping[Kind, int] = {
     "action-choice": 248,
     "action-choice-related": 250,
 }
-# Of the 26,272 questions 18,000 are binary and 8,272 offer choices (Table 6); how many of each type is not printed.
+# 18,000 of the 26,272 questions are binary and 8,272 offer choices (Table 6); the number of each type is not printed.
 _SEEN_BINARY: Mapping[Kind, int] = dict.fromkeys((*_OBJECTS, *_JOINED, *_ATTRIBUTES), 3000)
 _SEEN_CHOICES: Mapping[Kind, int] = {
     "object-choice-described": 2197,
@@ -51,12 +48,12 @@ MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
 
 
 def makeup(test: Test, size: int | None = None) -> dict[Kind, int]:
-    """Share out ``size`` questions among a test's kinds as the paper does, or return the paper's own numbers.
+    """Divide ``size`` questions among the kinds of a test in the paper's proportions, or return the paper's numbers.
 
-    The largest remainders are rounded up, and every kind gets at least one question while there are enough.
+    The largest remainders are rounded up, and every kind gets at least one question if there are enough.
 
     Returns: the number of each kind; they sum to ``size``.
-    Raises: ValueError where ``size`` is below 1.
+    Raises: ValueError if ``size`` is below 1.
 
     >>> makeup("antonym-dir", 7)
     {'attribute': 4, 'attribute-related': 3}

@@ -1,4 +1,4 @@
-"""From a draft to a pair: the original question in words, and what each of the six tests makes of it."""
+"""Makes pairs from drafts: the original question in words, and the perturbation of each test."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from types import MappingProxyType
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.mirror import flip_words
 from vlgate.perturb.ontology import Number, Ontology
+from vlgate.perturb.question_tests import VISUAL, Test
 from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
-from vlgate.perturb.questions.makeup import VISUAL
-from vlgate.perturb.questions.pairs import QuestionPair, Test
+from vlgate.perturb.questions.pairs import QuestionPair
 from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template
+from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
 from vlgate.perturb.scene_graph import Box
 
 _Likeness = tuple[Number, bool, bool]
@@ -44,20 +44,20 @@ _TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a test makes of a draft: the two questions, and what else differs from the original."""
+    """The two questions that a test makes from a draft, and what else differs from the original."""
 
     questions: tuple[str, str]
     rule: str
     answer: str = ""
     choices: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
-    picture: str = ""
+    perturbation: str = ""
     foreground: tuple[Box, ...] = ()
     reverse: bool = False
 
 
 class Perturbing:
-    """Puts drafts into words and perturbs them, with the names of one ontology."""
+    """Puts drafts into words and perturbs them, with the words of one ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         """Take the ontology that the drafts were made with."""
@@ -74,11 +74,11 @@ class Perturbing:
         }
 
     def pairs(self, test: Test, chance: Random, draft: Draft, identity: str, *, position: int) -> list[QuestionPair]:
-        """Make the pairs of a draft: one, or of the visual test one a perturbation.
+        """Make the pairs of a draft: one, or one per perturbation for the visual test.
 
-        ``position`` is where the right one stands among the choices, from 0, where there are any.
+        ``position`` is the position of the right choice, from 0, if there are choices.
 
-        Returns: the pairs; none where no template fits, or where no two templates do that a rephrasing needs.
+        Returns: the pairs; empty if no template fits, or only one for a rephrasing, which needs two.
         """
         ordered = _ordered(chance, draft, position)
         return [_pair(test, ordered, identity, change) for change in self._ways[test](chance, ordered)]
@@ -92,7 +92,7 @@ class Perturbing:
         return _both(_TYPES[draft.kind], one, two, self._category(draft))
 
     def _category(self, draft: Draft) -> str:
-        """The word for what the choices are, where it goes with all of them."""
+        """The word for the category of the choices, or "" if it does not go with all of them."""
         categories = self._ontology.words.categories
         return category_for(categories[draft.category].noun, draft.choices) if draft.category in categories else ""
 
@@ -146,7 +146,7 @@ class Perturbing:
             boxes, whose = _foreground(chance, draft)
             for name in VISUAL:
                 rule, tags = f"{name} around {whose}", {"perturbation": name}
-                yield Change(questions=(question, question), rule=rule, tags=tags, picture=name, foreground=boxes)
+                yield Change(questions=(question, question), rule=rule, tags=tags, perturbation=name, foreground=boxes)
 
     def _negated(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = [one for one in self._templates(draft) if one.negated]
@@ -170,7 +170,7 @@ class Perturbing:
             question = self._question(pick(chance, templates), draft)
             mirrored = flip_words(question)
             if mirrored not in {None, question}:
-                yield Change(questions=(question, mirrored or ""), rule="mirrored, left for right", picture="flip")
+                yield Change(questions=(question, mirrored or ""), rule="mirrored, left for right", perturbation="flip")
 
     def _occluded(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = self._templates(draft)
@@ -181,7 +181,7 @@ class Perturbing:
                 questions=(question, question),
                 rule=f"occlude objects {', '.join(covered)}",
                 answer=_FLIPPED[draft.answer],
-                picture="occlude",
+                perturbation="occlude",
                 foreground=tuple(draft.view.graph.objects[name].box for name in covered),
                 reverse=draft.answer == "no",
             )
@@ -189,19 +189,19 @@ class Perturbing:
 
 @cache  # bounded by its arguments: 7 types, 3 numbers, 2 forms and the few categories
 def _fitting(kind: QuestionType, x: _Likeness, y: _Likeness | None, category: str) -> tuple[Template, ...]:
-    """The templates that take phrases like these: their number, whether they are related, whether in a clause too."""
+    """The templates for phrases like these; for each: its number, whether it has a relation, also in a clause."""
     first, second = _example(*x), None if y is None else _example(*y)
     return tuple(one for one in TEMPLATES[kind] if fits(one, first, second, category=category))
 
 
 def fitting(kind: QuestionType, x: NounPhrase, y: NounPhrase | None = None, category: str = "") -> tuple[Template, ...]:
-    """Return the templates of a type that take these phrases and, where there is one, this word for the choices."""
+    """Return the templates of a type that take these phrases and, if there is one, this word for the choices."""
     return _fitting(kind, _likeness(x), None if y is None else _likeness(y), category)
 
 
 @cache
 def _both(kind: QuestionType, one: _Phrases, other: _Phrases, category: str) -> tuple[Template, ...]:
-    """The templates that take the one phrases and the other."""
+    """The templates that take both pairs of phrases."""
     also = _fitting(kind, *other, category)
     return tuple(template for template in _fitting(kind, *one, category) if template in also)
 
@@ -216,7 +216,7 @@ def _example(number: Number, related: bool, that: bool) -> NounPhrase:
 
 
 def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
-    """Put the right choice at ``position`` and the others, in random order, around it."""
+    """Put the right choice at ``position``, and the others around it in random order."""
     if draft.binary:
         return draft
     right, *others = draft.choices
@@ -226,7 +226,7 @@ def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
 
 
 def _other_order(chance: Random, draft: Draft) -> Draft:
-    """Exchange the operands, or put the choices into another order, each other one as likely."""
+    """Exchange the operands, or draw another order of the choices."""
     if draft.y is not None:
         return replace(draft, x=draft.y, y=draft.x, objects=draft.objects[::-1])
     orders = [order for order in permutations(draft.choices) if order != draft.choices]
@@ -234,9 +234,9 @@ def _other_order(chance: Random, draft: Draft) -> Draft:
 
 
 def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
-    """The boxes of what the question names and the picture shows; else of one or two objects by chance.
+    """The boxes of the objects that the question names and the image shows, or of one or two random objects.
 
-    Returns: the boxes, and whose they are in words.
+    Returns: the boxes, and a description of their objects.
     """
     objects = draft.view.graph.objects
     shown = [name for name in draft.objects if name is not None]
@@ -250,7 +250,7 @@ def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
 def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPair:
     choices = draft.choices or YES_NO
     return QuestionPair(
-        id=f"{identity}/{change.picture}" if test == "visual-inv" else identity,
+        id=f"{identity}/{change.perturbation}" if test == "visual-inv" else identity,
         test=test,
         kind=draft.kind,
         graph=draft.view.graph,
@@ -260,7 +260,7 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
         rule=change.rule,
         objects=draft.objects,
         tags={**_tags(draft), **change.tags},
-        picture=change.picture,
+        perturbation=change.perturbation,
         foreground=change.foreground,
         reverse=change.reverse,
     )

@@ -1,4 +1,4 @@
-"""A thing as a question names it: a noun with its attributes, and perhaps what it is related to."""
+"""Noun phrases of questions: a noun with its attributes, and perhaps a relation to another one."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ NUMBERS: tuple[Number, ...] = get_args(Number)
 
 
 class Wording(NamedTuple):
-    """The forms of one phrase, as the slots of a template name them."""
+    """The forms of one phrase, named like the slots of a template."""
 
     bare: str
     """Without a determiner: "red cup on the table"."""
     a: str
-    """Some of it, in a statement or as a choice: "a cow", "cows", "grass"."""
+    """In a statement or as a choice: "a cow", "cows", "grass"."""
     any: str
-    """Whether there is one, in a question: "a cow", "any cows", "any grass"."""
+    """In a question: "a cow", "any cows", "any grass"."""
     no: str
-    """None of it: "no cow", "no cows", "no grass"."""
+    """Negated: "no cow", "no cows", "no grass"."""
     the: str
-    """One that is known: "the red cup on the table"."""
+    """With the definite article: "the red cup on the table"."""
     kind: str
-    """What it is: "red cup"."""
+    """Without the relation: "red cup"."""
     where: str
-    """How it is related: "on the table"; empty without a related object."""
+    """The relation: "on the table"; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
     """A noun with the attributes before it and the relation behind it.
 
-    ``noun`` stands as it is said ("cup", "trees", "traffic light") and ``number`` says how verbs and articles agree
-    with it; ``attributes`` are in the order in which they are said. ``relation`` and ``other`` come together ("on" and
-    the table), and the other one is definite. ``that`` says that the relation may stand in a clause as well ("the cup
-    that is on the table"). The wordings ``plain`` and ``clause`` are made once, with the phrase.
+    ``noun`` is the word itself ("cup", "trees", "traffic light"), and verbs and articles agree with ``number``.
+    ``attributes`` are in the order of the text. ``relation`` and ``other`` come together ("on" and the table), and the
+    other one is definite. ``that`` says that the relation may also stand in a clause ("the cup that is on the table").
+    The wordings ``plain`` and ``clause`` are made once, with the phrase.
 
-    Raises: ValueError for an empty noun, an unknown number, or a relation without an object to stand to.
+    Raises: ValueError for an empty noun, an unknown number, or only one of ``relation`` and ``other``.
 
     >>> cup = NounPhrase("cup", "singular", ("red",), "on", NounPhrase("table", "singular"), that=True)
     >>> cup.indefinite, cup.definite
@@ -61,9 +61,9 @@ class NounPhrase:
     clause: Wording = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the phrase and word it.
+        """Check the phrase and make its wordings.
 
-        Raises: ValueError as the class says.
+        Raises: ValueError as described for the class.
         """
         _check(self)
         kind = " ".join((*self.attributes, self.noun))
@@ -80,12 +80,12 @@ class NounPhrase:
 
     @property
     def indefinite(self) -> str:
-        """As a question asks for it: "a red cup", "any red cups", "any grass"."""
+        """With an indefinite determiner, in a question: "a red cup", "any red cups", "any grass"."""
         return self.plain.any
 
     @property
     def definite(self) -> str:
-        """As a question presupposes it: "the red cup on the table"."""
+        """With the definite article: "the red cup on the table"."""
         return self.plain.the
 
     @property
@@ -100,7 +100,7 @@ def _check(phrase: NounPhrase) -> None:
     if phrase.number not in NUMBERS:
         raise ValueError(f"number={phrase.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
     if bool(phrase.relation) != (phrase.other is not None):
-        raise ValueError(f"relation={phrase.relation!r}, other={phrase.other!r}: expected both or neither; give both")
+        raise ValueError(f"relation={phrase.relation!r}, other={phrase.other!r}: expected both or neither")
 
 
 def _wording(kind: str, where: str, verb: str, number: Number) -> Wording:

@@ -1,6 +1,6 @@
-"""Questions read by the templates: which of them could have made a text, and of what.
+"""Read a question with the templates: which of them could have made the text, and from which arguments.
 
-There may be several ways: "Is the red cup large?" might, for all the templates know, ask whether the red is cup large.
+There may be several readings: to the templates, "Is the red cup large?" might ask whether the red is cup large.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import permutations, product
 
-from vlgate.perturb.grammar import singular, with_article
+from vlgate.perturb.grammar import with_article
+from vlgate.perturb.inflection import may_be_plural
 from vlgate.perturb.questions.asking import ask
 from vlgate.perturb.questions.phrases import NUMBERS, NounPhrase, Number
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template
+from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")
 _FORMS = {"{Is}": {"Is", "Are"}, "{is}": {"is", "are"}, "{Does}": {"Does", "Do"}, "{does}": {"does", "do"}}
@@ -24,13 +25,13 @@ _DETERMINERS = {
     "no": {"no"},
     "the": {"the"},
 }
-# Words that no noun phrase of a question holds: they belong to its frame, or to a second phrase.
+# Words that are not part of a noun phrase: they belong to the template, or to a second phrase.
 _NO_PHRASE = frozenset(
     ("a", "an", "and", "any", "both", "either", "made", "neither", "no", "nor", "not", "or", "there")
 )
 _CLAUSE = frozenset(("that", "the", "which", "who"))
 _CHOICES = {"{choices}", "{said}"}
-# Where a phrase has one of these it is related to another one, and only some templates keep their meaning around it.
+# A phrase with one of these is related to another one, and only some templates keep their meaning around it.
 _RELATED = re.compile(
     r"\b(?:at|behind|below|by|for|from|in|into|near|of|on|over|than|that|the|to|under|which|who|with)\b"
 )
@@ -41,7 +42,7 @@ _Slots = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionReading:
-    """One way to read a text: the type, the phrases without determiners, and what else stands in the slots."""
+    """A reading of a text: the type, the phrases without determiners, and the other slots."""
 
     type: QuestionType
     negated: bool
@@ -58,7 +59,7 @@ class QuestionReading:
 
 
 def readings(text: str, choices: Sequence[str]) -> list[QuestionReading]:
-    """Return all readings by the templates that account for most of the words; ``choices`` are what is offered."""
+    """Return all readings by the templates that match most of the words; ``choices`` are what the question offers."""
     words = tuple(_WORDS.findall(text))
     found: dict[QuestionReading, int] = {}
     for template, negated, pattern in _patterns():
@@ -74,7 +75,7 @@ def readings(text: str, choices: Sequence[str]) -> list[QuestionReading]:
 
 
 def said(template: Template, reading: QuestionReading) -> str:
-    """What ``template`` asks of what was read."""
+    """Return the question that ``template`` makes from a reading."""
     y = None if reading.y is None else NounPhrase(*reading.y)
     return ask(
         template,
@@ -88,30 +89,30 @@ def said(template: Template, reading: QuestionReading) -> str:
 
 
 def _may_be(phrase: tuple[str, Number]) -> bool:
-    """Whether a phrase may have its number: a plural has a word that ends like one ("is" does not)."""
+    """Whether a phrase may have its number: a plural has a word that ends like one ("is" does not count)."""
     bare, number = phrase
-    return number != "plural" or any(len(word) > 2 and singular(word) for word in bare.split())
+    return number != "plural" or any(len(word) > 2 and may_be_plural(word) for word in bare.split())
 
 
 def _likely(choices: Sequence[str]) -> str:
-    """Of which type a question is that three types ask alike: "is the man a cook or a waiter, tall or short, ..."."""
+    """The type of a question that three types word alike: "is the man a cook or a waiter", "... tall or short"."""
     if any(choice.split()[0].lower() in _DETERMINERS["a"] for choice in choices):
         return "object-choice"
     return "action-choice" if all(choice.endswith("ing") for choice in choices) else "attribute-choice"
 
 
-@cache  # two patterns a template
+@cache  # two patterns per template
 def _patterns() -> tuple[tuple[Template, bool, tuple[str, ...]], ...]:
     templates = [template for of_type in TEMPLATES.values() for template in of_type]
     texts = [(template, False, template.text) for template in templates]
     texts += [(template, True, template.negated) for template in templates if template.negated]
-    # A class alone, or a relation alone, does not tell the whole phrase.
+    # A template with only the class or only the relation does not contain the whole phrase.
     usable = [row for row in texts if "{x.kind}" not in row[2] and "{x.where}" not in row[2]]
     return tuple((template, negated, tuple(_WORDS.findall(text))) for template, negated, text in usable)
 
 
 def _fill(pattern: tuple[str, ...], words: tuple[str, ...]) -> Iterator[_Slots]:
-    """Every way to lay a pattern over the words: what each slot holds."""
+    """Every way to match a pattern with the words: the words of each slot."""
     if not pattern or not words:
         if not pattern and not words:
             yield {}
@@ -146,7 +147,7 @@ def _determined(slot: str, words: tuple[str, ...]) -> bool:
 
 
 def _of(template: Template, slots: _Slots, choices: Sequence[str], *, negated: bool) -> Iterator[QuestionReading]:
-    """The readings that some filled slots allow: the phrases' numbers, and the order and articles of the choices."""
+    """The readings of filled slots, for all numbers of the phrases, and orders and articles of the choices."""
     phrases = [_bare(slots, name) for name in ("x", "y") if any(slot[1:3] == f"{name}." for slot in slots)]
     if not phrases or any(phrase is None for phrase in phrases):
         return
@@ -168,7 +169,7 @@ def _of(template: Template, slots: _Slots, choices: Sequence[str], *, negated: b
 
 
 def _bare(slots: _Slots, name: str) -> str | None:
-    """What a phrase's slots hold without its determiner; None where two of them differ."""
+    """The words of a phrase without its determiner; None if two of its slots differ."""
     found = set()
     for slot, words in slots.items():
         if slot[1:3] == f"{name}.":
@@ -177,7 +178,7 @@ def _bare(slots: _Slots, name: str) -> str | None:
 
 
 def _orders(choices: Sequence[str]) -> list[tuple[str, ...]]:
-    """The choices in every order, as they are and with articles ("cow" is said as "a cow")."""
+    """The choices in every order, as they are and with articles ("a cow" for "cow")."""
     if not 2 <= len(choices) <= _MOST_CHOICES:
         return []
     forms = (tuple(choices), tuple(map(with_article, choices)))

@@ -1,7 +1,7 @@
-"""Questions about what is there, answered by yes or no (CARETS, Q1 to Q3).
+"""Questions about what an image shows, answered by yes or no (CARETS, Q1 to Q3).
 
-Each function draws what to ask before it looks at the wanted answer, and finds both a picture of which it is true and
-one of which it is false. So the text says nothing about the answer; and what is false of a picture is plausible there.
+Each function draws what to ask before it looks at the wanted answer, and finds an image for which the answer is yes and
+one for which it is no. So the text says nothing about the answer, and what is absent from an image is plausible there.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import Draft
 
-BOTH_THERE = 1 / 3  # the share of disjunctions drawn with both operands in the picture, where the answer is yes
+BOTH_THERE = 1 / 3  # the share of disjunctions drawn with both operands in the image, where the answer is yes
 
 
 def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Is there a red cup? What is false is so for want of any cup.
+    """Draft a question such as "Is there a red cup?"; if the answer is no, the image shows no cup at all.
 
-    Returns: the draft, or None where no picture was found that lacks the thing.
+    Returns: the draft, or None if no image without the thing was found.
     """
     one = arguments.shown(chance)
     without = arguments.elsewhere(chance, one.phrase.noun)
@@ -30,11 +30,11 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Is there a red cup? There is; or there is none to be seen, once everything that might be one is covered.
+    """Draft a question about a thing whose answer becomes no if everything that might be such a thing is covered.
 
-    The objects are those that must be covered for the answer to be no.
+    ``objects`` are those that must be covered.
 
-    Returns: the draft, or None where the thing may be a part of another, or more than half of the picture would go.
+    Returns: the draft, or None if the thing may be a part of another, or more than half of the image would be covered.
     """
     one = arguments.shown(chance)
     graph, bit = one.view.graph, arguments.corpus.bits[one.phrase.noun]
@@ -51,9 +51,11 @@ def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
 
 
 def about_related_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Is there a red cup on the table? What is false is so for want of any cup, or of any table.
+    """Draft a question such as "Is there a red cup on the table?".
 
-    Returns: the draft, or None where the thing is related to no other, or no picture has the one without the other.
+    If the answer is no, the image shows no cup at all, or no table at all.
+
+    Returns: the draft, or None if nothing has a relation, or no image shows the one without the other.
     """
     found_one = arguments.among(chance, "related", lambda view, number: view.links.get(number, ()))
     if found_one is None:
@@ -83,9 +85,11 @@ def about_related_object(arguments: Arguments, chance: Random, *, yes: bool) -> 
 
 
 def conjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Is there both a cup and a ball? What is false is so for want of one of the two, either as often as the other.
+    """Draft a question such as "Is there both a cup and a ball?".
 
-    Returns: the draft, or None where the picture shows nothing of another kind, or no picture has only one of them.
+    If the answer is no, the image shows one of the two; each is missing equally often.
+
+    Returns: the draft, or None if the image shows nothing of another kind, or no image shows only one of them.
     """
     first = arguments.shown(chance)
     second = arguments.another(chance, first)
@@ -105,9 +109,9 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | N
 
 
 def disjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Is there a cup or a ball? What is false is so for want of both.
+    """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither.
 
-    Returns: the draft, or None where there is no second operand, or no picture lacks both.
+    Returns: the draft, or None if there is no second operand, or every image shows one of them.
     """
     one = arguments.shown(chance)
     second: Named | None = arguments.another(chance, one) if chance.random() < BOTH_THERE else None
@@ -127,12 +131,12 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | N
 
 
 def more_general(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Ask about a word that has both hypernyms and hyponyms (ONTOLOGICAL-INV, section 4.2 b).
+    """Draft a question about a word that has both hypernyms and hyponyms (ONTOLOGICAL-INV, section 4.2 b).
 
-    Where the word is true, so is its hypernym; where it is false, so is its hyponym. The word is of one distribution
-    under both answers: in the paper's own data originals with the answer no ask about general words only.
+    If the word is true, so is its hypernym; if it is false, so is its hyponym. The distribution of words is the same
+    for both answers. In the paper's own data, original questions with the answer no ask about general words only.
 
-    Returns: the draft with the perturbed phrase as ``instead``, or None where the word has not both.
+    Returns: the draft with the perturbed phrase as ``instead``, or None if no such word was found.
     """
     drawn = arguments.among(chance, "ranked", lambda view, number: _ranked(arguments, view.things[number].name))
     without = None if drawn is None else arguments.elsewhere(chance, drawn[2])
@@ -149,7 +153,7 @@ def more_general(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def _ranked(arguments: Arguments, name: str) -> list[str]:
-    """The name and its hypernyms, as far as they have both hypernyms and, in the graphs, hyponyms."""
+    """Those of the name and its hypernyms that have hypernyms and, in the graphs, hyponyms."""
     below = arguments.corpus.below
     return [word for word in (name, *arguments.classes(name)) if arguments.classes(word) and below(word)]
 

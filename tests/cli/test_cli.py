@@ -9,6 +9,8 @@ import pytest
 from vlgate import __version__
 from vlgate.cli import COMMANDS, main
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_without_a_command_the_usage_is_shown(capsys):
     with pytest.raises(SystemExit) as ended:
@@ -30,7 +32,8 @@ def test_the_help_of_a_command_tells_its_options(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 0
-    assert ("--json" if name == "models" else "--out") in capsys.readouterr().out
+    own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from"}
+    assert own.get(name, "--out") in capsys.readouterr().out
 
 
 def test_the_version_is_the_packages(capsys):
@@ -45,3 +48,18 @@ def test_it_is_installed_under_its_name():
         pytest.skip("vlgate is not installed")
     ended = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout) == (0, f"vlgate {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "out", "err"),
+    [
+        (["--version"], 0, f"vlgate {__version__}\n", ""),
+        (["models", "siglib"], 1, "", "did you mean 'siglip'"),
+        ([], 2, "", "usage: vlgate"),
+    ],
+)
+def test_python_m_vlgate_is_the_same_command(arguments, status, out, err):
+    command = [sys.executable, "-m", "vlgate", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (status, out)
+    assert err in ended.stderr

@@ -1,4 +1,4 @@
-"""The command that finds the regions of pictures."""
+"""The command that finds the regions of images."""
 
 import argparse
 import os
@@ -12,13 +12,13 @@ from PIL import Image
 
 from vlgate.cli import features
 from vlgate.errors import ModelLoadError, OptionError
-from vlgate.models.frcnn import DetectorSource
 from vlgate.models.frcnn import detector as frcnn_detector
 from vlgate.models.frcnn.config import Config
 from vlgate.models.frcnn.network import network
+from vlgate.models.frcnn.source import DetectorSource
 from vlgate.models.region_files.shards import Shards
-from vlgate.models.regions import region_source
-from vlgate.types import Picture
+from vlgate.models.region_models.region_source import region_source
+from vlgate.types import LazyImage
 
 TINY = Config(
     blocks=(3, 4, 6, 3), stem=4, width=2, res2=8, rpn_hidden=8, objects=9, attributes=5, detections=4, pooled=2,
@@ -28,7 +28,7 @@ TINY = Config(
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """Layers this small take ten times as long where several threads share them on a busy machine."""
+    """Such small layers take ten times as long if several threads share them on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -71,7 +71,7 @@ def images(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         pixels = np.random.default_rng(number).integers(0, 256, (40, 60, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(file)
-    (folder / "notes.txt").write_text("no picture")
+    (folder / "notes.txt").write_text("no image")
     return folder
 
 
@@ -81,10 +81,10 @@ def ran(*arguments):
     return features.run(parser.parse_args([str(one) for one in (*arguments, "--device", "cpu")]))
 
 
-def test_what_it_writes_is_what_the_detector_sees(images, detector, tmp_path, capsys):
+def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, capsys):
     out = tmp_path / "out"
     assert ran("--images", images, "--out", out, "--model", detector, "--batch-size", 2) == 0
-    assert f"3 of 3 pictures in {out}, 3 of them made now" in capsys.readouterr().err
+    assert f"3 of 3 images in {out}, 3 of them made now" in capsys.readouterr().err
     needs = {"width": 64, "count": 4}
     read = region_source("out", tmp_path, "cpu", "float32", **needs)
     found = region_source(str(detector), tmp_path, "cpu", "float32", **needs)
@@ -93,28 +93,28 @@ def test_what_it_writes_is_what_the_detector_sees(images, detector, tmp_path, ca
         ("COCO_val2014_000000000002.jpg", "sub/000000000002.png"),
         ("000000000003", "sub/deep/COCO_val2014_000000000003.JPG"),
     ):
-        picture = Picture(key=key, load=lambda file=file: Image.open(images / file).convert("RGB"))
-        one, other = read.regions([picture])[0], found.regions([picture])[0]
+        image = LazyImage(key=key, load=lambda file=file: Image.open(images / file).convert("RGB"))
+        one, other = read.regions([image])[0], found.regions([image])[0]
         assert one.features == pytest.approx(other.features, abs=1e-5)
         assert one.boxes == pytest.approx(other.boxes, abs=1e-5)
         assert (one.objects == other.objects).all()
 
 
-def test_it_goes_on_where_it_stopped_and_names_what_is_left_out(images, detector, tmp_path, capsys):
+def test_a_second_run_continues_the_first_and_names_what_is_left_out(images, detector, tmp_path, capsys):
     out = tmp_path / "out"
-    (images / "bad.jpg").write_bytes(b"no picture")
+    (images / "bad.jpg").write_bytes(b"no image")
     assert ran("--images", images, "--out", out, "--model", detector) == 1
     said = capsys.readouterr().err
-    assert "3 of 4 pictures" in said
+    assert "3 of 4 images" in said
     assert "left out: images/bad.jpg: " in said
     Image.new("RGB", (30, 30), "red").save(images / "bad.jpg")
     assert ran("--images", images, "--out", out, "--model", detector) == 0
-    assert "4 of 4 pictures" in (said := capsys.readouterr().err)
+    assert "4 of 4 images" in (said := capsys.readouterr().err)
     assert "1 of them made now" in said
 
 
 def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monkeypatch):
-    """Else a number of COCO's would be taken for one of Visual Genome's."""
+    """Otherwise a number of COCO would be taken for one of Visual Genome."""
     coco = tmp_path / "coco"
     coco.symlink_to(images)
     monkeypatch.chdir(images)
@@ -138,10 +138,10 @@ def test_linked_folders_are_gone_through_once(images, detector, tmp_path):
     assert {key for key in found if key.endswith(("7.jpg", "/1.jpg"))} == {"images/1.jpg", "images/linked/7.jpg"}
 
 
-def test_pictures_that_cannot_be_listed_or_named_are_no_secret(images, detector, tmp_path, monkeypatch):
+def test_images_that_cannot_be_listed_or_named_are_an_error(images, detector, tmp_path, monkeypatch):
     (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
     options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
-    with pytest.raises(OptionError, match="is not UTF-8; rename the file"):
+    with pytest.raises(OptionError, match=r"--images .*ff\.jpg.* is not UTF-8"):
         ran(*options)
     real = os.scandir
 
@@ -151,34 +151,34 @@ def test_pictures_that_cannot_be_listed_or_named_are_no_secret(images, detector,
         return real(folder)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(OptionError, match=r"sub/deep cannot be listed \(Permission denied"):
+    with pytest.raises(OptionError, match=r"--images: .*sub/deep .*Permission denied"):
         ran(*options)
 
 
-def test_it_tells_how_far_it_is_and_may_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
+def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(features, "EVERY", 0)
     options = ("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 1)
     real, calls = DetectorSource.look, []
 
-    def look(source, pictures):
-        calls.append(len(pictures))
+    def look(source, images):
+        calls.append(len(images))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(source, pictures)
+        return real(source, images)
 
     monkeypatch.setattr(DetectorSource, "look", look)
     assert ran(*options) == 130
     said = capsys.readouterr().err
-    assert "1 of 3 pictures, " in said
-    assert "a second, 0 minutes left" in said
-    assert said.endswith("interrupted; the same command goes on where it stopped\n")
+    assert "1 of 3 images, " in said
+    assert "per second, 0 minutes left" in said
+    assert said.splitlines()[-1].startswith("interrupted; run the same command again")
     assert ran(*options) == 0
-    assert "3 of 3 pictures in " in (said := capsys.readouterr().err)
+    assert "3 of 3 images in " in (said := capsys.readouterr().err)
     assert "1 of them made now" in said
     assert calls == [1, 1, 1, 1]
 
 
-def test_batches_are_as_large_as_asked_for(images, detector, tmp_path, monkeypatch):
+def test_batches_have_the_size_of_the_option(images, detector, tmp_path, monkeypatch):
     sizes = []
     real = frcnn_detector.padded
     monkeypatch.setattr(frcnn_detector, "padded", lambda some: sizes.append(len(some)) or real(some))
@@ -188,16 +188,16 @@ def test_batches_are_as_large_as_asked_for(images, detector, tmp_path, monkeypat
     assert sizes == [13]
 
 
-def test_what_does_not_fit_is_said(images, detector, tmp_path):
+def test_invalid_options_are_errors(images, detector, tmp_path):
     (tmp_path / "empty").mkdir()
     for changed, expected in (
-        ({"--images": tmp_path / "none"}, "is no folder"),
-        ({"--images": tmp_path / "empty"}, "holds no picture"),
-        ({"--out": images / "1.jpg"}, "is a file"),
-        ({"--batch-size": 0}, "above 0"),
+        ({"--images": tmp_path / "none"}, r"--images .*none: is not a folder"),
+        ({"--images": tmp_path / "empty"}, r"--images .*empty: holds no image"),
+        ({"--out": images / "1.jpg"}, r"--out .*1\.jpg: is a file"),
+        ({"--batch-size": 0}, "--batch-size 0: "),
     ):
         options = {"--images": images, "--out": tmp_path / "out", "--model": detector} | changed
         with pytest.raises(OptionError, match=expected):
             ran(*(part for option in options.items() for part in option))
-    with pytest.raises(ModelLoadError, match="a detector is config"):
+    with pytest.raises(ModelLoadError, match=f"{tmp_path / 'empty'}"):
         ran("--images", images, "--out", tmp_path / "out", "--model", tmp_path / "empty")

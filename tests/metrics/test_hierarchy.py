@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.metrics.hierarchy import Gap, Row, checklist_gaps, checklist_rows, valse_averages
-from vlgate.sources.valse import SHAPES as VALSE
-from vlgate.sources.vl_checklist import SHAPES as CHECKLIST
+from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
+from vlgate.sources.benchmarks.valse import SHAPES as VALSE
+from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
 
 PLACES = {
     "large": "object/size/large",
@@ -42,7 +42,7 @@ PUBLISHED = {
     ),
 }
 
-# Table 4 of the VALSE paper, without its misprinted figures: the eleven instruments in the table's order, and Avg.
+# Table 4 of the VALSE paper, without its misprinted figures: the eleven instruments in the task's order, and Avg.
 VALSE_PUBLISHED = {
     "CLIP acc_r": ((66.9, 56.2, 62.1, 62.5, 57.5, 64.3, 75.6, 68.6, 52.1, 49.7, 88.8), 64.0),
     "LXMERT acc_r": ((78.6, 64.4, 62.2, 69.2, 42.6, 60.2, 54.8, 45.8, 46.8, 44.2, 87.1), 59.6),
@@ -52,9 +52,9 @@ VALSE_PUBLISHED = {
 
 
 def filled(figures):
-    """Every table of the benchmark, with its sub-aspect's published figure: equal tables do not move a mean."""
+    """Every task of the benchmark, with its sub-aspect's published figure: equal tasks do not move a mean."""
     places = dict(zip((f"vl-checklist/{place}/" for place in PLACES.values()), figures, strict=True))
-    return {table: next(value for place, value in places.items() if table.startswith(place)) for table in CHECKLIST}
+    return {task: next(value for place, value in places.items() if task.startswith(place)) for task in CHECKLIST}
 
 
 @pytest.mark.parametrize("model", PUBLISHED)
@@ -71,7 +71,7 @@ def test_the_published_gaps():
     gaps = {model: checklist_gaps(filled(figures)) for model, (figures, _) in PUBLISHED.items()}
     assert gaps["CLIP"].keys() == {"vl-checklist/object/location:center-margin", "vl-checklist/object/size:large-small"}
     assert [gap.value for gap in gaps["CLIP"].values()] == pytest.approx([11.87, 13.13])
-    assert {gap.tables for gap in gaps["CLIP"].values()} == {7}
+    assert {gap.tasks for gap in gaps["CLIP"].values()} == {7}
     assert gaps["LXMERT"]["vl-checklist/object/location:center-margin"].value == pytest.approx(84.56 - 79.77)
 
 
@@ -101,30 +101,30 @@ def test_files_then_datasets_then_levels():
         "vl-checklist/object/size",
         "vl-checklist/object/size/large",
     ]
-    assert rows["vl-checklist/object/location/center"] == Row(value=pytest.approx(center), tables=5, of=7)
-    assert rows["vl-checklist/object/location"] == Row(value=pytest.approx(location), tables=6, of=21)
-    assert rows["vl-checklist/object"] == Row(value=pytest.approx((location + 0.4) / 2), tables=7, of=42)
-    assert rows["vl-checklist/attribute"] == Row(value=0.75, tables=2, of=10)
-    assert rows["vl-checklist"] == Row(value=pytest.approx(((location + 0.4) / 2 + 0.75) / 2), tables=9, of=56)
+    assert rows["vl-checklist/object/location/center"] == Mean(value=pytest.approx(center), tasks=5, of=7)
+    assert rows["vl-checklist/object/location"] == Mean(value=pytest.approx(location), tasks=6, of=21)
+    assert rows["vl-checklist/object"] == Mean(value=pytest.approx((location + 0.4) / 2), tasks=7, of=42)
+    assert rows["vl-checklist/attribute"] == Mean(value=0.75, tasks=2, of=10)
+    assert rows["vl-checklist"] == Mean(value=pytest.approx(((location + 0.4) / 2 + 0.75) / 2), tasks=9, of=56)
 
 
 def test_a_sub_aspect_is_not_one_whose_name_begins_alike():
     values = {"vl-checklist/object/size/large/vg_obj": 0.5, "vl-checklist/object/size/larger/vg_obj": 1.0}
-    assert checklist_rows(values, values)["vl-checklist/object/size/large"] == Row(value=0.5, tables=1, of=1)
+    assert checklist_rows(values, values)["vl-checklist/object/size/large"] == Mean(value=0.5, tasks=1, of=1)
 
 
 @given(st.dictionaries(st.sampled_from(sorted(CHECKLIST)), st.floats(0, 1), min_size=1))
 def test_rows_are_within_their_values_and_count_them(values):
     rows = checklist_rows(values, CHECKLIST)
-    assert rows["vl-checklist"].tables == len(values)
+    assert rows["vl-checklist"].tasks == len(values)
     for place, row in rows.items():
-        below = [value for table, value in values.items() if table.startswith(f"{place}/")]
-        assert row.tables == len(below) <= row.of
+        below = [value for task, value in values.items() if task.startswith(f"{place}/")]
+        assert row.tasks == len(below) <= row.of
         assert min(below) - 1e-12 <= row.value <= max(below) + 1e-12
 
 
 @given(st.dictionaries(st.sampled_from(sorted(CHECKLIST)), st.floats(0, 1)), st.randoms(use_true_random=False))
-def test_the_order_of_the_tables_changes_nothing(values, random):
+def test_the_order_of_the_tasks_changes_nothing(values, random):
     shuffled = dict(random.sample(list(values.items()), len(values)))
     rows, again = checklist_rows(values, CHECKLIST), checklist_rows(shuffled, CHECKLIST)
     assert list(again) == list(rows)
@@ -144,16 +144,16 @@ def test_a_gap_is_over_what_both_ends_have():
         "vl-checklist/object/size/large/hake": 1.0,
         "vl-checklist/object/size/small/vg_obj": 0.0,
     }
-    expected = Gap(value=pytest.approx((0.7 + 0.75) / 2 - (0.375 + 0.25) / 2), tables=3)
+    expected = Gap(value=pytest.approx((0.7 + 0.75) / 2 - (0.375 + 0.25) / 2), tasks=3)
     assert checklist_gaps(values) == {"vl-checklist/object/location:center-margin": expected}
 
 
 def test_a_gap_may_be_negative():
     values = {"vl-checklist/object/size/large/hake": 0.25, "vl-checklist/object/size/small/hake": 0.75}
-    assert checklist_gaps(values) == {"vl-checklist/object/size:large-small": Gap(value=-0.5, tables=1)}
+    assert checklist_gaps(values) == {"vl-checklist/object/size:large-small": Gap(value=-0.5, tasks=1)}
 
 
-def test_nothing_has_no_rows():
+def test_without_values_there_are_no_rows():
     assert checklist_rows({"valse/existence": 0.5}, CHECKLIST) == {}
     assert checklist_gaps({"valse/existence": 0.5}) == {}
     assert valse_averages({"vl-checklist/relation/spatial/vg": {"acc_r": 0.5}}, VALSE) == {}
@@ -163,8 +163,8 @@ def test_nothing_has_no_rows():
 def test_the_published_averages_of_valse(name):
     figures, expected = VALSE_PUBLISHED[name]
     metric = name.partition(" ")[2]
-    rows = valse_averages({table: {metric: figure} for table, figure in zip(VALSE, figures, strict=True)}, VALSE)
-    assert rows == {metric: Row(value=pytest.approx(expected, abs=0.0501), tables=11, of=11)}
+    rows = valse_averages({task: {metric: figure} for task, figure in zip(VALSE, figures, strict=True)}, VALSE)
+    assert rows == {metric: Mean(value=pytest.approx(expected, abs=0.0501), tasks=11, of=11)}
 
 
 def test_a_metric_that_some_instruments_lack():
@@ -174,6 +174,6 @@ def test_a_metric_that_some_instruments_lack():
         "bla/coordination": {"acc_r": 0.0},
     }
     assert valse_averages(metrics, [*VALSE, "bla/coordination"]) == {
-        "acc_r": Row(value=0.75, tables=2, of=11),
-        "auroc": Row(value=0.25, tables=1, of=11),
+        "acc_r": Mean(value=0.75, tasks=2, of=11),
+        "auroc": Mean(value=0.25, tasks=1, of=11),
     }

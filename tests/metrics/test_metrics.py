@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.judging import judge
-from vlgate.metrics import HEADLINE, NAMES, columns, metrics, points
-from vlgate.stats import wilson
-from vlgate.types import Ask, Batch, Case, Match, Picture, Prediction, Read, Table
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import columns, metrics, points
+from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.stats import wilson
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 POLICIES = ("strict", "half", "credit")
 CAPABILITIES = {"pair": "foil", "quad": "compositional", "questions": "directional"}
@@ -17,31 +18,31 @@ opinions = st.sampled_from([True, False, None])
 
 
 def never():
-    raise AssertionError("a metric decoded a picture")
+    raise AssertionError("a metric decoded an image")
 
 
-def picture(number):
-    return Picture(key=f"{number}.jpg", load=never)
+def image(number):
+    return LazyImage(key=f"{number}.jpg", load=never)
 
 
-def verdicts(shape, replies, ties="strict", pictures=None, capability=None):
-    """Judge cases whose replies are given as one keyword dictionary a request."""
+def verdicts(shape, replies, ties="strict", images=None, capability=None):
+    """Judge cases whose replies are given as one keyword dictionary per request."""
     cases, predictions = [], {}
     for number, case in enumerate(replies):
-        about = picture(number if pictures is None else pictures[number])
+        about = image(number if images is None else images[number])
         texts = [f"{number}/{place}" for place in range(len(case))]
         if shape == "questions":
-            requests = tuple(Ask(picture=about, question=text) for text in texts)
+            requests = tuple(Ask(image=about, question=text) for text in texts)
             truths = ("yes", "no")
         else:
-            requests = tuple(Match(picture=about, text=text) for text in texts)
+            requests = tuple(Match(image=about, text=text) for text in texts)
             truths = (True, False, False, True)[: len(case)]
         cases.append(Case(id=str(number), requests=requests, truths=truths))
         predictions |= {
             request: Prediction(request=request, **reply) for request, reply in zip(requests, case, strict=True)
         }
-    table = Table(id="x/y", capability=capability or CAPABILITIES[shape], shape=shape, cases=tuple(cases))
-    return judge(Batch(table=table, positions=tuple(range(len(cases))), ties=ties), predictions)
+    task = Task(id="x/y", capability=capability or CAPABILITIES[shape], shape=shape, cases=tuple(cases))
+    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=ties), predictions)
 
 
 def scored(*scores):
@@ -65,7 +66,7 @@ questions = st.lists(st.tuples(answers, answers).map(lambda two: answered(*two))
 
 
 def all_metrics(shape, replies, ties="strict"):
-    return metrics(columns(shape, verdicts(shape, replies, ties)), name="x/y", ties=ties)
+    return metrics(columns(shape, verdicts(shape, replies, ties)))
 
 
 def mean_fact(judged, fact):
@@ -77,12 +78,12 @@ def mean_fact(judged, fact):
 def test_the_facts_of_pairs_say_what_the_metrics_say(replies):
     judged = verdicts("pair", replies)
     found = points(columns("pair", judged))
-    assert found["acc_r"] == mean_fact(judged, "ranked")
-    known = [verdict for verdict in judged if "caption_accepted" in verdict.facts]
+    assert found["acc_r"] == mean_fact(judged, "acc_r")
+    known = [verdict for verdict in judged if "p_c" in verdict.facts]
     assert bool(known) == ("p_c" in found)
     if known:
-        assert found["p_c"] == mean_fact(known, "caption_accepted")
-        assert found["p_f"] == mean_fact(known, "foil_rejected")
+        assert found["p_c"] == mean_fact(known, "p_c")
+        assert found["p_f"] == mean_fact(known, "p_f")
 
 
 @given(quads)
@@ -98,9 +99,9 @@ def test_the_facts_of_quads_say_what_the_metrics_say(replies):
 def test_the_facts_of_questions_say_what_the_metrics_say(replies, capability):
     judged = verdicts("questions", replies, capability=capability)
     found = points(columns("questions", judged))
-    assert found["acc_original"] == mean_fact(judged, "original_right")
-    assert found["acc_perturbed"] == mean_fact(judged, "perturbed_right")
-    assert found["cons"] == mean_fact(judged, "consistent")
+    assert found["acc_original"] == mean_fact(judged, "acc_original")
+    assert found["acc_perturbed"] == mean_fact(judged, "acc_perturbed")
+    assert found["cons"] == mean_fact(judged, "cons")
 
 
 @pytest.mark.parametrize("ties", POLICIES)
@@ -109,7 +110,7 @@ def test_under_strict_and_credit_the_headline_is_the_share_of_right_cases(ties, 
     for shape, drawn in (("pair", pairs), ("quad", quads), ("questions", questions)):
         judged = verdicts(shape, data.draw(drawn), ties)
         right = sum(verdict.right for verdict in judged) / len(judged)
-        headline = points(columns(shape, judged), ties)[HEADLINE[shape]]
+        headline = points(columns(shape, judged))[HEADLINE[shape]]
         assert headline == right if ties != "half" else headline >= right
 
 
@@ -130,9 +131,7 @@ def test_each_metric_has_its_own_n_and_a_value_inside_its_interval(replies, ties
 def test_points_are_the_values_of_the_metrics(data, ties):
     for shape, drawn in (("pair", pairs), ("quad", quads), ("questions", questions)):
         judged = columns(shape, verdicts(shape, data.draw(drawn), ties))
-        assert points(judged, ties) == {
-            name: metric.value for name, metric in metrics(judged, name="x", ties=ties).items()
-        }
+        assert points(judged) == {name: metric.value for name, metric in metrics(judged).items()}
 
 
 @given(pairs, st.sampled_from(POLICIES), st.randoms(use_true_random=False))
@@ -140,20 +139,29 @@ def test_points_are_the_values_of_the_metrics(data, ties):
 def test_the_order_of_the_cases_changes_neither_values_nor_intervals(replies, ties, random):
     judged = verdicts("pair", replies, ties)
     shuffled = random.sample(judged, len(judged))
-    there, back = (metrics(columns("pair", some), name="x", ties=ties) for some in (judged, shuffled))
+    there, back = (metrics(columns("pair", some)) for some in (judged, shuffled))
     assert there == back
 
 
-def test_a_mean_has_wilsons_interval_and_the_others_are_resampled_by_picture():
+def test_one_image_tells_next_to_nothing_however_many_cases_it_has():
     replies = [[{"score": 1.0, "accepted": True}, {"score": 0.0, "accepted": False}]] * 3
     replies += [[{"score": 0.0, "accepted": False}, {"score": 0.5, "accepted": True}]]
-    apart = metrics(columns("pair", verdicts("pair", replies * 10)), name="x")
+    apart = metrics(columns("pair", verdicts("pair", replies * 10)))
     assert (apart["acc_r"].low, apart["acc_r"].high) == wilson(0.75, 40)
-    one_picture = metrics(columns("pair", verdicts("pair", replies * 10, pictures=[0] * 40)), name="x")
-    for name in ("min_pc_pf", "auroc"):
-        assert one_picture[name].value == apart[name].value
-        assert (one_picture[name].low, one_picture[name].high) == wilson(apart[name].value, 1)
-        assert apart[name].high - apart[name].low < 0.4
+    one_image = metrics(columns("pair", verdicts("pair", replies * 10, images=[0] * 40)))
+    for name in ("acc_r", "min_pc_pf"):
+        assert (one_image[name].low, one_image[name].high) == wilson(apart[name].value, 1)
+    for name, metric in one_image.items():
+        assert (metric.value, metric.deff, apart[name].deff) == (apart[name].value, 40.0, 1.0)
+        assert metric.high - metric.low > 2 * (apart[name].high - apart[name].low)
+
+
+def test_replies_that_are_alike_for_each_image_count_once_per_image():
+    replies = [scored(float(image % 3 > 0), 0.0) for image in range(60) for _ in range(5)]
+    found = metrics(columns("pair", verdicts("pair", replies, images=[row // 5 for row in range(300)])))["acc_r"]
+    assert found.n == 300
+    assert found.deff == pytest.approx(5, rel=0.05)
+    assert (found.low, found.high) == pytest.approx(wilson(2 / 3, 60), abs=0.01)
 
 
 def test_the_interval_widens_with_the_confidence():
@@ -163,28 +171,16 @@ def test_the_interval_widens_with_the_confidence():
             "pair", [[{"score": s, "accepted": s > 0}, {"score": 0.0, "accepted": s < 0}] for s in (1.0, -1.0)] * 20
         ),
     )
-    usual, sure = (metrics(judged, name="x", confidence=confidence) for confidence in (0.95, 0.99))
+    usual, sure = (metrics(judged, confidence=confidence) for confidence in (0.95, 0.99))
     for name in NAMES["pair"]:
         assert sure[name].value == usual[name].value
         assert sure[name].low < usual[name].low
         assert sure[name].high > usual[name].high
 
 
-def test_the_name_of_the_table_seeds_the_resampling_and_nothing_else():
-    replies = [[{"score": s % 7, "accepted": True}, {"score": s % 3, "accepted": s % 2 == 0}] for s in range(40)]
-    judged = columns("pair", verdicts("pair", replies))
-    first, again, other = (metrics(judged, name=name) for name in ("a", "a", "b"))
-    assert first == again
-    assert first["auroc"] != other["auroc"]
-    assert {name: metric.value for name, metric in first.items()} == {
-        name: metric.value for name, metric in other.items()
-    }
-    assert first["acc_r"] == other["acc_r"]
-
-
 @pytest.mark.parametrize("shape", NAMES)
-def test_no_cases_have_no_metrics(shape):
-    assert metrics(columns(shape, []), name="x") == {}
+def test_without_cases_there_are_no_metrics(shape):
+    assert metrics(columns(shape, [])) == {}
     assert points(columns(shape, [])) == {}
 
 
@@ -194,7 +190,7 @@ def test_taking_rows_is_judging_those_cases_alone():
     rows = np.array([3, 4, 9, 20])
     some = columns("pair", judged).take(rows)
     alone = columns("pair", [judged[row] for row in rows])
-    assert metrics(some, name="slice") == metrics(alone, name="slice")
+    assert metrics(some) == metrics(alone)
     asked = columns("questions", verdicts("questions", [answered("yes", "no"), answered("no", "no")]))
     assert points(asked.take(np.array([1]))) == points(
         columns("questions", verdicts("questions", [answered("no", "no")]))
@@ -208,13 +204,13 @@ def test_a_verdict_that_is_not_judged_never_reaches_a_metric(state):
         columns("pair", [judged, replace(unjudged, state=state)])
 
 
-def test_cases_about_no_picture_stand_for_themselves():
+def test_cases_without_an_image_are_resampled_one_by_one():
     requests = [(Read(text=f"{n} true"), Read(text=f"{n} false")) for n in range(3)]
     cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
-    table = Table(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
     replies = {request: Prediction(request=request, score=1.0) for pair in requests for request in pair}
-    judged = judge(Batch(table=table, positions=(0, 1, 2)), replies)
-    assert columns("pair", judged).pictures.tolist() == ["0", "1", "2"]
+    judged = judge(Batch(task=task, positions=(0, 1, 2)), replies)
+    assert columns("pair", judged).images.tolist() == ["0", "1", "2"]
 
 
 def test_the_headline_is_a_metric_of_its_shape():

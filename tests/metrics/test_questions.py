@@ -4,21 +4,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
-from vlgate.metrics.questions import METRICS, measures
+from vlgate.metrics.questions import METRICS, facts
 
 answers = st.sampled_from(["yes", "no", "left"])
 pairs = st.lists(st.tuples(answers, answers, answers, answers), min_size=1, max_size=40)
 
 
-def found(right, consistent):
-    return {name: float(measure.values.mean()) for name, measure in measures(right, consistent).items()}
+def found(right, consistent, read):
+    return {name: float(values.mean()) for name, values in facts(right, consistent, read).items()}
 
 
 def of(drawn, *, same):
     """Drawn as (first answer, second answer, first truth, second truth)."""
     right = np.array([(first == one, second == two) for first, second, one, two in drawn])
     consistent = np.array([(first == second) == same for first, second, _, _ in drawn])
-    return found(right, consistent)
+    read = np.array([(first != "left", second != "left") for first, second, _, _ in drawn])
+    return found(right, consistent, read)
 
 
 @given(pairs, st.booleans())
@@ -33,6 +34,7 @@ def test_the_metrics_are_plain_counts_of_answers(drawn, same):
         "c_acc": sum(first == one and second == two for first, second, one, two in drawn) / n,
         "acc_original": accuracy_score(truth[::2], said[::2]),
         "acc_perturbed": accuracy_score(truth[1::2], said[1::2]),
+        "read": 1 - said.count("left") / (2 * n),
     }
     assert tuple(metrics) == METRICS
     assert metrics == pytest.approx(expected, abs=1e-12)
@@ -46,7 +48,7 @@ def test_acc_is_the_mean_of_its_sides_and_both_right_is_no_easier_than_either(dr
 
 
 @given(pairs)
-def test_where_the_truths_relate_as_they_should_both_right_is_consistent(drawn):
+def test_both_right_is_consistent_if_the_truths_relate_as_they_should(drawn):
     for same in (True, False):
         fitting = [pair for pair in drawn if (pair[2] == pair[3]) == same]
         if fitting:
@@ -66,19 +68,21 @@ def test_a_perfect_model_has_1_everywhere(same):
     assert of([(*pair, *pair) for pair in truths], same=same) == dict.fromkeys(METRICS, 1.0)
 
 
-def test_a_constant_model_is_consistent_where_it_should_be_and_never_where_it_should_not():
+def test_a_constant_model_is_consistent_if_answers_should_be_equal_and_never_otherwise():
     invariant = [("yes", "yes", "yes", "yes"), ("yes", "yes", "no", "no")]
     turned = [("yes", "yes", "yes", "no"), ("yes", "yes", "no", "yes")]
-    assert of(invariant, same=True) == dict.fromkeys(METRICS, 0.5) | {"cons": 1.0}
-    assert of(turned, same=False) == dict.fromkeys(METRICS, 0.5) | {"cons": 0.0, "c_acc": 0.0}
+    assert of(invariant, same=True) == dict.fromkeys(METRICS, 0.5) | {"cons": 1.0, "read": 1.0}
+    assert of(turned, same=False) == dict.fromkeys(METRICS, 0.5) | {"cons": 0.0, "c_acc": 0.0, "read": 1.0}
 
 
 def test_consistently_wrong_is_consistent():
-    assert of([("no", "no", "yes", "yes")], same=True) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0}
-    assert of([("no", "yes", "yes", "no")], same=False) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0}
+    assert of([("no", "no", "yes", "yes")], same=True) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0, "read": 1.0}
+    assert of([("no", "yes", "yes", "no")], same=False) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0, "read": 1.0}
 
 
 def test_every_metric_is_over_all_pairs():
-    kinds = measures(np.array([[True, False], [False, False], [True, True]]), np.array([True, False, True]))
-    assert all(measure.rows.tolist() == [0, 1, 2] for measure in kinds.values())
-    assert kinds["acc"].values.tolist() == [0.5, 0.0, 1.0]
+    right = np.array([[True, False], [False, False], [True, True]])
+    found = facts(right, np.array([True, False, True]), ~right)
+    assert all(values.shape == (3,) for values in found.values())
+    assert found["acc"].tolist() == [0.5, 0.0, 1.0]
+    assert found["read"].tolist() == [0.5, 1.0, 0.0]

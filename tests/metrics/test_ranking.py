@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, recall_score, roc_auc_score
 
-from vlgate.metrics.measures import Values, Weighted, wins
-from vlgate.metrics.ranking import METRICS, area, measures
+from vlgate.metrics.measures import estimate, wins
+from vlgate.metrics.ranking import METRICS, facts, statistics
+from vlgate.metrics.stats import area
 
 NAN = math.nan
 POLICIES = {"strict": 0.0, "half": 0.5, "credit": 1.0}
@@ -23,14 +24,12 @@ def pairs(draw, *, opinion=(0.0, 1.0), smallest=1):
     return np.array(draw(two(few_scores))), np.array(draw(two(st.sampled_from(opinion))))
 
 
-def value(measure):
-    if isinstance(measure, Values):
-        return float(measure.values.mean())
-    return float(measure.statistic(np.ones((1, measure.rows.size)))[0])
-
-
 def found(scores, accepted, ties="strict"):
-    return {name: value(measure) for name, measure in measures(scores, accepted, ties).items()}
+    """Every metric: the means of the facts that some pair has, and the statistics of all pairs, each counted once."""
+    values = {name: column[np.isfinite(column)] for name, column in facts(scores, accepted, ties).items()}
+    means = {name: float(column.mean()) for name, column in values.items() if name != "tied" and column.size}
+    others = statistics(scores, accepted)
+    return means | {name: estimate(one).value for name, one in others.items()}
 
 
 def labelled(columns):
@@ -74,32 +73,6 @@ def test_acc_is_the_mean_of_p_c_and_p_f_and_min_is_the_smaller(drawn):
     assert metrics["min_pc_pf"] == min(metrics["p_c"], metrics["p_f"])
 
 
-@given(pairs(), st.data())
-def test_weights_are_what_repeating_the_rows_gives(drawn, data):
-    scores, accepted = drawn
-    n = len(scores)
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any)))
-    rows = np.repeat(np.arange(n), weights)
-    both = np.stack([np.ones(n), weights.astype(float)])  # the statistic takes resamples in one call
-    kinds = measures(scores, accepted)
-    auroc, smaller = (kinds[name].statistic(both) for name in ("auroc", "min_pc_pf"))
-    assert auroc == pytest.approx([roc_auc_score(*labelled(part)) for part in (scores, scores[rows])], abs=1e-12)
-    for got, part in zip(smaller, (accepted, accepted[rows]), strict=True):
-        truth, said = labelled(part)
-        expected = min(recall_score(truth, said, pos_label=label) for label in (0, 1))
-        assert got == pytest.approx(expected, abs=1e-12)
-
-
-@given(pairs())
-def test_the_weights_that_a_statistic_is_given_stay_as_they_are(drawn):
-    scores, accepted = drawn
-    weights = np.ones((2, len(scores)))
-    for measure in measures(scores, accepted).values():
-        if isinstance(measure, Weighted):
-            measure.statistic(weights)
-    assert (weights == 1.0).all()
-
-
 @given(pairs(opinion=(0.0, 1.0, NAN)), policies, st.randoms(use_true_random=False))
 def test_the_order_of_the_pairs_changes_nothing(drawn, ties, random):
     scores, accepted = drawn
@@ -114,19 +87,17 @@ def test_scores_on_another_scale_give_the_same(drawn, ties, factor, shift):
 
 
 @given(pairs(opinion=(0.0, 1.0, NAN)), policies)
-def test_classification_is_over_the_pairs_where_the_model_says_yes_or_no_to_both_texts(drawn, ties):
+def test_classification_is_over_the_pairs_for_which_the_model_says_yes_or_no_to_both_texts(drawn, ties):
     scores, accepted = drawn
     known = [row for row in range(len(scores)) if not any(math.isnan(said) for said in accepted[row])]
-    kinds = measures(scores, accepted, ties)
-    assert kinds["acc_r"].rows.tolist() == list(range(len(scores)))
+    of_all = found(scores, accepted, ties)
     if not known:
-        assert set(kinds) == {"acc_r"}
+        assert set(of_all) == {"acc_r"}
         return
-    assert tuple(kinds) == METRICS
+    assert set(of_all) == set(METRICS)
     alone = found(scores[known], accepted[known], ties)
     for name in METRICS[1:]:
-        assert kinds[name].rows.tolist() == known
-        assert value(kinds[name]) == pytest.approx(alone[name], abs=1e-12)
+        assert of_all[name] == pytest.approx(alone[name], abs=1e-12)
 
 
 @given(pairs())
@@ -140,7 +111,7 @@ def test_ties_never_help_unless_asked_for(drawn):
 
 
 @pytest.mark.parametrize(("ties", "worth"), POLICIES.items())
-def test_a_constant_model_gets_what_a_tie_is_worth(ties, worth):
+def test_a_constant_model_gets_the_value_of_a_tie(ties, worth):
     scores, accepts_all = np.zeros((7, 2)), np.ones((7, 2))
     metrics = found(scores, accepts_all, ties)
     assert metrics == {"acc_r": worth, "acc": 0.5, "p_c": 1.0, "p_f": 0.0, "min_pc_pf": 0.0, "auroc": 0.5}
@@ -155,7 +126,7 @@ def test_a_perfect_model_has_1_everywhere_and_an_inverted_one_0(ties):
 
 
 def test_the_area_compares_every_caption_with_every_foil_and_acc_r_only_with_its_own():
-    scores = np.array([[1.0, 0.0], [11.0, 10.0]])  # the second picture's texts all score higher
+    scores = np.array([[1.0, 0.0], [11.0, 10.0]])  # the second image's texts all score higher
     metrics = found(scores, np.ones((2, 2)))
     assert metrics["acc_r"] == 1.0
     assert metrics["auroc"] == 0.75
@@ -167,7 +138,7 @@ def test_a_score_that_is_nan_raises(place, ties):
     scores = np.array([[1.0, 0.0], [1.0, 0.0]])
     scores[place] = NAN
     with pytest.raises(ValueError, match="NaN"):
-        measures(scores, np.ones((2, 2)), ties)
+        facts(scores, np.ones((2, 2)), ties)
 
 
 def test_the_area_of_no_pairs_raises():

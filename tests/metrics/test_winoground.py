@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.metrics.winoground import METRICS, measures
+from vlgate.metrics.winoground import METRICS, facts
 
 NAN = math.nan
 POLICIES = {"strict": 0.0, "half": 0.5, "credit": 1.0}
@@ -16,11 +16,11 @@ quads = st.lists(st.tuples(few_scores, few_scores, few_scores, few_scores), min_
 
 
 def found(scores, ties="strict"):
-    return {name: float(measure.values.mean()) for name, measure in measures(scores, ties).items()}
+    return {name: float(values.mean()) for name, values in facts(scores, ties).items() if name != "tied"}
 
 
 def by_hand(scores, tie):
-    """Equations 1 to 3 of Winoground, a quad at a time."""
+    """Equations 1 to 3 of Winoground, one quad at a time."""
 
     def beats(better, worse):
         return 1.0 if better > worse else tie if better == worse else 0.0
@@ -66,20 +66,20 @@ def test_a_group_is_no_easier_than_its_parts(scores, ties):
 
 
 @given(quads)
-def test_whoever_has_the_group_has_the_right_assignment(scores):
-    kinds = measures(scores)
-    assert (kinds["group"].values <= kinds["group_match"].values).all()
+def test_a_model_with_the_group_has_the_right_assignment(scores):
+    found = facts(scores)
+    assert (found["group"] <= found["group_match"]).all()
 
 
 @given(quads, policies)
-def test_exchanging_pictures_and_captions_exchanges_text_and_image(scores, ties):
+def test_exchanging_images_and_captions_exchanges_text_and_image(scores, ties):
     transposed, there = found(scores[:, [0, 2, 1, 3]], ties), found(scores, ties)
     assert (transposed["text"], transposed["image"]) == (there["image"], there["text"])
     assert (transposed["group"], transposed["group_match"]) == (there["group"], there["group_match"])
 
 
 @given(quads, policies)
-def test_which_picture_and_caption_come_first_makes_no_difference(scores, ties):
+def test_which_image_and_caption_come_first_makes_no_difference(scores, ties):
     assert found(scores[:, ::-1], ties) == found(scores, ties)
 
 
@@ -98,7 +98,7 @@ def test_chance_is_a_quarter_a_quarter_a_sixth_and_a_half():
     ("ties", "expected"),
     [("strict", (0.0, 0.0, 0.0, 0.0)), ("half", (1 / 4, 1 / 4, 1 / 16, 1 / 2)), ("credit", (1.0, 1.0, 1.0, 1.0))],
 )
-def test_a_constant_model_gets_what_its_ties_are_worth(ties, expected):
+def test_a_constant_model_gets_the_value_of_its_ties(ties, expected):
     assert found(np.full((5, 4), 0.3), ties) == dict(zip(METRICS, expected, strict=True))
 
 
@@ -110,13 +110,13 @@ def test_a_perfect_model_has_1_everywhere_and_an_inverted_one_0(ties):
 
 
 def test_a_model_that_looks_at_the_text_only_has_no_image_score():
-    captions = np.array([[0.9, 0.1, 0.9, 0.1]])  # caption 0 scores higher in either picture
+    captions = np.array([[0.9, 0.1, 0.9, 0.1]])  # caption 0 scores higher in either image
     assert found(captions) == dict.fromkeys(METRICS, 0.0)
     assert found(captions, "half") == {"text": 0.0, "image": 1 / 4, "group": 0.0, "group_match": 1 / 2}
 
 
 def test_the_right_assignment_may_hide_behind_a_failed_group():
-    scores = np.array([[9.0, 0.0, 3.0, 2.0]])  # picture 1 prefers the wrong caption by a little
+    scores = np.array([[9.0, 0.0, 3.0, 2.0]])  # image 1 prefers the wrong caption by a little
     assert found(scores) == {"text": 0.0, "image": 1.0, "group": 0.0, "group_match": 1.0}
 
 
@@ -126,4 +126,4 @@ def test_a_score_that_is_nan_raises(place, ties):
     scores = np.array([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]])
     scores[1, place] = NAN
     with pytest.raises(ValueError, match="NaN"):
-        measures(scores, ties)
+        facts(scores, ties)

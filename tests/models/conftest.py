@@ -1,19 +1,23 @@
-"""What tests of models share: one thread each, and a served model to ask, with its clock."""
+"""Fixtures that tests of models share: one thread of torch, and a local chat server with its clock."""
 
 import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "support"))
+
 from chat_server import KEY, Chat
 
-from vlgate.models import served
-from vlgate.models.served_pace import Pace
+from vlgate.models.served import adapter
+from vlgate.models.served.http import Pace
 
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """Networks as small as these take ten times as long where threads share them on a busy machine."""
+    """Use one thread of torch: on a busy machine, several threads make such small networks ten times slower."""
     torch = sys.modules.get("torch")
     if torch is None:
         yield
@@ -26,6 +30,7 @@ def one_thread():
 
 @pytest.fixture
 def chat(monkeypatch):
+    """A chat-completions server on this machine, running for one test."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat = Chat()
     thread = threading.Thread(target=chat.server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -39,7 +44,7 @@ def chat(monkeypatch):
 
 @pytest.fixture
 def slept(monkeypatch):
-    """How long it would have slept; nobody waits."""
+    """The pauses that an adapter asks for, in seconds; a fake clock replaces the waiting."""
     found = []
-    monkeypatch.setattr(served, "Pace", partial(Pace, clock=lambda: sum(found), sleep=found.append))
+    monkeypatch.setattr(adapter, "Pace", partial(Pace, clock=lambda: sum(found), sleep=found.append))
     return found

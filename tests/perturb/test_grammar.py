@@ -7,17 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.grammar import (
-    IRREGULAR_PLURALS,
     article,
     capitalised_like,
     only_span,
-    plural,
     put,
-    singular,
     with_article,
 )
-
-NOUNS = ("cup", "box", "berry", "day", "church", "glass", "horse", "umbrella", "dish", "key", *IRREGULAR_PLURALS)
 
 
 @pytest.mark.parametrize(
@@ -66,21 +61,6 @@ NOUNS = ("cup", "box", "berry", "day", "church", "glass", "horse", "umbrella", "
 def test_article_follows_the_sound(phrase, expected):
     assert article(phrase) == expected
     assert with_article(phrase) == f"{expected} {phrase}"
-
-
-@pytest.mark.parametrize("noun", NOUNS)
-def test_singular_undoes_plural(noun):
-    assert singular(plural(noun)) == noun
-
-
-@pytest.mark.parametrize(("noun", "expected"), [("day", "days"), ("berry", "berries"), ("church", "churches")])
-def test_plural_endings(noun, expected):
-    assert plural(noun) == expected
-
-
-@pytest.mark.parametrize("word", ["glass", "cup", "red", "ss"])
-def test_no_singular_without_a_plural_ending(word):
-    assert singular(word) is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Left and right exchanged as the mirrored picture needs it."""
+"""Left and right exchanged as the mirrored image needs it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import plural, with_article
+from vlgate.perturb.grammar import with_article
+from vlgate.perturb.inflection import plural
 from vlgate.perturb.negation import flip, negate
 
 NOUNS = st.sampled_from(("cup", "red cup", "apple", "orange umbrella", "unicorn", "hour glass"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import plural
+from vlgate.perturb.inflection import plural
 from vlgate.perturb.numbers import NUMBER_WORDS, replace_number
 
 NUMBERS = st.integers(0, len(NUMBER_WORDS) - 1)
@@ -42,6 +42,11 @@ def test_the_new_sentence_is_as_if_written_for_its_number(old, new, noun, frame,
         ("Three dogs and two cats.", 4, None),
         ("There are three dogs and a man.", 1, None),
         ("There is one pair.", 2, "There are two pairs."),
+        ("There are two cookies.", 1, "There is one cookie."),
+        ("There is one calf in the picture.", 3, "There are three calves in the picture."),
+        ("There are two TVs.", 1, "There is one TV."),
+        ("There are two scissors.", 1, None),
+        ("There is one gribbleflax.", 2, None),
         ("There are three here.", 1, None),
         ("Someone has stones.", 2, None),
         ("No number.", 2, None),

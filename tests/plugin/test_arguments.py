@@ -14,6 +14,7 @@ from vlgate.plugin.arguments import joined
         (["--model", "here", "--model=here"], ["--model=here", "--model=here"]),
         (["--other", "here"], ["--other", "here"]),
         (["--results"], ["--results"]),
+        (["--overwrite", "here"], ["--overwrite", "here"]),
     ],
 )
 def test_a_value_that_could_be_taken_for_a_test_path_is_joined(tmp_path, given, made):
@@ -29,4 +30,4 @@ def test_new_results_with_a_space_are_those_of_the_whole_run(place, right, worke
         "--pyargs", "tests_vl", "--data", "data", "--results", "new", right, "--device=cpu", *workers
     )
     assert result.ret in {0, 1}
-    assert place.table(folder="new")["judged"] == 12
+    assert place.task(folder="new")["judged"] == 12

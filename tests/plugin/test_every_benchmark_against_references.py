@@ -22,10 +22,10 @@ def number(*words):
 
 class Coarse:
     def match(self, pairs):
-        return [float(number(p.picture.key, p.text) % 5) for p in pairs]
+        return [float(number(p.image.key, p.text) % 5) for p in pairs]
 
     def answer(self, questions):
-        return [sorted(q.choices)[number(q.picture.key, q.question) % len(q.choices)] for q in questions]
+        return [sorted(q.choices)[number(q.image.key, q.question) % len(q.choices)] for q in questions]
 
 def build():
     return Coarse()
@@ -49,7 +49,7 @@ def mean(values):
 def out(tmp_path_factory):
     folder = tmp_path_factory.mktemp("all")
     (folder / "coarse_model.py").write_text(MODEL)
-    options = ["--model=coarse_model:build", f"--data={DATA}", "--results=out", "--health=off", "-q"]
+    options = ["--model=coarse_model:build", f"--data={DATA}", "--missing-images=skip", "--results=out", "--health=off"]
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options]
     subprocess.run(command, cwd=folder, capture_output=True, check=False)
     return folder / "out"
@@ -57,7 +57,7 @@ def out(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(out):
-    return json.loads((out / "metrics.json").read_text())["tables"]
+    return json.loads((out / "metrics.json").read_text())["tasks"]
 
 
 def agrees(metrics, expected):
@@ -69,13 +69,13 @@ def test_sugarcrepe(found):
     for file in sorted((DATA / "sugarcrepe/data").glob("*.json")):
         rows = json.loads(file.read_text()).values()
         right = [score(r["filename"], r["caption"]) > score(r["filename"], r["negative_caption"]) for r in rows]
-        table = found[f"sugarcrepe/{file.stem}"]
-        assert table["judged"] == len(right)
-        agrees(table["metrics"], {"acc_r": mean(right)})
+        task = found[f"sugarcrepe/{file.stem}"]
+        assert task["judged"] == len(right)
+        agrees(task["metrics"], {"acc_r": mean(right)})
 
 
 def test_vl_checklist(found):
-    tables = 0
+    tasks = 0
     for config in sorted((DATA / "vl-checklist/corpus/v1").rglob("*.yaml")):
         path = config.read_text().split('ANNO_PATH: "')[1].split('"')[0]
         file = DATA / "vl-checklist" / path
@@ -89,8 +89,8 @@ def test_vl_checklist(found):
         name = "/".join(config.relative_to(DATA / "vl-checklist/corpus/v1").with_suffix("").parts).lower()
         assert found[f"vl-checklist/{name}"]["judged"] == len(right)
         agrees(found[f"vl-checklist/{name}"]["metrics"], {"acc_r": mean(right)})
-        tables += 1
-    assert tables == 26
+        tasks += 1
+    assert tasks == 26
 
 
 def orders(scores):
@@ -112,15 +112,15 @@ def test_bla(found):
         keys = ("True1", "True2", "False1", "False2")
         scores = [[score(image, group[key]) for key in keys] for image, group in sets]
         results = [ranked(four) for four in scores]
-        table = found[f"bla/{name.replace('_', '-')}"]["metrics"]
+        task = found[f"bla/{name.replace('_', '-')}"]["metrics"]
         means = [mean(column) for column in zip(*results, strict=True)]
-        agrees(table, dict(zip(("set_acc", "set_error", "sen_acc"), means, strict=True)))
+        agrees(task, dict(zip(("set_acc", "set_error", "sen_acc"), means, strict=True)))
         names = ("ta", "tp", "fa", "fp") if name == "active_passive" else ("tp1", "tp2", "fp1", "fp2")
-        preferences = [metric for metric in table if metric.count("_") == 1 and metric.split("_")[0] in names]
+        preferences = [metric for metric in task if metric.count("_") == 1 and metric.split("_")[0] in names]
         assert len(preferences) == 6
         for metric in preferences:
             first, second = (names.index(part) for part in metric.split("_"))
-            agrees(table, {metric: mean(four[first] > four[second] for four in scores)})
+            agrees(task, {metric: mean(four[first] > four[second] for four in scores)})
 
 
 CARETS = {
@@ -157,13 +157,13 @@ def carets_pairs(test, suffix):
 
 @pytest.mark.parametrize("test", CARETS)
 def test_carets_with_its_slices(found, test):
-    table, suffix = CARETS[test]
+    task, suffix = CARETS[test]
     slices = defaultdict(list)
     for kind, sides in carets_pairs(test, suffix):
         slices[kind].append(sides)
     everything = [sides for part in slices.values() for sides in part]
-    table = found[f"carets/{table}"]
-    directional = table["capability"] == "directional"
+    task = found[f"carets/{task}"]
+    directional = task["capability"] == "directional"
 
     def expected(pairs):
         right = [[said == truth for said, truth in sides] for sides in pairs]
@@ -173,11 +173,12 @@ def test_carets_with_its_slices(found, test):
             "acc_original": mean(a for a, _ in right),
             "acc_perturbed": mean(b for _, b in right),
             "cons": mean((a[0] == b[0]) != directional for a, b in pairs),
+            "read": 1.0,
         }
 
-    assert table["judged"] == len(everything)
-    agrees(table["metrics"], expected(everything))
-    kinds = {name: metrics for name, metrics in table["slices"].items() if name.startswith("question_type=")}
+    assert task["judged"] == len(everything)
+    agrees(task["metrics"], expected(everything))
+    kinds = {name: metrics for name, metrics in task["slices"].items() if name.startswith("question_type=")}
     assert len(kinds) == len(slices)
     for kind, pairs in slices.items():
         agrees(kinds[f"question_type={SHORT.get(kind, kind)}"], expected(pairs))
@@ -206,22 +207,23 @@ PLAIN = {
 }
 
 
-def test_every_slice_of_every_table_from_the_run_s_own_cases(out, found):
+def test_every_slice_of_every_task_from_the_run_s_own_cases(out, found):
     rows = defaultdict(list)
     for row in pq.read_table(out / "cases.parquet").to_pylist():
-        rows[row["table"]].append(row | {"tags": json.loads(row["tags"])})
+        rows[row["task"]].append(row | {"tags": json.loads(row["tags"])})
     compared = 0
-    for table, content in found.items():
-        names = {f"{tag}={value}" for row in rows[table] for tag, value in row["tags"].items()}
+    for task, content in found.items():
+        names = {f"{tag}={value}" for row in rows[task] for tag, value in row["tags"].items()}
         assert content["slices"].keys() == names
         for name, metrics in content["slices"].items():
             tag, value = name.split("=", 1)
-            part = [row for row in rows[table] if row["tags"].get(tag) == value]
+            part = [row for row in rows[task] if row["tags"].get(tag) == value]
             assert {metric["n"] for metric in metrics.values()} == {len(part)}
             expected = {metric: mean(map(PLAIN[metric], part)) for metric in PLAIN.keys() & metrics.keys()}
             if "cons" in metrics:
                 same = [row["answers"][0] == row["answers"][1] for row in part]
                 expected["cons"] = mean(equal == (content["capability"] == "invariance") for equal in same)
+                expected["read"] = 1.0
             assert expected.keys() == metrics.keys()
             agrees(metrics, expected)
             compared += len(expected)

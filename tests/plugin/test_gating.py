@@ -15,7 +15,7 @@ def test_a_model_that_is_right_passes(place, right, workers):
     result = place.run(right, *workers)
     assert result.ret == 0
     result.assert_outcomes(passed=41)
-    assert place.table()["metrics"]["acc_r"]["value"] == 1.0
+    assert place.task()["metrics"]["acc_r"]["value"] == 1.0
     assert place.metrics()["gates"][0]["decision"] == "pass"
 
 
@@ -32,12 +32,25 @@ def test_a_gate_that_fails_fails_the_run_by_its_own_name(place, wrong, workers):
     assert failed == ["valse/existence:acc_r"]
     results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     assert [r["name"] for r in results if r["status"] == "failed"] == ["thresholds.toml::valse/existence:acc_r"]
+    environment = (place.path / "allure/environment.properties").read_text().splitlines()
+    assert environment[0] == "model = wrong_model:build"
+    assert environment[1] == "valse/existence.acc_r = 0.000 (0.000 - 0.180), n = 40, >= 0.5: fail"
     missed = [r for r in results if r["status"] == "unknown"]
     assert len(missed) == 40
     labels = {label["name"]: label["value"] for label in missed[0]["labels"]}
     assert (labels["epic"], labels["feature"], labels["story"]) == ("valse", "foil", "valse/existence")
     kinds = {attachment["type"] for attachment in missed[0]["attachments"]}
     assert kinds == {"image/png", "text/plain"}
+
+
+def test_a_passed_gate_says_in_allure_what_it_judged(place, right):
+    place.valse(n=60)
+    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nwhy = "better than a coin"\n')
+    assert place.run(right, "--alluredir=allure").ret == 0
+    results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
+    [gate] = [r for r in results if r["name"] == "thresholds.toml::valse/existence:acc_r"]
+    for told in ("pass: ", "1.0000", "0.8776 to 1.0000", "n = 60", "min = 0.5", "better than a coin"):
+        assert told in gate["description"]
 
 
 @BOTH
@@ -73,7 +86,7 @@ def test_a_run_without_junit_allure_or_xdist_is_the_same_run(place, wrong):
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r*"])
 
 
-def test_every_way_of_running_gives_the_same_bytes(place, monkeypatch):
+def test_every_kind_of_run_gives_the_same_bytes(place, monkeypatch):
     place.valse(n=60)
     place.thresholds()
     backwards = "import os\n\ndef pytest_collection_modifyitems(items):\n    'R' in os.environ and items.reverse()\n"
@@ -92,18 +105,18 @@ def test_every_way_of_running_gives_the_same_bytes(place, monkeypatch):
         monkeypatch.setenv("R", "1") if "backwards" in name else monkeypatch.delenv("R", raising=False)
         place.run("--model=random", *args, f"--results={name}", "--seed=5")
         content = place.metrics(name)
-        found.add(json.dumps([content["tables"], content["gates"]]))
+        found.add(json.dumps([content["tasks"], content["gates"]]))
     assert len(found) == 1
-    assert 0 < content["tables"]["valse/existence"]["metrics"]["acc_r"]["value"] < 1
+    assert 0 < content["tasks"]["valse/existence"]["metrics"]["acc_r"]["value"] < 1
 
 
-def test_a_part_of_a_table_cannot_pass_its_gate(place, right):
+def test_a_part_of_a_task_cannot_pass_its_gate(place, right):
     place.valse()
     place.thresholds()
     result = place.run(right, "-k", "record_1")
     assert result.ret == 1
-    assert (place.table()["cases"], place.table()["deselected"]) == (11, 29)
-    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 29 of the table's 40 cases were deselected"])
+    assert (place.task()["cases"], place.task()["deselected"]) == (11, 29)
+    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 29 of the task's 40 cases were deselected"])
 
 
 def test_another_capability_alone_runs_no_gate_of_this_one(place, wrong):
@@ -129,10 +142,10 @@ def test_a_run_that_ends_early_cannot_pass(place):
     result = place.run(model, "-x")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *"])
-    assert place.table()["unscored"] > 1
+    assert place.task()["unscored"] > 1
 
 
-def test_tables_that_a_full_run_requires(place, right):
+def test_tasks_that_a_full_run_requires(place, right):
     place.valse()
     place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
     result = place.run(right)
@@ -151,7 +164,7 @@ def test_the_files_of_a_run(place, wrong):
     assert "gates do not pass" in (place.path / "out" / "summary.md").read_text()
 
 
-def test_figures_of_an_earlier_run_do_not_outlive_a_run_that_dies(place, right):
+def test_figures_of_an_earlier_run_do_not_remain_if_a_run_crashes(place, right):
     place.valse()
     place.thresholds()
     assert place.run(right).ret == 0
@@ -160,9 +173,9 @@ def test_figures_of_an_earlier_run_do_not_outlive_a_run_that_dies(place, right):
     assert not (place.path / "out" / "metrics.json").exists()
 
 
-def test_the_blind_model_stands_beside_every_figure(place, right):
+def test_every_figure_has_that_of_the_blind_model(place, right):
     place.valse()
     place.thresholds()
     result = place.run(right)
-    assert place.table()["metrics"]["acc_r"]["blind"] == 1.0
+    assert place.task()["metrics"]["acc_r"]["blind"]["value"] == 1.0
     result.stdout.fnmatch_lines(["capability*blind*decision", "foil *valse/existence*acc_r*40*1.000*1.000*pass"])

@@ -1,10 +1,10 @@
-"""Runs on tables made from scene graphs: the oracle, missing pictures, replay, and files that do not fit."""
+"""Runs on tasks made from scene graphs: the oracle, missing images, replay, and files that do not fit."""
 
 import json
 
 import pytest
 
-from vlgate.fixtures.scenes.scene_graphs import as_gqa, picture_of, world_graphs
+from vlgate.fixtures.scenes.scene_graphs import as_gqa, image_of, world_graphs
 from vlgate.perturb.questions import BEYOND, TESTS
 
 GRAPHS = world_graphs(6, 50)
@@ -12,7 +12,7 @@ GRAPHS = world_graphs(6, 50)
 LOOKS = """
 class Model:
     def answer(self, questions):
-        return [question.choices[question.picture.image().width % len(question.choices)] for question in questions]
+        return [question.choices[question.image.load().width % len(question.choices)] for question in questions]
 
 def build():
     return Model()
@@ -21,13 +21,13 @@ def build():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A data folder with graphs in GQA's format, as "7000" and so on, and the pictures of ten of them."""
+    """A data folder with graphs in GQA's format, as "7000" and so on, and the images of ten of them."""
     (tmp_path / "gqa").mkdir()
     content = {str(7000 + place): as_gqa(graph) for place, graph in enumerate(GRAPHS)}
     (tmp_path / "gqa" / "train_sceneGraphs.json").write_text(json.dumps(content))
     (tmp_path / "images/gqa").mkdir(parents=True)
     for place in range(10):
-        picture_of(GRAPHS[place]).image().save(tmp_path / f"images/gqa/{7000 + place}.jpg")
+        image_of(GRAPHS[place]).load().save(tmp_path / f"images/gqa/{7000 + place}.jpg")
     return tmp_path
 
 
@@ -41,7 +41,7 @@ def run(pytester, folder, monkeypatch):
         where = [f"--data={folder}", f"--results={out}", "--suite=scene-graphs/*", "--pairs=12"]
         result = pytester.runpytest_inprocess("--pyargs", "tests_vl", *where, *arguments)
         file = pytester.path / out / "metrics.json"
-        return result, json.loads(file.read_text())["tables"] if file.exists() else {}
+        return result, json.loads(file.read_text())["tasks"] if file.exists() else {}
 
     return start
 
@@ -50,30 +50,31 @@ def run(pytester, folder, monkeypatch):
 def test_the_oracle_is_right_everywhere(run, arguments):
     result, found = run("--model=oracle", *arguments)
     assert result.ret == 0
-    assert {table.partition("/")[2] for table in found} == {*TESTS, *BEYOND}
-    assert {table["metrics"]["c_acc"]["value"] for table in found.values()} == {1.0}
-    assert {table["unscored"] for table in found.values()} == {0}
+    assert {task.partition("/")[2] for task in found} == {*TESTS, *BEYOND}
+    assert {task["metrics"]["c_acc"]["value"] for task in found.values()} == {1.0}
+    assert {task["unscored"] for task in found.values()} == {0}
 
 
-def test_missing_pictures_leave_cases_unscored_or_skipped(run):
-    for option, state in (("fail", "unscored"), ("skip", "skipped")):
-        _, found = run("--model=looks:build", f"--missing-images={option}", out=option)
-        for table in found.values():
-            assert 0 < table[state] <= table["cases"]
-            assert table[state] + table["judged"] == table["cases"]
-        assert any(table["judged"] for table in found.values())
+def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
+    result, found = run("--model=looks:build", out="fail")
+    assert (result.ret, found) == (4, {})
+    _, found = run("--model=looks:build", "--missing-images=skip", out="skip")
+    for task in found.values():
+        assert 0 < task["skipped"] <= task["cases"]
+        assert task["skipped"] + task["judged"] == task["cases"]
+    assert any(task["judged"] for task in found.values())
 
 
-def test_replies_can_be_replayed_without_pictures(run):
+def test_replies_can_be_replayed_without_images(run):
     _, found = run("--model=random")
     result, again = run("--model=replay:out/predictions.parquet", out="again")
     assert result.ret == 0
-    assert {name: table["metrics"] for name, table in again.items()} == {
-        name: table["metrics"] for name, table in found.items()
+    assert {name: task["metrics"] for name, task in again.items()} == {
+        name: task["metrics"] for name, task in found.items()
     }
 
 
-def test_what_was_left_out_stands_in_the_summary(run, folder, pytester):
+def test_the_summary_counts_what_was_left_out(run, folder, pytester):
     file = folder / "gqa" / "train_sceneGraphs.json"
     content = json.loads(file.read_text())
     del content["7001"]["objects"]
@@ -94,15 +95,15 @@ def test_a_broken_file_ends_the_run_before_it_begins(run, folder):
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "some"])
-def test_a_number_of_pairs_that_does_not_fit_is_refused(run, given):
+def test_a_wrong_number_of_pairs_is_refused(run, given):
     result, _ = run("--model=oracle", f"--pairs={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --pairs {given}: expected a whole number above 0, or paper"])
+    result.stderr.fnmatch_lines([f"ERROR: --pairs={given}: *whole number above 0, or paper*"])
 
 
-def test_the_number_of_pairs_may_stand_in_an_ini_file(pytester, folder):
+def test_the_number_of_pairs_may_be_in_an_ini_file(pytester, folder):
     pytester.makeini("[pytest]\nvlgate_pairs = 17\n")
     where = [f"--data={folder}", "--results=out", "--suite=scene-graphs/order-inv", "--model=oracle"]
     assert pytester.runpytest_inprocess("--pyargs", "tests_vl", *where).ret == 0
-    found = json.loads((pytester.path / "out/metrics.json").read_text())["tables"]
+    found = json.loads((pytester.path / "out/metrics.json").read_text())["tasks"]
     assert found["scene-graphs/order-inv"]["cases"] == 17

@@ -1,10 +1,10 @@
-"""What a model is asked beside the cases, and what is said of it where several workers loaded it."""
+"""The requests of a session in addition to the cases, and the description of a model that several workers load."""
 
 import pyarrow.parquet as pq
 import pytest
 
-from vlgate.model_card import ModelCard
-from vlgate.plugin.loading import merged
+from vlgate.run.loading import merged
+from vlgate.run.model_card import ModelCard
 
 INTERRUPTED = """
 calls = 0
@@ -26,7 +26,7 @@ def test_after_an_interruption_nothing_more_is_asked(place):
     assert (place.path / "calls").read_text() == "1"
 
 
-def test_what_any_worker_notes_is_said_once():
+def test_a_note_of_several_workers_is_shown_once():
     cards = [
         ModelCard(name="one", notes=("regions of a stub", "3 replies unread")),
         ModelCard(name="one", notes=("regions of a stub", "2 replies unread")),
@@ -43,12 +43,12 @@ def match(self, pairs):
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_said_of_their_cases(place, workers):
+def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
     place.valse(12)  # "There are 10 dogs." has 18 characters, "There are no 0 dogs." 20
     place.thresholds()
     result = place.run(place.model(CUTTING), "--device=cpu", *workers)
-    result.stdout.fnmatch_lines(["*valse/existence: 12 of 12 cases judged; 12 with a text whose end*"])
-    assert place.table()["cut"] == 12
+    result.stdout.fnmatch_lines(["*valse/existence: 12 of 12 cases judged; 12 with a text *to the end*"])
+    assert place.task()["cut"] == 12
     cases = pq.read_table(place.path / "out" / "cases.parquet").to_pylist()
     said = {row["case"]: row["why"].rpartition("; ")[2] for row in cases}
     assert said["record_2"] == "the model did not read the end of 1 of 2 texts"

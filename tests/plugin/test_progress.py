@@ -1,4 +1,4 @@
-"""The live count on long runs."""
+"""The progress of a long run."""
 
 from io import StringIO
 
@@ -21,10 +21,10 @@ class Reporter:
         self.lines.append(line)
 
 
-def test_the_count_the_rate_and_the_time_left_are_said():
+def test_the_line_has_the_count_the_rate_and_the_time_left():
     count = Progress(Reporter(), 100_000, bar=False)
     count.done = 12_400
-    assert count.line(4.0) == "vlgate: 12,400 of 100,000 cases, 3,100 a second, 28 s left"
+    assert count.line(4.0) == "vlgate: 12,400 of 100,000 cases, 3,100 per second, 28 s left"
 
 
 def test_a_log_gets_a_line_now_and_then_and_none_at_the_end(monkeypatch):
@@ -34,10 +34,10 @@ def test_a_log_gets_a_line_now_and_then_and_none_at_the_end(monkeypatch):
     count = Progress(reporter, 400, bar=False)
     for _ in range(4):
         count.advance(100)
-    assert reporter.lines == ["vlgate: 200 of 400 cases, 12 a second, 16 s left"]
+    assert reporter.lines == ["vlgate: 200 of 400 cases, 12 per second, 16 s left"]
 
 
-def test_a_line_does_not_stand_behind_letters(monkeypatch):
+def test_a_line_does_not_follow_letters_of_pytest(monkeypatch):
     clock = iter([0.0, 20.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     reporter = Reporter()
@@ -46,7 +46,7 @@ def test_a_line_does_not_stand_behind_letters(monkeypatch):
     assert reporter.lines[0] == ""
 
 
-def test_a_terminal_gets_a_bar_that_goes_away():
+def test_a_terminal_gets_a_bar_that_is_removed_at_the_end():
     reporter = Reporter()
     count = Progress(reporter, 400, bar=True)
     count.advance(100)

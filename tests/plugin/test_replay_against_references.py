@@ -55,14 +55,14 @@ def compare(place, files, rows, data, ties):
     lines = [json.dumps({"image": i, "text": t, **row}) for (i, t), row in rows.items()]
     (place.path / "replies.jsonl").write_text("\n".join(lines) + "\n")
     place.run("--model=replay:replies.jsonl", f"--data={data}", f"--ties={ties}", data=False)
-    found = place.metrics()["tables"]
-    for table, file in files.items():
+    found = place.metrics()["tasks"]
+    for task, file in files.items():
         expected = reference(list(json.loads(file.read_text()).values()), rows, ties)
-        metrics = {name: metric["value"] for name, metric in found[table]["metrics"].items()}
+        metrics = {name: metric["value"] for name, metric in found[task]["metrics"].items()}
         assert metrics.keys() == expected.keys()
         for name, value in expected.items():
-            assert metrics[name] == pytest.approx(value, abs=1e-12), (table, name)
-            assert found[table]["metrics"][name]["low"] <= metrics[name] <= found[table]["metrics"][name]["high"]
+            assert metrics[name] == pytest.approx(value, abs=1e-12), (task, name)
+            assert found[task]["metrics"][name]["low"] <= metrics[name] <= found[task]["metrics"][name]["high"]
     return found
 
 
@@ -79,7 +79,7 @@ def test_metrics_of_written_records(place, ties):
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the released files in ../shared/data")
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
 def test_metrics_of_the_released_files(place, ties):
-    names = {table: table.partition("/")[2] for table in COUNTS}
-    files = {table: SHARED / "valse/data" / f"{FILES.get(name, name)}.json" for table, name in names.items()}
+    names = {task: task.partition("/")[2] for task in COUNTS}
+    files = {task: SHARED / "valse/data" / f"{FILES.get(name, name)}.json" for task, name in names.items()}
     found = compare(place, files, replies_for(files.values()), SHARED, ties)
-    assert {table: found[table]["judged"] for table in COUNTS} == COUNTS
+    assert {task: found[task]["judged"] for task in COUNTS} == COUNTS

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
 
-from vlgate.published import PAPERS, figures
+from vlgate.published.figures import PAPERS, figures
 
 SCALE = {"percent": 100, "fraction": 1, "count": 1}
 

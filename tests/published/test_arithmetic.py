@@ -1,4 +1,4 @@
-"""The papers' own arithmetic: what can be recomputed is, and each misprint is found by it."""
+"""The arithmetic of the papers: every figure that follows from others is recomputed, which finds each misprint."""
 
 from itertools import permutations
 
@@ -7,7 +7,7 @@ from of_bla import bla
 from of_carets import carets
 from relations import Book, at_most, corrections, exactly, mean, mixture, quotient, same, share, total
 
-from vlgate.published import figures
+from vlgate.published.figures import figures
 
 VL_TYPES = {
     "region-based": ("LXMERT", "UNITER", "OSCAR"),
@@ -129,7 +129,7 @@ UNEXPLAINED = {
     "valse 4: CLIP, coreference, clean, acc_r: a share of 104",
     "valse 4: VisualBERT, coreference, clean, acc_r: a share of 104",
 }
-"""What does not fit and cannot be put right from the papers; the files have a note at each."""
+"""The figures that do not fit and cannot be corrected from the papers; each of them has a note in its file."""
 
 
 def broken(paper, without=None):
@@ -207,7 +207,7 @@ def test_the_average_of_the_smaller_recall_is_of_the_minima_and_not_the_minimum_
     assert low < min(p_c, p_f) - 0.05
 
 
-def test_two_columns_of_one_model_are_equal_where_they_are_noted_to_be():
+def test_two_columns_of_one_model_are_equal_if_a_note_says_so():
     book = Book("valse")
     rows = {
         column: {f.metric: f.printed for f in book.some("4", model="VisualBERT", column=column)}

@@ -1,4 +1,4 @@
-"""Reading the papers' figures, and setting them beside a run's."""
+"""Reading the figures of the papers, and comparing them with those of a run."""
 
 import ast
 import doctest
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from vlgate import published
+import vlgate.published.figures as published
 from vlgate.errors import DataError, UnknownNameError
-from vlgate.metrics import NAMES
-from vlgate.published import PAPERS, Figure, _parse, beside, figures, source
+from vlgate.metrics.names import NAMES
+from vlgate.published.figures import PAPERS, Figure, _parse, beside, figures, source
 from vlgate.sources.registry import shapes
 
 TABLES = {
@@ -30,7 +30,7 @@ TABLES = {
     *(f"vl-checklist/object/size/{name}/hake" for name in ("large", "medium", "small")),
     *(f"vl-checklist/relation/{name}/vg" for name in ("action", "spatial")),
 }
-"""Ids that the README's users rely on; of VL-CheckList one dataset each."""
+"""Ids of tasks that users rely on, with one dataset per sub-aspect of VL-CheckList."""
 
 COUNTS = {
     "bla": {"4.6": 3, "6.1": 9, "6.2": 18, "6.3": 45, "7.1": 30, "7.2": 96, "7.3": 192, "7.4": 48, "B.1": 33}
@@ -113,19 +113,19 @@ def test_a_figure_is_given_as_printed_and_as_a_fraction():
         (
             '["BERT",  9.0,   "-"]',
             '["BERT",  9.0]',
-            "paper.toml, record table 1, row ['BERT']: has 2 entries where 1 labels",
+            "paper.toml, record table 1, row ['BERT']: has 2 entries",
         ),
-        ('"BERT",  9.0', '"BERT",  "nine"', "row ['BERT']: has 'nine' where a number or '-' is expected"),
-        ('"BERT",  9.0', '"BERT",  true', "row ['BERT']: has True where a number or '-' is expected"),
-        ('"BERT",  9.0', '"BERT",  900.0', "row ['BERT']: has 900.0, which is no percent"),
+        ('"BERT",  9.0', '"BERT",  "nine"', "row ['BERT']: has 'nine', expected a number"),
+        ('"BERT",  9.0', '"BERT",  true', "row ['BERT']: has True, expected a number"),
+        ('"BERT",  9.0', '"BERT",  900.0', "row ['BERT']: has 900.0, which is not a percent"),
         ('unit = "percent"', 'unit = "per mille"', "row ['human']: has the unit 'per mille'; known are percent"),
         ('unit = "percent"', "", "row ['human']: lacks 'unit'"),
-        ("printed = 9.0", "printed = 9.1", "'column': 'Right'}: says that 9.1 is printed; the row has 9.0"),
-        ('column = "Right" },', 'column = "Left" },', "corrects 0 figures; a correction is of one"),
-        ('model = "human" }', 'model = "ape" }', "mark {'model': 'ape'}: is about no figure"),
+        ("printed = 9.0", "printed = 9.1", "'column': 'Right'}: has printed = 9.1, but the row has 9.0"),
+        ('column = "Right" },', 'column = "Left" },', "corrects 0 figures"),
+        ('model = "human" }', 'model = "ape" }', "mark {'model': 'ape'}: matches no figure"),
         ('id = "1"', 'idd = "1"', "table ?: has the unknown key 'idd'; known are about, columns, id"),
         ('name = "Paper"', "", "paper.toml: lacks 'name'"),
-        ('name = "Paper"', "name = Paper", "paper.toml: is not TOML (Invalid value"),
+        ('name = "Paper"', "name = Paper", "paper.toml: is not valid TOML"),
     ],
 )
 def test_an_error_names_the_file_and_the_row(old, new, message):
@@ -139,19 +139,19 @@ def test_an_unknown_paper_has_a_nearest_one():
         figures("vl-checklist")
 
 
-def test_beside_a_metric_stand_people_chance_and_models():
+def test_people_chance_and_models_are_found_for_a_metric():
     found = {figure.model: figure.value for figure in beside("winoground/all", "text")}
     assert len(found) == 19
     assert (found["human"], found["chance"], found["VinVL"]) == (0.895, 0.25, 0.3775)
 
 
-def test_beside_a_slice_stand_its_own_figures():
+def test_a_slice_has_its_own_figures():
     found = {figure.model: figure.value for figure in beside("winoground/all", "group", "collapsed_tag=Both")}
     assert found["CLIP (ViT-B/32)"] == 0.3846
     assert beside("winoground/all", "group", "collapsed_tag=Nothing") == ()
 
 
-def test_beside_a_misprint_stands_what_is_right():
+def test_a_misprint_is_given_with_its_correction():
     values = {
         (target, metric, figure.model): figure.value
         for target, metric in [
@@ -177,20 +177,20 @@ def test_what_is_printed_twice_is_given_once_with_the_most_digits():
     assert [(figure.table, str(figure.printed)) for figure in found] == [("9", "65.22")]
 
 
-def test_votes_on_single_sentences_are_not_beside_ranks():
+def test_votes_on_single_sentences_are_not_compared_with_ranks():
     for table in TABLES:
         if table.startswith("bla/"):
             assert not [figure for figure in beside(table, "sen_acc") if "human" in figure.model]
 
 
-def test_means_over_tables_stand_beside_the_pattern():
+def test_means_over_tasks_are_found_by_the_pattern():
     assert {figure.model: figure.value for figure in beside("vl-checklist/attribute/color/*", "acc_r")}[
         "ViLT"
     ] == 0.8595
     assert {figure.model: figure.value for figure in beside("valse/*", "acc_r")}["CLIP"] == 0.64
 
 
-def test_targets_are_tables_of_vlgate_or_patterns_of_some():
+def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
     targets = {figure.target for figure in figures() if figure.target}
     assert {target for target in targets if "*" not in target} <= TABLES
     for pattern in (target for target in targets if "*" in target):
@@ -220,7 +220,7 @@ def test_the_values_are_fractions_and_the_notes_short():
         assert len(figure.note) < 320
 
 
-def test_the_module_needs_nothing_else_of_ours_but_errors():
+def test_the_module_imports_nothing_else_of_ours_but_errors():
     tree = ast.parse(Path(published.__file__).read_text(encoding="utf-8"))
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in names if name.startswith(("vlgate", "."))} == {"vlgate.errors"}

@@ -3,50 +3,50 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.gates import idle
-from vlgate.judging import judge
-from vlgate.model_card import ModelCard
-from vlgate.options import Options
-from vlgate.results import RunResult, decisions, tabulate
-from vlgate.thresholds import Thresholds
-from vlgate.types import Ask, Batch, Case, Gate, Match, Picture, Prediction, Table
+from vlgate.gates.decide import idle
+from vlgate.gates.thresholds import Thresholds
+from vlgate.judging.verdicts import judge
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.results import RunResult, decisions, tabulate
+from vlgate.types import Ask, Batch, Case, Gate, LazyImage, Match, Prediction, Task
 
-BROKEN = "picture 'broken.jpg': it is cut off; download it again"
-MISSING = "picture 'missing.jpg': not found; put it there"
+BROKEN = "image 'broken.jpg': it is cut off; download it again"
+MISSING = "image 'missing.jpg': not found; put it there"
 
 
 def never():
-    raise AssertionError("a report decoded a picture")
+    raise AssertionError("a report decoded an image")
 
 
-def picture(key):
-    return Picture(key=key, load=never)
+def image(key):
+    return LazyImage(key=key, load=never)
 
 
-def verdicts_of(table, replies):
-    """Judge the first cases of a table by a list of keyword dictionaries a case, one a request."""
+def verdicts_of(task, replies):
+    """Judge the first cases of a task by one list per case, with one keyword dictionary per request."""
     predictions = {
         request: Prediction(request=request, **reply)
-        for case, said in zip(table.cases, replies, strict=False)
+        for case, said in zip(task.cases, replies, strict=False)
         for request, reply in zip(case.requests, said, strict=True)
     }
-    return judge(Batch(table=table, positions=tuple(range(len(replies)))), predictions)
+    return judge(Batch(task=task, positions=tuple(range(len(replies)))), predictions)
 
 
 def foils():
-    """40 pairs: 30 ranked right, 8 wrong, of which 4 tie; one unscored, one skipped."""
+    """40 pairs: 30 right, 4 wrong, 4 tied, one unscored, one skipped."""
     keys = [f"{number}.jpg" for number in range(38)] + ["broken.jpg", "missing.jpg"]
     cases = tuple(
         Case(
             id=f"pair {number}",
-            requests=(Match(picture=picture(key), text="a red cup"), Match(picture=picture(key), text="a red cat")),
+            requests=(Match(image=image(key), text="a red cup"), Match(image=image(key), text="a red cat")),
             truths=(True, False),
             tags={"half": "first" if number < 20 else "second"},
             origin=f"existence.json, record {number}",
         )
         for number, key in enumerate(keys)
     )
-    table = Table(
+    task = Task(
         id="scenes/existence", capability="foil", shape="pair", cases=cases, left_out={"caption equals foil": 2}
     )
     right = [{"score": 0.75, "accepted": True}, {"score": 0.1, "accepted": False}]
@@ -54,7 +54,7 @@ def foils():
     tied = [{"score": 0.5}, {"score": 0.5}]
     replies = [right] * 30 + [wrong] * 4 + [tied] * 4
     replies += [[{"problem": BROKEN}] * 2, [{"problem": MISSING, "skipped": True}] * 2]
-    return table, verdicts_of(table, replies)
+    return task, verdicts_of(task, replies)
 
 
 def swaps():
@@ -63,26 +63,26 @@ def swaps():
         Case(
             id=f"quad {number}",
             requests=tuple(
-                Match(picture=picture(f"ex_{number}_img_{image}"), text=f"caption {number}{caption}")
-                for image in (0, 1)
+                Match(image=image(f"ex_{number}_img_{place}"), text=f"caption {number}{caption}")
+                for place in (0, 1)
                 for caption in (0, 1)
             ),
             truths=(True, False, False, True),
         )
         for number in range(2)
     )
-    table = Table(id="scenes/word-swap", capability="compositional", shape="quad", cases=cases)
+    task = Task(id="scenes/word-swap", capability="compositional", shape="quad", cases=cases)
     replies = [[{"score": score} for score in scores] for scores in ((0.9, 0.1, 0.2, 0.8), (0.3, 0.4, 0.3, 0.4))]
-    return table, verdicts_of(table, replies)
+    return task, verdicts_of(task, replies)
 
 
 def orders():
-    """Three question pairs, of which two are asked; both answers are right in one, and equal in both."""
+    """Three question pairs; two are asked, with equal answers, and both answers of the first are right."""
     cases = tuple(
         Case(
             id=f"questions {number}",
             requests=tuple(
-                Ask(picture=picture(f"{number}.jpg"), question=f"{words}?", choices=("left", "right"))
+                Ask(image=image(f"{number}.jpg"), question=f"{words}?", choices=("left", "right"))
                 for words in ("left or right", "right or left")
             ),
             truths=("left", "left"),
@@ -90,26 +90,26 @@ def orders():
         )
         for number in range(3)
     )
-    table = Table(id="scenes/order-inv", capability="invariance", shape="questions", cases=cases)
-    return table, verdicts_of(table, [[{"answer": answer}] * 2 for answer in ("left", "Right.")])
+    task = Task(id="scenes/order-inv", capability="invariance", shape="questions", cases=cases)
+    return task, verdicts_of(task, [[{"answer": answer}] * 2 for answer in ("left", "Right.")])
 
 
 GATES = (
-    Gate(table="scenes/existence", metric="acc_r", min=0.5, why="better than a coin"),
-    Gate(table="scenes/existence", metric="p_c", min=0.99, basis="value"),
-    Gate(table="scenes/existence", metric="auroc", min=0.25, max=0.5, confidence=0.99),
-    Gate(table="scenes/word-swap", metric="group", min=0.1, min_cases=1),
-    Gate(table="scenes/order-inv", metric="cons", min=0.5),
+    Gate(task="scenes/existence", metric="acc_r", min=0.5, why="better than a coin"),
+    Gate(task="scenes/existence", metric="p_c", min=0.99, basis="value"),
+    Gate(task="scenes/existence", metric="auroc", min=0.25, max=0.5, confidence=0.99),
+    Gate(task="scenes/word-swap", metric="group", min=0.1, min_cases=1),
+    Gate(task="scenes/order-inv", metric="cons", min=0.5),
 )
 
 
 def make_run():
-    (table, verdicts), *others = foils(), swaps(), orders()
-    results = [tabulate(table, verdicts, verdicts[30:34], "strict")]
+    (task, verdicts), *others = foils(), swaps(), orders()
+    results = [tabulate(task, verdicts, verdicts[30:34], "strict")]
     results += [tabulate(some, said, (), "strict") for some, said in others]
-    results.sort(key=lambda result: result.table.id)
-    made = decisions(Thresholds(file=Path("t.toml"), rules=GATES, require=()), results, "strict")
-    return RunResult(tables=tuple(results), decisions=(*made, idle(Gate(table="valse/*", metric="acc_r", min=0.5))))
+    results.sort(key=lambda result: result.task.id)
+    made = decisions(Thresholds(file=Path("t.toml"), rules=GATES, require=()), results)
+    return RunResult(results=tuple(results), decisions=(*made, idle(Gate(task="valse/*", metric="acc_r", min=0.5))))
 
 
 @pytest.fixture(scope="session")
@@ -120,19 +120,19 @@ def run():
 
 @pytest.fixture
 def run_again():
-    """The same figures, made anew."""
+    """The same figures, computed again."""
     return make_run()
 
 
 @pytest.fixture(scope="session")
 def passing():
-    """A run of one table whose gate passes."""
-    table, verdicts = foils()
-    table = replace(table, cases=table.cases[:34], left_out={})
-    result = tabulate(table, verdicts[:34], (), "strict")
-    rules = (Gate(table="scenes/existence", metric="acc_r", min=0.5),)
-    made = decisions(Thresholds(file=Path("t.toml"), rules=rules, require=()), [result], "strict")
-    return RunResult(tables=(result,), decisions=made)
+    """A run of one task whose gate passes."""
+    task, verdicts = foils()
+    task = replace(task, cases=task.cases[:34], left_out={})
+    result = tabulate(task, verdicts[:34], (), "strict")
+    rules = (Gate(task="scenes/existence", metric="acc_r", min=0.6),)
+    made = decisions(Thresholds(file=Path("t.toml"), rules=rules, require=()), [result])
+    return RunResult(results=(result,), decisions=made)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def card():
         name="lxmert",
         weights="unc-nlp/lxmert",
         fingerprint="0a1b",
-        ways={"Match": "match(): scores pairs together", "Ask": "answer()"},
+        adapters={"Match": "match(): scores pairs together", "Ask": "answer()"},
         notes=("3 texts were cut at the model's context length",),
     )
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from vlgate.calling import Caller
-from vlgate.judging import judge
-from vlgate.models.registry import load
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.judging.verdicts import judge
+from vlgate.models.loading.registry import load
 from vlgate.report.parquet import write_cases, write_predictions
-from vlgate.results import RunResult, tabulate
-from vlgate.scoring import Scorer, score
-from vlgate.types import Ask, Batch, Case, Match, Picture, Prediction, Read, Table
+from vlgate.run.results import RunResult, tabulate
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 
 @pytest.fixture
@@ -25,21 +25,21 @@ def predictions(run, tmp_path):
     return pq.read_table(tmp_path / "predictions.parquet")
 
 
-def one(table, **keys):
-    [row] = [row for row in table.to_pylist() if all(row[key] == value for key, value in keys.items())]
+def one(task, **keys):
+    [row] = [row for row in task.to_pylist() if all(row[key] == value for key, value in keys.items())]
     return row
 
 
 def test_there_is_a_row_for_each_case_that_was_asked(cases, run):
-    expected = [(result.table.id, verdict.case.id) for result in run.tables for verdict in result.verdicts]
-    assert [(row["table"], row["case"]) for row in cases.to_pylist()] == expected
+    expected = [(result.task.id, verdict.case.id) for result in run.results for verdict in result.verdicts]
+    assert [(row["task"], row["case"]) for row in cases.to_pylist()] == expected
 
 
-def test_a_row_says_what_was_asked_replied_and_judged(cases):
+def test_a_row_holds_the_requests_replies_and_verdict(cases):
     row = one(cases, case="pair 30")
-    facts = ("right", "ranked", "tied", "caption_accepted", "foil_rejected")
-    assert (row["table"], row["state"]) == ("scenes/existence", "judged")
-    assert [row[fact] for fact in facts] == [False, False, False, False, True]
+    facts = ("right", "acc_r", "tied", "p_c", "p_f")
+    assert (row["task"], row["state"]) == ("scenes/existence", "judged")
+    assert [row[fact] for fact in facts] == [False, 0.0, 0.0, 0.0, 1.0]
     assert row["images"] == ["30.jpg", "30.jpg"]
     assert row["texts"] == ["a red cup", "a red cat"]
     assert row["truths"] == ["true", "false"]
@@ -56,35 +56,35 @@ def test_questions_have_answers_as_the_model_gave_them(cases):
     assert row["answers"] == ["Right.", "Right."]
     assert row["scores"] == [None, None]
     assert row["truths"] == ["left", "left"]
-    assert (row["right"], row["consistent"], row["original_right"]) == (False, True, False)
+    assert (row["right"], row["cons"], row["acc_original"]) == (False, 1.0, 0.0)
 
 
-def test_a_fact_is_null_where_it_does_not_apply(cases):
-    assert one(cases, case="quad 0")["ranked"] is None
+def test_a_fact_is_null_if_it_does_not_apply(cases):
+    assert one(cases, case="quad 0")["acc_r"] is None
     assert one(cases, case="pair 0")["group"] is None
-    assert one(cases, case="pair 34")["caption_accepted"] is None
+    assert one(cases, case="pair 34")["p_c"] is None
 
 
 @pytest.mark.parametrize(("case", "state"), [("pair 38", "unscored"), ("pair 39", "skipped")])
 def test_a_case_that_was_not_judged_is_neither_right_nor_wrong(cases, case, state):
     row = one(cases, case=case)
     assert row["state"] == state
-    assert [row[fact] for fact in ("right", "ranked", "tied", "caption_accepted")] == [None] * 4
+    assert [row[fact] for fact in ("right", "acc_r", "tied", "p_c")] == [None] * 4
     assert row["scores"] == [None, None]
-    assert "picture" in row["why"]
+    assert "image" in row["why"]
 
 
 def test_the_metrics_can_be_counted_again_from_the_cases(cases, run):
-    [result] = [result for result in run.tables if result.table.id == "scenes/existence"]
-    ranked = [row["ranked"] for row in cases.to_pylist() if row["ranked"] is not None]
+    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
+    ranked = [row["acc_r"] for row in cases.to_pylist() if row["acc_r"] is not None]
     assert (sum(ranked) / len(ranked), len(ranked)) == (result.metrics["acc_r"].value, result.metrics["acc_r"].n)
 
 
 @pytest.mark.parametrize("write", [write_cases, write_predictions])
 def test_a_column_has_one_type_whatever_the_run_holds(write, run, tmp_path):
     types = {}
-    for result in run.tables:
-        write(tmp_path / "one.parquet", RunResult(tables=(result,), decisions=()))
+    for result in run.results:
+        write(tmp_path / "one.parquet", RunResult(results=(result,), decisions=()))
         for column in pq.read_schema(tmp_path / "one.parquet"):
             types.setdefault(column.name, set()).add(str(column.type))
     assert {column: found for column, found in types.items() if len(found) > 1} == {}
@@ -95,14 +95,14 @@ def test_there_is_a_row_for_each_distinct_request(predictions):
     assert len(asked) == len(set(asked)) == 40 * 2 + 2 * 4 + 2 * 2
 
 
-def test_a_request_of_several_cases_and_tables_has_one_row(run, tmp_path):
-    [result, *_] = run.tables
+def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):
+    [result, *_] = run.results
     asked_anew = tuple(
         replace(verdict, predictions=tuple(replace(prediction) for prediction in verdict.predictions))
         for verdict in result.verdicts
     )
-    again = replace(result, table=replace(result.table, id="scenes/foil-it"), verdicts=asked_anew)
-    write_predictions(tmp_path / "p.parquet", RunResult(tables=(result, again), decisions=()))
+    again = replace(result, task=replace(result.task, id="scenes/foil-it"), verdicts=asked_anew)
+    write_predictions(tmp_path / "p.parquet", RunResult(results=(result, again), decisions=()))
     assert len(pq.read_table(tmp_path / "p.parquet")) == 40 * 2
 
 
@@ -126,13 +126,13 @@ def test_each_kind_of_request_has_the_columns_of_its_kind(predictions):
 
 
 def replayed(run, folder):
-    """The tables of a run again, from the replies in its predictions.parquet."""
+    """The tasks of a run again, from the replies in its predictions.parquet."""
     write_predictions(folder / "predictions.parquet", run)
     loaded = load("replay:predictions.parquet", folder=folder)
-    scorer = Scorer(model=loaded.model, name=loaded.name, caller=Caller(name=loaded.name, size=7))
-    for result in run.tables:
-        batch = Batch(table=result.table, positions=tuple(range(len(result.verdicts))))
-        yield result, tabulate(result.table, judge(batch, score(scorer, batch)), (), "strict")
+    scorer = ModelPredictor(model=loaded.model, name=loaded.name, caller=Caller(name=loaded.name, size=7))
+    for result in run.results:
+        batch = Batch(task=result.task, positions=tuple(range(len(result.verdicts))))
+        yield result, tabulate(result.task, judge(batch, score(scorer, batch)), (), "strict")
 
 
 def test_a_replay_of_the_predictions_gives_the_same_metrics(run, tmp_path):
@@ -143,15 +143,15 @@ def test_a_replay_of_the_predictions_gives_the_same_metrics(run, tmp_path):
 
 
 def test_a_replay_of_a_tie_is_a_tie(tmp_path):
-    picture = Picture(key="1.jpg", load=lambda: pytest.fail("decoded"))
-    asks = tuple(Ask(picture=picture, question=words, choices=("left", "right")) for words in ("this?", "that?"))
+    image = LazyImage(key="1.jpg", load=lambda: pytest.fail("decoded"))
+    asks = tuple(Ask(image=image, question=words, choices=("left", "right")) for words in ("this?", "that?"))
     case = Case(id="1", requests=asks, truths=("left", "right"))
-    table = Table(id="x/y", capability="invariance", shape="questions", cases=(case,))
+    task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
     said = (Prediction(request=asks[0], answer=None), Prediction(request=asks[1], answer="right"))
-    verdicts = judge(Batch(table=table, positions=(0,)), dict(zip(asks, said, strict=True)))
-    result = tabulate(table, verdicts, (), "strict")
+    verdicts = judge(Batch(task=task, positions=(0,)), dict(zip(asks, said, strict=True)))
+    result = tabulate(task, verdicts, (), "strict")
     assert result.coverage.judged == 1
-    [(before, after)] = replayed(RunResult(tables=(result,), decisions=()), tmp_path)
+    [(before, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert after.coverage.judged == 1
     assert after.metrics == before.metrics
 
@@ -159,33 +159,33 @@ def test_a_replay_of_a_tie_is_a_tie(tmp_path):
 def test_a_replay_of_perplexities_gives_the_same_metrics(tmp_path):
     requests = [(Read(text=f"{n} true"), Read(text=f"{n} false")) for n in range(3)]
     cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
-    table = Table(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
     replies = {
         request: Prediction(request=request, score=10.0 + n * place)
         for n, pair in enumerate(requests)
         for place, request in enumerate(pair)
     }
-    result = tabulate(table, judge(Batch(table=table, positions=(0, 1, 2)), replies), (), "strict")
-    [(before, after)] = replayed(RunResult(tables=(result,), decisions=()), tmp_path)
+    result = tabulate(task, judge(Batch(task=task, positions=(0, 1, 2)), replies), (), "strict")
+    [(before, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert after.metrics == before.metrics
 
 
-def test_a_replay_keeps_a_perturbed_picture_apart_from_its_original(tmp_path):
-    pictures = [Picture(key=key, load=lambda: pytest.fail("decoded")) for key in ("1.jpg", "1.jpg#blur6")]
+def test_a_replay_keeps_a_perturbed_image_apart_from_its_original(tmp_path):
+    images = [LazyImage(key=key, load=lambda: pytest.fail("decoded")) for key in ("1.jpg", "1.jpg#blur6")]
     cases = tuple(
         Case(
-            id=picture.key,
-            requests=(Match(picture=picture, text="true"), Match(picture=picture, text="false")),
+            id=image.key,
+            requests=(Match(image=image, text="true"), Match(image=image, text="false")),
             truths=(True, False),
         )
-        for picture in pictures
+        for image in images
     )
-    table = Table(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
     replies = {
         request: Prediction(request=request, score=score)
         for case, scores in zip(cases, ((1.0, 0.0), (0.0, 1.0)), strict=True)
         for request, score in zip(case.requests, scores, strict=True)
     }
-    result = tabulate(table, judge(Batch(table=table, positions=(0, 1)), replies), (), "strict")
-    [(_, after)] = replayed(RunResult(tables=(result,), decisions=()), tmp_path)
+    result = tabulate(task, judge(Batch(task=task, positions=(0, 1)), replies), (), "strict")
+    [(_, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert [verdict.right for verdict in after.verdicts] == [True, False]

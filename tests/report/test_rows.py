@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from vlgate.report.rows import HEADINGS, coverage_line, rows
-from vlgate.results import RunResult
+from vlgate.run.results import RunResult
 from vlgate.types import Gate
 
 
@@ -12,11 +12,11 @@ def cells(row):
 
 
 def lines(run):
-    return {(cell["table"], cell["metric"]): (cell, row.outcome) for row in rows(run) for cell in [cells(row)]}
+    return {(cell["task"], cell["metric"]): (cell, row.outcome) for row in rows(run) for cell in [cells(row)]}
 
 
 def test_there_is_a_row_for_each_gated_metric_in_the_order_of_the_capabilities(run):
-    assert [(cells(row)["capability"], cells(row)["table"], cells(row)["metric"]) for row in rows(run)] == [
+    assert [(cells(row)["capability"], cells(row)["task"], cells(row)["metric"]) for row in rows(run)] == [
         ("invariance", "scenes/order-inv", "c_acc"),
         ("invariance", "scenes/order-inv", "cons"),
         ("foil", "scenes/existence", "acc_r"),
@@ -26,8 +26,8 @@ def test_there_is_a_row_for_each_gated_metric_in_the_order_of_the_capabilities(r
     ]
 
 
-def test_a_row_says_the_figures_of_its_metric_and_the_decision_of_its_gate(run):
-    [result] = [result for result in run.tables if result.table.id == "scenes/existence"]
+def test_a_row_has_the_figures_of_its_metric_and_the_decision_of_its_gate(run):
+    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
     for name in ("acc_r", "p_c"):
         cell, _ = lines(run)["scenes/existence", name]
         metric = result.metrics[name]
@@ -43,7 +43,7 @@ def test_a_row_says_the_figures_of_its_metric_and_the_decision_of_its_gate(run):
 
 
 def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
-    [result] = [result for result in run.tables if result.table.id == "scenes/existence"]
+    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
     cell, _ = lines(run)["scenes/existence", "auroc"]
     assert cell["interval"] == f"{decision.metric.low:.3f} - {decision.metric.high:.3f}"
@@ -51,21 +51,32 @@ def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
     assert cell["threshold"] == ">= 0.25 and <= 0.5"
 
 
-def test_a_table_without_a_gate_on_its_headline_shows_it_without_a_decision(run):
+def test_a_task_without_a_gate_on_its_headline_shows_it_without_a_decision(run):
     cell, outcome = lines(run)["scenes/order-inv", "c_acc"]
     assert (cell["n"], cell["value"], cell["threshold"], cell["decision"]) == ("2", "0.500", "-", "-")
     assert outcome is None
 
 
-def test_the_blind_models_figure_stands_beside_the_models_where_there_is_one(run):
-    assert lines(run)["scenes/existence", "acc_r"][0]["blind"] == "0.000"
+def test_the_blind_models_figure_is_shown_with_the_models_if_there_is_one(run):
+    assert lines(run)["scenes/existence", "acc_r"][0]["blind"] == "0.500"
     assert lines(run)["scenes/word-swap", "group"][0]["blind"] == "-"
+
+
+def test_chance_stands_beside_each_figure_that_has_a_chance_level(run):
+    assert {key: cell["chance"] for key, (cell, _) in lines(run).items()} == {
+        ("scenes/order-inv", "c_acc"): "0.250",
+        ("scenes/order-inv", "cons"): "0.500",
+        ("scenes/existence", "acc_r"): "0.500",
+        ("scenes/existence", "p_c"): "-",
+        ("scenes/existence", "auroc"): "0.500",
+        ("scenes/word-swap", "group"): "0.167",
+    }
 
 
 def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figures(run):
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
     silent = replace(decision, metric=None, outcome="inconclusive")
-    [row] = rows(RunResult(tables=run.tables[:1], decisions=(silent,)))[1:]
+    [row] = rows(RunResult(results=run.results[:1], decisions=(silent,)))[1:]
     cell = cells(row)
     assert (cell["metric"], cell["n"], cell["value"], cell["interval"]) == ("auroc", "38", "-", "-")
     assert cell["decision"] == "inconclusive"
@@ -80,23 +91,23 @@ def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figur
         ({"min": 0.6, "basis": "value"}, ">= 0.6 (value)"),
     ],
 )
-def test_a_threshold_is_written_as_it_stands_in_the_file(run, keys, said):
-    decision = replace(run.decisions[0], gate=Gate(table="scenes/existence", metric="acc_r", **keys))
-    [row] = rows(RunResult(tables=run.tables[:1], decisions=(decision,)))
+def test_a_threshold_is_shown_as_in_the_file(run, keys, said):
+    decision = replace(run.decisions[0], gate=Gate(task="scenes/existence", metric="acc_r", **keys))
+    [row] = rows(RunResult(results=run.results[:1], decisions=(decision,)))
     assert cells(row)["threshold"] == said
 
 
-def test_what_was_not_judged_is_said_in_words(run):
-    said = {result.table.id: coverage_line(result) for result in run.tables}
+def test_the_cases_that_were_not_judged_are_described(run):
+    said = {result.task.id: coverage_line(result) for result in run.results}
     assert said == {
         "scenes/existence": "scenes/existence: 38 of 40 cases judged; "
         "1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(existence.json, record 39: picture 'missing.jpg': not found; put it there)",
+        "(first: image 'missing.jpg': not found)",
         "scenes/order-inv": "scenes/order-inv: 2 of 2 cases judged; 1 deselected",
         "scenes/word-swap": "scenes/word-swap: 2 of 2 cases judged; 1 with a tie",
     }
 
 
-def test_of_a_table_that_was_judged_without_a_tie_there_is_nothing_to_say(passing):
-    [result] = passing.tables
+def test_a_task_that_was_judged_without_a_tie_has_no_line(passing):
+    [result] = passing.results
     assert coverage_line(result) is None

@@ -3,14 +3,14 @@
 import json
 from dataclasses import replace
 
-from vlgate.model_card import ModelCard
 from vlgate.report.shrunk import shrunk_lines, write_shrunk
 from vlgate.report.summary import write_summary
-from vlgate.results import RunResult
+from vlgate.run.model_card import ModelCard
+from vlgate.run.results import RunResult
 from vlgate.shrink.record import Shrunk
 
 BROKEN = Shrunk(
-    table="b/y",
+    task="b/y",
     case="7",
     ending="broken",
     says="broken by blur with sigma 2 (9 of 20 calls)",
@@ -25,33 +25,33 @@ BROKEN = Shrunk(
 WHOLE = replace(BROKEN, ending="whole", case="8", steps=(), distance=None, says="not broken")
 TWICE = replace(BROKEN, case="9", says="broken by two", steps=BROKEN.steps * 2, distance=0.1)
 FARTHER = replace(BROKEN, case="1", says="broken by more", distance=0.3)
-OTHER = replace(BROKEN, table="a/z", says="broken elsewhere", distance=1.0)
+OTHER = replace(BROKEN, task="a/z", says="broken elsewhere", distance=1.0)
 
 
-def test_tables_stand_together_and_fewer_and_weaker_changes_come_first():
+def test_tasks_are_together_and_fewer_and_weaker_changes_come_first():
     searches = [TWICE, FARTHER, WHOLE, BROKEN, replace(WHOLE, ending="wrong"), replace(WHOLE, ending="wrong"), OTHER]
     assert shrunk_lines(searches) == [
         "a/z:7: broken elsewhere",
         "b/y:7: broken by blur with sigma 2 (9 of 20 calls)",
         "b/y:1: broken by more",
         "b/y:9: broken by two",
-        "4 of 7 cases broken; 1 not broken within their calls; 2 not searched, being wrong as they stand",
+        "4 of 7 cases broken; 1 not broken within their budget; 2 not searched, because they are wrong unchanged",
     ]
     assert shrunk_lines(searches) == shrunk_lines(searches[::-1])
 
 
-def test_a_run_without_searches_says_nothing_of_them(tmp_path, options):
+def test_a_run_without_searches_does_not_mention_them(tmp_path, options):
     file = tmp_path / "summary.md"
-    write_summary(file, RunResult(tables=(), decisions=()), ModelCard(name="random"), options)
+    write_summary(file, RunResult(results=(), decisions=()), ModelCard(name="random"), options)
     assert "Smallest changes" not in file.read_text(encoding="utf-8")
-    write_summary(file, RunResult(tables=(), decisions=(), shrunk=(WHOLE,)), ModelCard(name="random"), options)
+    write_summary(file, RunResult(results=(), decisions=(), shrunk=(WHOLE,)), ModelCard(name="random"), options)
     text = file.read_text(encoding="utf-8")
     assert "## Smallest changes that break the model\n\n- 0 of 1 cases broken; 1 not broken within" in text
 
 
-def test_a_line_is_a_find_and_holds_all_of_it(tmp_path):
+def test_a_line_holds_a_whole_search(tmp_path):
     write_shrunk(tmp_path / "shrunk.jsonl", [WHOLE, BROKEN, OTHER])
     lines = (tmp_path / "shrunk.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["table"] for line in lines] == ["b/y", "a/z"]
+    assert [json.loads(line)["task"] for line in lines] == ["b/y", "a/z"]
     assert json.loads(lines[0])["steps"][0]["strength"] == 2.0
     assert "Käfer" in lines[0]

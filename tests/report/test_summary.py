@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.model_card import ModelCard
 from vlgate.report.rows import HEADINGS, rows
 from vlgate.report.summary import write_summary
-from vlgate.results import RunResult
+from vlgate.run.model_card import ModelCard
+from vlgate.run.results import RunResult
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def written(tmp_path):
     return write
 
 
-def table_of(text):
+def task_of(text):
     return [
         [cell.strip() for cell in line.strip("|").replace("\\|", "\0").split("|")]
         for line in text.splitlines()
@@ -33,11 +33,11 @@ def test_the_title_says_the_model_and_whether_the_gates_pass(written, run, passi
 def test_the_outcomes_are_counted_and_the_ties_and_seed_named(written, run, passing, card, options):
     assert "\nGates: 2 fail, 3 inconclusive, 1 not run. Ties: strict. Seed: 7.\n" in written(run, card, options)
     assert "\nGates: 1 pass. Ties: credit." in written(passing, card, replace(options, ties="credit"))
-    assert "\nGates: none. " in written(RunResult(tables=run.tables, decisions=()), card, options)
+    assert "\nGates: none. " in written(RunResult(results=run.results, decisions=()), card, options)
 
 
-def test_the_table_holds_the_same_cells_as_the_terminals(written, run, card, options):
-    head, rule, *body = table_of(written(run, card, options))
+def test_the_task_holds_the_same_cells_as_the_terminals(written, run, card, options):
+    head, rule, *body = task_of(written(run, card, options))
     assert head == list(HEADINGS)
     assert set(rule) == {"---"}
     assert body == [list(row.cells) for row in rows(run)]
@@ -50,20 +50,20 @@ def test_each_gate_that_did_not_pass_gives_its_reason_and_those_that_passed_none
     assert "**pass**" not in written(passing, card, options)
 
 
-def test_what_was_not_judged_how_the_model_was_asked_and_its_notes_are_said(written, run, card, options):
+def test_coverage_adapters_and_notes_are_listed(written, run, card, options):
     lines = written(run, card, options).splitlines()
     assert (
         "- scenes/existence: 38 of 40 cases judged; 1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(existence.json, record 39: picture 'missing.jpg': not found; put it there)" in lines
+        "(first: image 'missing.jpg': not found)" in lines
     )
     assert "- Match requests: match(): scores pairs together" in lines
     assert "- Ask requests: answer()" in lines
     assert "- 3 texts were cut at the model's context length" in lines
 
 
-def test_a_bar_in_a_cell_does_not_end_the_cell(written, run, card, options):
-    [result, *_] = run.tables
-    odd = replace(result, table=replace(result.table, id="scenes/a|b"))
-    body = table_of(written(RunResult(tables=(odd,), decisions=()), card, options))[2:]
+def test_a_bar_in_a_cell_is_escaped(written, run, card, options):
+    [result, *_] = run.results
+    odd = replace(result, task=replace(result.task, id="scenes/a|b"))
+    body = task_of(written(RunResult(results=(odd,), decisions=()), card, options))[2:]
     assert [len(row) for row in body] == [len(HEADINGS)]
     assert body[0][1] == "scenes/a\0b"

@@ -24,7 +24,7 @@ def test_each_row_is_one_line_with_all_its_cells_in_order(run, width, colour):
             assert place >= 0, f"{cell!r} is not in {line!r}"
 
 
-def test_there_are_escape_codes_only_where_colour_is_asked_for(run):
+def test_there_are_escape_codes_only_if_colour_is_asked_for(run):
     assert ESCAPE not in terminal_table(run, width=100, colour=False)
     assert ESCAPE in terminal_table(run, width=100, colour=True)
 
@@ -49,11 +49,11 @@ def test_what_was_not_judged_is_listed(run):
     text = terminal_table(run, width=100, colour=False).splitlines()
     assert (
         "scenes/existence: 38 of 40 cases judged; 1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(existence.json, record 39: picture 'missing.jpg': not found; put it there)" in text
+        "(first: image 'missing.jpg': not found)" in text
     )
 
 
-def test_where_all_passed_there_is_the_table_and_nothing_else(passing):
+def test_if_all_gates_pass_there_is_the_table_and_nothing_else(passing):
     lines = terminal_table(passing, width=100, colour=False).splitlines()
     assert len(lines) == 1 + len(rows(passing))
     assert lines[1].split()[-1] == "pass"
@@ -64,4 +64,6 @@ def test_no_line_ends_in_blanks(run):
 
 
 def test_the_last_line_says_where_the_gates_and_files_are(options):
-    assert results_line(options) == f"gates of {options.thresholds}; results in {options.results}"
+    line = results_line(options)
+    assert str(options.thresholds) in line
+    assert str(options.results) in line

@@ -1,4 +1,4 @@
-"""Which changes a case allows, and what they do to it."""
+"""The changes that a case allows, and what they do to it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.shrink.moves import PICTURE_MOVES, perturbed
+from vlgate.shrink.moves import IMAGE_MOVES, perturbed
 from vlgate.shrink.space import space
-from vlgate.types import Ask, Case, Match, Picture
+from vlgate.types import Ask, Case, LazyImage, Match
 
-IMAGE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
-PICTURE = Picture(key="1.jpg", load=lambda: IMAGE, where="data/1.jpg")
+PIXELS = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
+IMAGE = LazyImage(key="1.jpg", load=lambda: PIXELS, where="data/1.jpg")
 ALL = ["blur", "crop", "dark", "bright", "contrast", "jpeg", "turn"]
 
 
 def case_of(*texts, choices=(), answer=None):
     if answer is not None:
-        requests = tuple(Ask(picture=PICTURE, question=text, choices=choices) for text in texts)
+        requests = tuple(Ask(image=IMAGE, question=text, choices=choices) for text in texts)
         return Case(id="1", requests=requests, truths=(answer,) * len(texts))
-    return Case(
-        id="1", requests=tuple(Match(picture=PICTURE, text=text) for text in texts), truths=(True,) * len(texts)
-    )
+    return Case(id="1", requests=tuple(Match(image=IMAGE, text=text) for text in texts), truths=(True,) * len(texts))
 
 
 def kinds(case):
-    return [moves[0].kind for moves in space(case).pictures]
+    return [moves[0].kind for moves in space(case).images]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +45,7 @@ def kinds(case):
         (["A hundred-year-old bored predator."], []),
     ],
 )
-def test_what_is_asked_decides_what_is_changed(texts, never):
+def test_the_words_of_a_case_decide_its_changes(texts, never):
     assert kinds(case_of(*texts)) == [kind for kind in ALL if kind not in never]
 
 
@@ -57,29 +55,29 @@ def test_choices_and_answers_count_too():
     assert "crop" not in kinds(case_of("How old is he?", answer="3"))
 
 
-def test_a_picture_that_may_be_cropped_already_is_not_cropped_again():
-    cut = Picture(key="1.jpg#crop", load=lambda: IMAGE)
-    requests = tuple(Ask(picture=one, question="Is it old?") for one in (PICTURE, cut))
+def test_an_image_that_may_be_cropped_already_is_not_cropped_again():
+    cut = LazyImage(key="1.jpg#crop", load=lambda: PIXELS)
+    requests = tuple(Ask(image=one, question="Is it old?") for one in (IMAGE, cut))
     assert kinds(Case(id="1", requests=requests, truths=("yes", "yes"))) == [
         k for k in ALL if k not in {"crop", "turn"}
     ]
 
 
 def test_nothing_is_mirrored_and_little_is_cropped():
-    assert list(PICTURE_MOVES) == ALL
-    assert max(move.strength for move in PICTURE_MOVES["crop"]) == 0.1
-    assert max(move.strength for move in PICTURE_MOVES["blur"]) == 12.0
+    assert list(IMAGE_MOVES) == ALL
+    assert max(move.strength for move in IMAGE_MOVES["crop"]) == 0.1
+    assert max(move.strength for move in IMAGE_MOVES["blur"]) == 12.0
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_moves_go_from_weak_to_strong_in_equal_steps(kind):
-    moves = PICTURE_MOVES[kind]
+    moves = IMAGE_MOVES[kind]
     distances = [move.distance for move in moves]
     assert np.diff(distances) == pytest.approx(1 / len(moves))
     assert distances[-1] == 1.0
     steps = np.diff([move.strength for move in moves])
     assert steps == pytest.approx(steps[0])
-    pixels = np.asarray(IMAGE)
+    pixels = np.asarray(PIXELS)
     weak, strong = (moves[at].alter(pixels) for at in (0, -1))
     assert weak.dtype == strong.dtype == np.uint8
     if weak.shape == strong.shape:
@@ -90,21 +88,21 @@ def test_moves_go_from_weak_to_strong_in_equal_steps(kind):
 
 
 @given(st.lists(st.sampled_from(ALL), min_size=1, max_size=3, unique=True))
-def test_all_pictures_of_a_case_are_changed_alike_and_their_keys_say_how(chosen):
-    moves = [PICTURE_MOVES[kind][4] for kind in chosen]
+def test_all_images_of_a_case_are_changed_alike_and_their_keys_say_how(chosen):
+    moves = [IMAGE_MOVES[kind][4] for kind in chosen]
     changed = perturbed(case_of("A cup.", "A hat."), moves)
     name = "+".join(f"{move.kind}{move.strength:g}" for move in moves)
-    assert [request.picture.key for request in changed.requests] == [f"1.jpg#{name}"] * 2
+    assert [request.image.key for request in changed.requests] == [f"1.jpg#{name}"] * 2
     assert [request.text for request in changed.requests] == ["A cup.", "A hat."]
-    expected = np.asarray(IMAGE)
+    expected = np.asarray(PIXELS)
     for move in moves:
         expected = move.alter(expected)
     for request in changed.requests:
-        assert request.picture.where == "data/1.jpg"
-        assert (np.asarray(request.picture.image()) == expected).all()
+        assert request.image.where == "data/1.jpg"
+        assert (np.asarray(request.image.load()) == expected).all()
 
 
-def test_each_text_is_reworded_wherever_it_is_said_and_the_choices_with_it():
+def test_each_text_is_reworded_in_every_request_and_the_choices_with_it():
     case = case_of("Is the cup old or new?", choices=("old", "new"), answer="old")
     moves = space(case).wordings
     reversed_order = next(move for move in moves if move.instead.choices == ("new", "old"))

@@ -13,38 +13,38 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.errors import MissingPictureError
+from vlgate.errors import MissingImageError
 from vlgate.shrink.record import recorded, says
 from vlgate.shrink.search import smallest_change
-from vlgate.types import Ask, Batch, Case, Match, Picture, Prediction, Read, Table
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a search by hypothesis
 
 
-def picture(key="1.jpg", size=(40, 30)):
+def image(key="1.jpg", size=(40, 30)):
     image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (*size[::-1], 3), dtype=np.uint8))
-    return Picture(key=key, load=lambda: image)
+    return LazyImage(key=key, load=lambda: image)
 
 
 def batch_of(requests, truths, shape="pair", ties="strict"):
     case = Case(id="1", requests=tuple(requests), truths=tuple(truths))
-    return Batch(table=Table(id="t/x", capability="foil", shape=shape, cases=(case,)), positions=(0,), ties=ties)
+    return Batch(task=Task(id="t/x", capability="foil", shape=shape, cases=(case,)), positions=(0,), ties=ties)
 
 
 def captions():
-    seen = picture()
+    seen = image()
     return batch_of(
-        [Match(picture=seen, text="A cup in the room."), Match(picture=seen, text="A hat in the room.")], [True, False]
+        [Match(image=seen, text="A cup in the room."), Match(image=seen, text="A hat in the room.")], [True, False]
     )
 
 
 def questions(first="Is there a cup in the picture?", second="Is there no cup in the picture?"):
-    asked = [Ask(picture=picture(), question=text, choices=("yes", "no")) for text in (first, second)]
+    asked = [Ask(image=image(), question=text, choices=("yes", "no")) for text in (first, second)]
     return batch_of(asked, ["yes", "no"], "questions")
 
 
 class Model:
-    """Right until ``breaks(key, text)``; counts what it is asked, and is never asked the same twice."""
+    """A model that is right until ``breaks(key, text)``; it counts its requests, and is asked none of them twice."""
 
     def __init__(self, breaks):
         self.breaks = breaks
@@ -58,9 +58,9 @@ class Model:
 
     def reply(self, request):
         if isinstance(request, Ask):
-            yes = (" no " in request.question) == self.breaks(request.picture.key, request.question)
+            yes = (" no " in request.question) == self.breaks(request.image.key, request.question)
             return Prediction(request=request, answer="yes" if yes else "no")
-        right = ("cup" in request.text) != self.breaks(request.picture.key, request.text)
+        right = ("cup" in request.text) != self.breaks(request.image.key, request.text)
         return Prediction(request=request, score=float(right))
 
 
@@ -74,15 +74,15 @@ def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
     assert (found.ending, found.find.says, found.note) == ("broken", "blur with sigma 2", "")
     assert found.find.distance == pytest.approx(2 / 12)
     assert not found.find.verdict.right
-    assert [reply.request.picture.key for reply in found.find.verdict.predictions] == ["1.jpg#blur2"] * 2
+    assert [reply.request.image.key for reply in found.find.verdict.predictions] == ["1.jpg#blur2"] * 2
 
 
 @settings(max_examples=20, suppress_health_check=NESTED)
 @given(st.sampled_from(["blur", "crop", "jpeg", "turn", "contrast"]), st.integers(1, 20), st.integers(0, 3))
 def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
-    from vlgate.shrink.moves import PICTURE_MOVES
+    from vlgate.shrink.moves import IMAGE_MOVES
 
-    moves = PICTURE_MOVES[kind]
+    moves = IMAGE_MOVES[kind]
     least = moves[place * len(moves) // 20 - 1]
     weak = {f"{kind}{move.strength:g}" for move in moves if move.distance < least.distance}
     model = Model(lambda key, _: kind in key and key.partition("#")[2] not in weak)
@@ -90,17 +90,17 @@ def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
     assert [(move.kind, move.strength) for move in found.find.moves] == [(kind, least.strength)]
 
 
-def test_of_two_kinds_that_break_it_the_nearer_one_is_kept():
+def test_the_smaller_of_two_changes_that_break_the_case_is_kept():
     model = Model(lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5)
     found = smallest_change(captions(), model, budget=200)
     assert found.find.says == "turned by 1.5 degrees"
 
 
-def test_a_kind_that_breaks_it_further_away_only_costs_two_changes():
+def test_a_larger_change_of_another_kind_costs_two_calls_only():
     model = Model(lambda key, _: strength(key) >= 1.0 or strength(key, "turn") >= 5.0)
     found = smallest_change(captions(), model, budget=200)
     assert found.find.says == "blur with sigma 1"
-    assert {request.picture.key for request in model.asked if "turn" in request.picture.key} == {
+    assert {request.image.key for request in model.asked if "turn" in request.image.key} == {
         "1.jpg#turn10",  # does the strongest break it, and does one that is as near as the blur?
         "1.jpg#turn0.5",
     }
@@ -110,7 +110,7 @@ def test_a_model_that_breaks_on_one_wording_only():
     model = Model(lambda _, text: text.startswith("Does this photo contain a"))
     found = smallest_change(questions(), model, budget=200)
     assert found.find.says == "'Is there a cup in the picture?' to 'Does this photo contain a cup?'"
-    assert [reply.request.picture.key for reply in found.find.verdict.predictions] == ["1.jpg"] * 2
+    assert [reply.request.image.key for reply in found.find.verdict.predictions] == ["1.jpg"] * 2
 
 
 def test_the_nearest_of_the_wordings_that_break_it_is_kept():
@@ -136,22 +136,22 @@ def test_a_robust_model_is_not_broken_and_the_budget_is_never_exceeded(make, bud
     assert (found.ending, found.find) == ("whole", None)
     assert found.calls == len(model.asked) <= budget
     assert budget - found.calls < 2  # what the next change would have cost
-    assert f"the search ended with its {budget} calls" in found.note
+    assert f"{budget} calls were used" in found.note
     assert f"{found.calls} of {budget} calls" in says(found)
 
 
-def test_a_find_that_could_not_be_made_smaller_in_time_is_kept_and_says_so():
+def test_a_change_that_could_not_be_made_smaller_in_time_is_kept_with_a_note():
     found = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=20)
     assert found.ending == "broken"
     assert found.find.moves[0].strength > 2.0
-    assert found.note == "the search ended with its 20 calls"
+    assert "20 calls were used" in found.note
 
 
-def test_a_case_that_is_wrong_as_it_stands_is_not_searched():
+def test_a_case_that_is_wrong_without_a_change_is_not_searched():
     model = Model(lambda *_: True)
     found = smallest_change(captions(), model, budget=200)
     assert (found.ending, found.calls, len(model.asked)) == ("wrong", 2, 2)
-    assert says(found) == "not searched, being wrong as it stands: the caption scores 0, below the foil's 1"
+    assert says(found) == "not searched, because it is wrong without a change: the caption scores 0, below the foil's 1"
 
 
 def test_a_tie_counts_as_the_run_has_it():
@@ -161,14 +161,14 @@ def test_a_tie_counts_as_the_run_has_it():
 
     tied = captions()
     assert smallest_change(tied, Tied(None), budget=9).ending == "wrong"
-    credit = Batch(table=tied.table, positions=(0,), ties="credit")
+    credit = Batch(task=tied.task, positions=(0,), ties="credit")
     assert smallest_change(credit, Tied(None), budget=9).ending == "whole"
 
 
 def test_a_case_without_a_reply_is_not_searched_and_a_change_without_one_breaks_nothing():
     class Deaf(Model):
         def reply(self, request):
-            if self.breaks(request.picture.key, request.text):
+            if self.breaks(request.image.key, request.text):
                 return Prediction(request=request, problem="no row for it")
             return super().reply(request)
 
@@ -179,12 +179,12 @@ def test_a_case_without_a_reply_is_not_searched_and_a_change_without_one_breaks_
 
 
 def replay(_, request):
-    if "#" in request.picture.key:
+    if "#" in request.image.key:
         return Prediction(request=request, problem="no row for it")
     return Prediction(request=request, score=float("cup" in request.text))
 
 
-def test_a_text_without_a_picture_may_be_reworded_only():
+def test_a_text_without_an_image_may_be_reworded_only():
     texts = [Read(text="Is there a cup or a hat?"), Read(text="Is there a cup or a sofa?")]
     model = Model(lambda *_: False)
     model.reply = lambda request: Prediction(request=request, score=1.0 if "sofa" in request.text else 2.0)
@@ -211,7 +211,7 @@ import colorsys, json.tool, {more}
 import test_smallest_change as t
 model = t.Model(lambda key, _: 3 < t.strength(key) < 9 and "turn" in key)
 found = t.smallest_change(t.captions(), model, budget=120)
-print(found.find and found.find.says, found.calls, [r.picture.key for r in model.asked])
+print(found.find and found.find.says, found.calls, [r.image.key for r in model.asked])
 """
 
 
@@ -224,15 +224,15 @@ def test_what_else_is_imported_does_not_change_the_search():
             text=True,
             check=True,
         ).stdout
-        for more in ("re", "vlgate.published, vlgate.polarity, vlgate.fixtures.scenes.draw")
+        for more in ("re", "vlgate.published, vlgate.checks.polarity, vlgate.fixtures.scenes.draw")
     }
     assert len(said) == 1
 
 
-def test_what_a_model_raises_comes_through_at_once():
+def test_an_exception_of_the_model_passes_through():
     class Broken(Model):
         def reply(self, request):
-            if "jpeg" in request.picture.key:
+            if "jpeg" in request.image.key:
                 raise RuntimeError("no such layer")
             return super().reply(request)
 
@@ -242,22 +242,22 @@ def test_what_a_model_raises_comes_through_at_once():
     assert len(model.asked) < 20
 
 
-def test_a_missing_picture_is_the_models_to_report():
+def test_a_missing_image_is_the_models_to_report():
     def missing():
-        raise MissingPictureError("1.jpg", "not found", "put it there")
+        raise MissingImageError("1.jpg", "not found", "put it there")
 
-    gone = Picture(key="1.jpg", load=missing)
-    from vlgate.shrink.moves import PICTURE_MOVES, perturbed
+    gone = LazyImage(key="1.jpg", load=missing)
+    from vlgate.shrink.moves import IMAGE_MOVES, perturbed
 
-    case = perturbed(batch_of([Match(picture=gone, text="A cup.")], [True]).cases[0], PICTURE_MOVES["blur"][:1])
-    with pytest.raises(MissingPictureError, match=r"1\.jpg"):
-        case.requests[0].picture.image()
+    case = perturbed(batch_of([Match(image=gone, text="A cup.")], [True]).cases[0], IMAGE_MOVES["blur"][:1])
+    with pytest.raises(MissingImageError, match=r"1\.jpg"):
+        case.requests[0].image.load()
 
 
 def test_a_batch_of_two_cases_or_a_budget_below_one_case_is_an_error():
     one = captions()
-    two = Batch(table=one.table, positions=(0, 0))
+    two = Batch(task=one.task, positions=(0, 0))
     with pytest.raises(ValueError, match="one case, found 2"):
         smallest_change(two, Model(lambda *_: False), budget=9)
-    with pytest.raises(ValueError, match="budget=1: expected enough"):
+    with pytest.raises(ValueError, match="budget=1: expected at least 2"):
         smallest_change(one, Model(lambda *_: False), budget=1)

@@ -1,4 +1,4 @@
-"""The command ``vlgate``: what is not asked of a model, and so is no test."""
+"""The command line ``vlgate``, for work around a test run: list models, make questions, find image regions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ from importlib import import_module
 from types import MappingProxyType
 
 from vlgate import __version__
-from vlgate.errors import VlgateError
+from vlgate.errors import OptionError, UnknownNameError, VlgateError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "check": "vlgate.cli.check",
         "features": "vlgate.cli.features",
+        "init": "vlgate.cli.init",
         "models": "vlgate.cli.models",
         "questions": "vlgate.cli.questions",
+        "tasks": "vlgate.cli.tasks",
     },
 )
-"""The commands by name: a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status`` each."""
+"""The commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command.
+    """Run a command with these arguments; None means those of ``sys.argv``.
 
-    Returns: the exit status: 0, or 1 where something that the user gave does not fit, which one line on stderr says.
-    Raises: SystemExit from argparse: with 2 where the command line cannot be read, with 0 after ``--help``.
+    Returns: the exit status: 0, or 1 after an error in the user's input, which one line on stderr describes.
+    Raises: SystemExit from argparse: with status 2 if the command line cannot be parsed, with 0 after ``--help``.
     """
-    parser = argparse.ArgumentParser(prog="vlgate", description="Questions about pictures, apart from a test run.")
+    description = "List models, make questions and find image regions for runs of vlgate, which pytest starts."
+    parser = argparse.ArgumentParser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
@@ -37,11 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         status = int(import_module(COMMANDS[given.command]).run(given))
-        print(end="", flush=True)  # noqa: T201  # here, and not as Python ends
-    except BrokenPipeError:  # as by "| head": who reads no further is content
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else it is tried again at the end
+        print(end="", flush=True)  # noqa: T201  # so that a broken pipe shows here, not when Python exits
+    except BrokenPipeError:  # the reader has enough, as in "| head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python flushes again at exit
         return 0
     except VlgateError as error:
         print(f"vlgate {given.command}: {error}", file=sys.stderr)  # noqa: T201  # what a command is for
-        return 1
+        wrong_option = isinstance(error, OptionError | UnknownNameError)
+        return getattr(import_module(COMMANDS[given.command]), "WRONG_OPTION", 1) if wrong_option else 1
     return status

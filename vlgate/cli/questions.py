@@ -1,7 +1,7 @@
-"""Make pairs of questions from scene graphs, for tests of your own or to train on.
+"""Make pairs of questions from scene graphs, for your own tests or for training.
 
-The same generator makes the tables of a run (CARETS, section 4). With another seed, and without the pictures of the
-test, it makes training data (the paper's Table 5).
+The generator is the one that makes the tasks of a run (CARETS, section 4). For training data (the paper's Table 5),
+give another seed, and leave out the images of the test with --without.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.question_files import FORMS, pictures_in, write_questions
-from vlgate.sources.json_file import collector_paused
-from vlgate.sources.scene_graphs import read_graphs, unknown_names
-from vlgate.sources.vocabulary import vocabulary_of
+from vlgate.sources.reading.json_file import collector_paused
+from vlgate.sources.scene_graphs.files import read_graphs, unknown_names
+from vlgate.sources.scene_graphs.question_files import FORMS, images_in, write_questions
+from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
 
 HELP = "make pairs of questions from scene graphs"
-SHOWN = 5  # unknown names that are listed
+SHOWN = 5  # how many unknown names are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -32,24 +32,26 @@ def add(parser: argparse.ArgumentParser) -> None:
     graphs = "files of scene graphs: GQA's, Visual Genome's or your own"
     parser.add_argument("--graphs", nargs="+", type=Path, required=True, metavar="FILE", help=graphs)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write; it must be new")
-    parser.add_argument("--format", choices=sorted(FORMS), default="jsonl", help="(default: jsonl, a question a line)")
-    tests = f"(default: the six of CARETS; beyond them there are {' and '.join(BEYOND)})"
+    form = "the format of the file; jsonl has one question per line (default: jsonl)"
+    parser.add_argument("--format", choices=sorted(FORMS), default="jsonl", help=form)
+    tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
     parser.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
-    parser.add_argument("--size", default="paper", metavar="N|paper", help="questions a test (default: as the paper)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of every random choice (default: 0)")
-    without = "files of questions, this command's or GQA's: none of their pictures is asked about"
+    size = "how many questions each test has (default: paper, as many as in the paper)"
+    parser.add_argument("--size", default="paper", metavar="N|paper", help=size)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of every random choice (default: 0)")
+    without = "files of questions, from this command or from GQA; their images are left out"
     parser.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
-    faults = "what a fault in a graph does (default: fail)"
+    faults = "whether a fault in a graph is an error or the faulty part is left out (default: fail)"
     parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
-    words = "look up names that vlgate does not know in this lexicon of wn, as oewn:2024"
+    words = "look up names that vlgate does not know in this lexicon of wn, such as oewn:2024"
     parser.add_argument("--words", metavar="LEXICON", help=words)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Make the pairs and write them; what was left out is counted on stderr.
+    """Make the pairs and write them; counts of what was made and left out are printed on stderr.
 
     Returns: the exit status, 0.
-    Raises: OptionError or UnknownNameError for an option that does not fit; DataError for a file that cannot be read.
+    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
     """
     tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given.size)
     _check_out(given.out)
@@ -65,13 +67,13 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _check_out(file: Path) -> None:
-    """See to it that the file can be made before anything is read, which may take minutes."""
+    """Check that the file can be written before the graphs are read, which may take minutes."""
     try:
         there = file.exists() or file.is_symlink()
     except OSError as error:
         raise OptionError(f"--out {file}: cannot be written ({error.strerror}); name another file") from None
     if there:
-        raise OptionError(f"--out {file}: is there already; remove it, or name another file")
+        raise OptionError(f"--out {file}: exists already; remove it, or name another file")
     if not file.parent.is_dir():
         raise OptionError(f"--out {file}: there is no folder {file.parent}; make it, or name another file")
 
@@ -87,7 +89,8 @@ def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
 
 def _written(given: argparse.Namespace, pairs: Sequence[QuestionPair]) -> int:
     if not pairs:
-        raise OptionError(f"--graphs {' '.join(map(str, given.graphs))}: give no question of {given.tests}; give more")
+        graphs = " ".join(map(str, given.graphs))
+        raise OptionError(f"--graphs {graphs}: give no question for {given.tests}; give more graphs")
     try:
         return write_questions(pairs, given.out, given.format)
     except OSError as error:
@@ -95,15 +98,15 @@ def _written(given: argparse.Namespace, pairs: Sequence[QuestionPair]) -> int:
 
 
 def _graphs(given: argparse.Namespace, left_out: Counter[str]) -> list[SceneGraph]:
-    taken = frozenset(chain.from_iterable(pictures_in(file) for file in given.without))
+    taken = frozenset(chain.from_iterable(images_in(file) for file in given.without))
     faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
     found: dict[str, SceneGraph] = {}
     for file in given.graphs:
         for graph in read_graphs(file, faults=faults, left_out=left_out):
             if graph.id in taken:
-                left_out["graph of a picture that --without names"] += 1
+                left_out["graph of an image that --without names"] += 1
             elif found.setdefault(graph.id, graph) is not graph:
-                left_out["graph of a picture that an earlier file has"] += 1
+                left_out["graph of an image that an earlier file has"] += 1
     return list(found.values())
 
 
@@ -143,8 +146,8 @@ def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Counter[str]) 
         names = ", ".join(f"{name} ({number})" for name, number in corpus.unknown.most_common(SHOWN))
         yield f"unknown names: {len(corpus.unknown):,}, most often {names}; see --words"
     for test, one in made.items():
-        wanting = ", ".join(f"{kind} {number:,}" for kind, number in one.wanting.items())
-        yield f"{test}: {len(one.pairs):,} pairs" + (f"; the graphs give too few for: {wanting}" if wanting else "")
+        missing = ", ".join(f"{kind} {number:,}" for kind, number in one.wanting.items())
+        yield f"{test}: {len(one.pairs):,} pairs" + (f"; missing, for lack of graphs: {missing}" if missing else "")
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""What a metric is before its interval: one value a case, or a statistic of weighted cases."""
+"""A metric before its interval is computed: the values or scores of the cases that it is made from."""
 
 from __future__ import annotations
 
@@ -7,46 +7,74 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.stats import Statistic
-from vlgate.types import FloatArray, Ties
+from vlgate.metrics.clusters import Clusters
+from vlgate.metrics.stats import area, proportion, smaller
+from vlgate.types import FloatArray, Metric, Ties
 
 _TIE = {"strict": 0.0, "half": 0.5, "credit": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """A metric that is the mean of one value a case, each in 0..1, shape (m,)."""
+    """A metric that is the mean of one value per case, each in 0..1, shape (m,)."""
 
     values: FloatArray
     rows: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighted:
-    """A metric that is no mean: a statistic of how often each case is counted, weights of shape (b, m)."""
+class Smaller:
+    """A metric that is the smaller of the means of two values per case, each in 0..1, shape (m,)."""
 
-    statistic: Statistic
+    first: FloatArray
+    second: FloatArray
     rows: NDArray[np.intp]
 
 
-Measure = Values | Weighted
-"""``rows`` are the m positions, in the arrays a measure was made from, of the cases that it is defined on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """A metric that is the area under the ROC curve of a true and a false text's score per case, shape (m,)."""
+
+    positive: FloatArray
+    negative: FloatArray
+    rows: NDArray[np.intp]
+
+
+Measure = Values | Smaller | Area
+"""``rows`` holds the positions of the m cases that the measure is defined on, in the arrays that it was made from."""
+
+
+def estimate(measure: Measure, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
+    """Compute a measure with its interval.
+
+    Args:
+        measure: the measure.
+        groups: the images of the m cases that the measure is defined on; None if they are independent.
+        confidence: of the two-sided interval.
+
+    Returns: the metric.
+    """
+    if isinstance(measure, Values):
+        return proportion(measure.values, groups, confidence)
+    if isinstance(measure, Smaller):
+        return smaller(measure.first, measure.second, groups, confidence)
+    return area(measure.positive, measure.negative, groups, confidence)
 
 
 def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatArray:
-    """Whether each score that should be higher is.
+    """Compare each score that should be higher with the one that should be lower.
 
     Args:
         better: shape (n,), the scores that should be higher.
         worse: shape (n,), the scores that should be lower.
-        ties: what an exact tie counts: 0, 1/2 or 1.
+        ties: what an exact tie counts: ``strict`` 0, ``half`` 1/2, ``credit`` 1.
 
-    Returns: shape (n,), 1.0 where ``better > worse``, 0.0 where it is lower, and the tie's worth where they are equal.
-    Raises: ValueError where a score is NaN.
+    Returns: shape (n,), 1.0 if ``better > worse``, 0.0 if ``better < worse``, and what a tie counts if they are equal.
+    Raises: ValueError if a score is NaN.
 
     >>> wins(np.array([2.0, 1.0, 1.0]), np.array([1.0, 1.0, 2.0])).tolist()
     [1.0, 0.0, 0.0]
     """
     if bool(np.isnan(better).any() or np.isnan(worse).any()):
-        raise ValueError("a score is NaN: a case without a score is unscored and must not reach a metric")
+        raise ValueError("a score is NaN: expected numbers; leave out the cases without a score, which are unscored")
     return np.where(better == worse, _TIE[ties], (better > worse).astype(np.float64))

@@ -1,7 +1,7 @@
-"""Metrics as other code or formulas have them, where that differs from the definitions used here; off by default.
+"""Other definitions of some metrics, from released code or printed formulas; they are off by default.
 
-People have published such figures, so a run can be asked for them by the variant's name; each is named after what it is
-and where it comes from, ``cons@carets_release``, so that nobody takes it for the metric itself.
+Published figures use these definitions, so ``--protocol`` can ask for them. The name of such a metric says where its
+definition comes from, as in ``cons@carets_release``, so that it cannot be mistaken for the metric itself.
 """
 
 from __future__ import annotations
@@ -18,114 +18,123 @@ from vlgate.metrics.measures import Measure, Values, wins
 from vlgate.types import FloatArray
 
 BoolArray = NDArray[np.bool_]
+Texts = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The judged cases of one table as arrays, in the table's order; a variant uses those that its shape has.
+    """The n judged cases of one task as arrays, in the task's order; those that the shape does not have are empty.
 
-    ``scores`` (n, k), of a case's matches; ``right`` (n, 2), whether the answers to the original and to the perturbed
-    question are right, and ``consistent`` (n,), whether they relate as they should, as ``cons`` counts it; ``files``
-    (n,), the file that each case was read from, of one table's files the first one first.
+    ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, 2), are the answers to the original and to
+    the perturbed question as the model gave them, None for a tie between choices, and ``truths``, of the same shape,
+    the right answers. ``files``, shape (n,), is the file that each case was read from, in the order in which the task
+    reads its files.
     """
 
     scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    right: BoolArray = field(default_factory=lambda: np.empty((0, 2), dtype=bool))
-    consistent: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    answers: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
+    truths: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
     files: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=str))
 
 
 Rule = Callable[[Evidence], Mapping[str, Measure]]
-"""From evidence of at least one case to measures, by the plain names of the metrics."""
+"""A function from the evidence of at least one case to measures, by the names of the metrics without the variant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """Some metrics, otherwise defined: on which tables, by which rule, and in which words a report says so.
+    """Another definition of some metrics.
 
-    ``rules`` are by pattern of table ids; the first that fits a table holds. Each gives all of ``metrics``.
+    ``about`` describes it in a report. ``rules`` maps patterns of task ids to rules; the first pattern that matches a
+    task applies. Every rule gives all of ``metrics``.
     """
 
     about: str
     metrics: tuple[str, ...]
     rules: Mapping[str, Rule]
 
-    def rule(self, table: str) -> Rule | None:
-        """The rule for a table, by its id; None where the variant has nothing to say of it."""
-        return next((rule for pattern, rule in self.rules.items() if fnmatchcase(table, pattern)), None)
+    def rule(self, task: str) -> Rule | None:
+        """Return the rule for a task, given by its id; None if the variant does not apply to it."""
+        return next((rule for pattern, rule in self.rules.items() if fnmatchcase(task, pattern)), None)
 
 
-def names(variants: Collection[str], table: str) -> tuple[str, ...]:
-    """The names of the metrics that some variants give for a table, in the order of ``VARIANTS``.
+def names(variants: Collection[str], task: str) -> tuple[str, ...]:
+    """Return the names of the metrics that some variants give for a task, in the order of ``VARIANTS``.
 
-    Other names are passed over: the option that takes variants takes ways to read a benchmark, too, and checks both.
+    Names that are not variants are ignored: ``--protocol`` also takes ways to read a benchmark, and checks all names.
 
     >>> names(["carets_release"], "carets/order-inv")
     ('cons@carets_release', 'c_acc@carets_release')
     """
-    applying = _applying(variants, table)
+    applying = _applying(variants, task)
     return tuple(f"{metric}@{name}" for name, variant in applying.items() for metric in variant.metrics)
 
 
-def measures(variants: Collection[str], table: str, evidence: Evidence) -> dict[str, Measure]:
-    """The metrics that some variants give for the cases of a table, as ``<metric>@<variant>``.
+def measures(variants: Collection[str], task: str, evidence: Evidence) -> dict[str, Measure]:
+    """Compute the metrics that some variants give for the cases of a task, as ``<metric>@<variant>``.
 
     Args:
-        variants: by name; other names are passed over.
-        table: its id.
-        evidence: of at least one case, all judged.
+        variants: the names of the variants; other names are ignored.
+        task: the id of the task.
+        evidence: of at least one judged case.
 
-    Returns: a measure a metric; none where no variant applies to the table. A measure's ``rows`` are the cases that it
-        counts, which may be some of them only.
-    Raises: ValueError where a score is NaN.
+    Returns: one measure per metric; empty if no variant applies to the task. The ``rows`` of a measure are the cases
+        that it counts, which can be a part of them.
+    Raises: ValueError if a score is NaN.
     """
     found: dict[str, Measure] = {}
-    for name, variant in _applying(variants, table).items():
-        if rule := variant.rule(table):
+    for name, variant in _applying(variants, task).items():
+        if rule := variant.rule(task):
             found |= {f"{metric}@{name}": measure for metric, measure in rule(evidence).items()}
     return found
 
 
 def carets_invariance(evidence: Evidence) -> dict[str, Measure]:
-    """CARETS' released code on an invariance test: both metrics are over the last of the test's files only."""
-    return _of_last_file(evidence, evidence.consistent, evidence.right[:, 0] & evidence.right[:, 1])
+    """Compute ``cons`` and ``c_acc`` of an invariance test as CARETS' released code does: over its last file only.
+
+    The released code compares texts exactly: "Yes." is neither right nor consistent with "yes".
+    """
+    right = _right(evidence)
+    return _of_last_file(evidence, _said_twice(evidence, same=True), right[:, 0] & right[:, 1])
 
 
 def carets_ontological(evidence: Evidence) -> dict[str, Measure]:
-    """CARETS' released code on the ontological test: consistent, too, is each pair whose first answer is wrong."""
-    return _of_last_file(
-        evidence, evidence.consistent | ~evidence.right[:, 0], evidence.right[:, 0] & evidence.right[:, 1]
-    )
+    """Compute both metrics of the ontological test as CARETS' released code does.
+
+    It also counts every pair whose first answer is wrong as consistent.
+    """
+    right = _right(evidence)
+    return _of_last_file(evidence, _said_twice(evidence, same=True) | ~right[:, 0], right[:, 0] & right[:, 1])
 
 
 def carets_directional(evidence: Evidence) -> dict[str, Measure]:
-    """CARETS' released code on a directional test: ``c_acc`` never sets the second answer beside its truth.
+    """Compute both metrics of a directional test as CARETS' released code does.
 
-    It counts a pair whose first answer is right and whose second is another one. The second may be neither the truth
-    nor an answer at all; where all answers are yes or no this is the paper's ``c_acc``.
+    Its ``c_acc`` does not compare the second answer with the truth: it counts a pair if the first answer is right and
+    the second answer is a different one. If all answers are "yes" or "no", this equals the paper's ``c_acc``.
     """
-    return _of_last_file(evidence, evidence.consistent, evidence.right[:, 0] & evidence.consistent)
+    consistent = _said_twice(evidence, same=False)
+    return _of_last_file(evidence, consistent, _right(evidence)[:, 0] & consistent)
 
 
 def valse_paper(evidence: Evidence) -> dict[str, Measure]:
-    """VALSE's ``acc_r`` as its formula has it (appendix B): a tie is right, and the divisor is ``|C| + |F|``.
+    """Compute VALSE's ``acc_r`` by the formula of its appendix B: a tie is right, and the divisor is ``|C| + |F|``.
 
-    With one foil a caption it is at most 1/2, while the paper's tables and code have the strict share of pairs.
+    With one foil per caption the value is at most 1/2. The paper's tables and code use the strict share of pairs.
     """
     values = wins(evidence.scores[:, 0], evidence.scores[:, 1], "credit") / 2
     return {"acc_r": Values(values=values, rows=np.arange(len(values)))}
 
 
 def bla_volta(evidence: Evidence) -> dict[str, Measure]:
-    """BLA's metrics from ranks as the released code for the VOLTA models makes them, by ``argsort`` of the scores.
+    """Compute BLA's metrics from ranks as the released code for the VOLTA models does, by ``argsort`` of the scores.
 
-    Of sentences that tie the later one has the better rank, and the false sentences come last: a model that gives all
-    of them one score has a set error of 1, and a sentence accuracy and set accuracy of 0.
-
-    ``scores``: shape (n, 4), of true_1, true_2, false_1 and false_2.
+    If sentences tie, the later one has the better rank, and the false sentences come last. So a model with one score
+    for all sentences has a set error of 1, and a sentence accuracy and set accuracy of 0. The scores have shape (n, 4),
+    for true_1, true_2, false_1 and false_2.
     """
     if bool(np.isnan(evidence.scores).any()):
-        raise ValueError("a score is NaN: a case without a score is unscored and must not reach a metric")
+        raise ValueError("a score is NaN: expected numbers; leave out the cases without a score, which are unscored")
     order = np.argsort(evidence.scores, axis=1, kind="stable")
     upper = np.argsort(order, axis=1, kind="stable") >= 2
     found = {
@@ -140,7 +149,8 @@ def bla_volta(evidence: Evidence) -> dict[str, Measure]:
 VARIANTS: Mapping[str, Variant] = MappingProxyType(
     {
         "carets_release": Variant(
-            about="as the released code of CARETS has it: the last file of each test only, and looser checks",
+            about="cons and c_acc as in the released code of CARETS: the last file of each test only, exact texts, "
+            "looser checks; groups the files as carets_default_yml does",
             metrics=("cons", "c_acc"),
             rules={
                 "carets/ontological-inv": carets_ontological,
@@ -149,22 +159,33 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
             },
         ),
         "valse_paper_ties": Variant(
-            about="by the formula of VALSE's appendix B: ties are right, and the divisor counts captions and foils",
+            about="acc_r by the formula of VALSE's appendix B: ties are right, the divisor counts captions and foils",
             metrics=("acc_r",),
             rules={"valse/*": valse_paper},
         ),
         "bla_volta": Variant(
-            about="as BLA's released code for the VOLTA models ranks: of sentences that tie the later one is above",
+            about="ranks as in BLA's released code for the VOLTA models: of two tied sentences, the later is above",
             metrics=("sen_acc", "set_acc", "set_error"),
             rules={"bla/*": bla_volta},
         ),
     },
 )
-"""The variants by the name that ``--protocol`` takes."""
+"""The variants, by the names that ``--protocol`` accepts."""
 
 
-def _applying(variants: Collection[str], table: str) -> dict[str, Variant]:
-    return {name: VARIANTS[name] for name in VARIANTS if name in variants and VARIANTS[name].rule(table)}
+def _applying(variants: Collection[str], task: str) -> dict[str, Variant]:
+    return {name: VARIANTS[name] for name in VARIANTS if name in variants and VARIANTS[name].rule(task)}
+
+
+def _right(evidence: Evidence) -> BoolArray:
+    return np.asarray(evidence.answers == evidence.truths, dtype=np.bool_)
+
+
+def _said_twice(evidence: Evidence, *, same: bool) -> BoolArray:
+    """Whether both answers are the same text, or different texts; a tie is neither."""
+    first, second = evidence.answers.T
+    given = np.array([None not in row for row in evidence.answers.tolist()], dtype=np.bool_)
+    return np.asarray((first == second) == same, dtype=np.bool_) & given
 
 
 def _of_last_file(evidence: Evidence, consistent: BoolArray, both: BoolArray) -> dict[str, Measure]:

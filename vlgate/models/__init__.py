@@ -1,8 +1,8 @@
-"""Models: the registered ones, other people's callables, and what loads them; nothing here knows of scoring."""
+"""Load models: registered ones, those of installed packages, and the user's own callables. Nothing here scores."""
 
 from __future__ import annotations
 
-from vlgate.models.registered import REGISTRY
-from vlgate.models.registry import LoadedModel, check, load
+from vlgate.models.loading.registered import registered
+from vlgate.models.loading.registry import LoadedModel, check, load
 
-__all__ = ["REGISTRY", "LoadedModel", "check", "load"]
+__all__ = ["LoadedModel", "check", "load", "registered"]

@@ -1,4 +1,4 @@
-"""The pytest plugin: each hook is one line that hands over to the run."""
+"""The pytest plugin: each hook is one line that calls the run."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ import pytest
 
 from vlgate.plugin import arguments, settings
 from vlgate.plugin.run import Run
-from vlgate.plugin.searches import SHRINK, SearchHooks
+from vlgate.plugin.search_hooks import SearchHooks
+from vlgate.plugin.searches import SHRINK
 from vlgate.types import CAPABILITIES
 
 pytest_plugins = ["vlgate.fixtures.session"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, in one group."""
+    """Add the options in one group."""
     settings.add(parser)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Start again where pytest took the folder of an option for a test path."""
+    """Start the session again if pytest took the folder of an option for a test path."""
     return arguments.start_again(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the hooks of this session."""
+    """Register the markers and the hooks of this session."""
     for capability in CAPABILITIES:
-        config.addinivalue_line("markers", f"{capability}: asks a model for this capability, one batch of cases a test")
-    config.addinivalue_line("markers", f"{SHRINK}: finds the smallest change that breaks a case; run by -m shrink")
+        config.addinivalue_line("markers", f"{capability}: tests a model's {capability} on one batch of cases per test")
+    config.addinivalue_line("markers", f"{SHRINK}: finds the smallest change that breaks a case; run with -m shrink")
     run = Run(config)
     config.pluginmanager.register(Hooks(run), "vlgate-run")
     if run.searches:
@@ -40,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Let torch take its own objects down: frozen ones would be reported as leaks when Python ends."""
+    """Unfreeze the objects of torch, which would otherwise be reported as leaks at the end."""
     if "torch" in sys.modules:
         gc.unfreeze()
 
@@ -57,31 +58,32 @@ class Hooks:
         self.run.start()
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make an item of each batch of the test's capability."""
+        """Make one item per batch of the test's capability."""
         self.run.parametrize(metafunc)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, obj: object) -> list[pytest.Item] | None:
-        """Make nothing of the test of a capability that this run has no table of."""
+        """Make no item of a test if this run has no task of its capability."""
         return [] if self.run.idle(obj) else None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note which cases are selected, where this process collects."""
+        """Note which cases are selected, if this process collects them."""
         self.run.expect([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Note which cases are selected, where the workers collect."""
+        """Note which cases are selected, if the workers collect them."""
         self.run.expect(ids)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Hear from a worker what its model was."""
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take the description of its model from a worker, and note if the worker crashed."""
+        self.run.ending.down(node, error)
         self.run.meet(getattr(node, "workeroutput", {}))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Show Allure what was asked and missed, whatever became of the test."""
+        """Show Allure what was asked and missed, whether the test passes or fails."""
         try:
             return (yield)
         finally:
@@ -91,12 +93,12 @@ class Hooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send the cases' rows along with the report, to the process that the user started."""
+        """Attach the replies to the report, which goes to the process that the user started."""
         return self.run.attach(item, call, (yield))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the rows, in the process that the user started."""
+        """Collect the replies, in the process that the user started."""
         self.run.collect(report)
 
     @pytest.hookimpl(tryfirst=True)

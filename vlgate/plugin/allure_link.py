@@ -1,4 +1,4 @@
-"""The bridge to Allure, where ``--alluredir`` asks for it; without allure-pytest nothing here is imported."""
+"""The connection to Allure, if ``--alluredir`` asks for it; otherwise allure is not imported."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.types import Batch, Decision, Verdict
+from vlgate.run.model_card import ModelCard
+from vlgate.run.results import RunResult
+from vlgate.types import Batch, Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
 
 def connect(config: pytest.Config) -> Any:
-    """The module that writes to Allure and the record of missed cases, or None where Allure is not asked for."""
+    """Register the object that marks missed cases in Allure, and return it; None if Allure is not asked for."""
     if not config.getoption("allure_report_dir", None):
         return None
     import allure_commons
@@ -30,23 +32,25 @@ def connect(config: pytest.Config) -> Any:
 
 
 def show(missed: Any, name: str, batch: Batch, verdicts: Sequence[Verdict]) -> None:
-    """Show one test's cases."""
+    """Show the cases of one test."""
     from vlgate.report import allure
 
     allure.show(name, batch, verdicts, missed)
 
 
 def show_search(missed: Any, name: str, batch: Batch, search: Search) -> None:
-    """Show one test's search."""
+    """Show the search of one test."""
     from vlgate.report import allure
 
     allure.show_search(name, batch, search, missed)
 
 
-def show_gates(config: pytest.Config, decisions: Sequence[Decision]) -> None:
-    """Show the gates, and explain the status of missed cases."""
+def show_result(config: pytest.Config, run: RunResult, model: ModelCard) -> None:
+    """Show the gates, and write the table of figures and the categories that explain the status of missed cases."""
     from vlgate.report import allure
 
-    allure.show_gates(decisions)
+    allure.show_gates(run.decisions)
     folder = config.invocation_params.dir / Path(config.getoption("allure_report_dir"))
+    properties = allure.environment(run, model).encode("latin-1", "backslashreplace")
+    (folder / "environment.properties").write_bytes(properties)
     (folder / "categories.json").write_text(json.dumps(allure.CATEGORIES), encoding="utf-8")

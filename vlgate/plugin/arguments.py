@@ -1,9 +1,9 @@
-"""A folder given as ``--data DIR``, with a space, must not be taken for a test path.
+"""Join ``--data DIR`` to ``--data=DIR``, so that pytest does not take the folder for a test path.
 
-Pytest settles the rootdir and its ini file before it loads plugins. At that time ``--data`` is unknown to it, and an
-existing ``DIR`` behind it looks like a path to collect from: the rootdir becomes an ancestor of it, ``testpaths`` is
-lost, and the user's other tests run instead of the suite. With ``--data=DIR`` none of this happens, so a session that
-was started with a space is started again with an equals sign.
+pytest determines the rootdir and the ini file before it loads plugins. At that time it does not know ``--data``, and an
+existing ``DIR`` after it looks like a path to collect from: the rootdir becomes an ancestor of it, ``testpaths`` is
+ignored, and the user's other tests run instead of the suite. This does not happen with ``--data=DIR``, so a session
+that was started with a space is started again with an equals sign.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from vlgate.plugin.settings import SETTINGS
 
 
 def joined(args: Sequence[str], folder: Path) -> list[str]:
-    """The same arguments, with ``--option=value`` for each of our options whose value is, or will be, a path.
+    """Return the arguments with ``--option=value`` for each of our options whose value is, or will be, a path.
 
-    The folder of results is made while the session starts, and xdist's workers would meet it as a path.
+    The folder of results counts as a path: it is made while the session starts, before the workers of xdist do.
 
     Args:
-        args: as the user gave them.
-        folder: where the user started.
+        args: the arguments of the user.
+        folder: the folder that the user started in.
 
-    Returns: a new list; equal to ``args`` where nothing is to be joined.
+    Returns: a new list; it equals ``args`` if there is nothing to join.
     """
-    ours = {f"--{setting.name}" for setting in SETTINGS}
+    ours = {f"--{setting.name}" for setting in SETTINGS if not setting.flag}
     found: list[str] = []
     for arg in args:
         if found and found[-1] in ours and (found[-1] == "--results" or (folder / arg).exists()):
@@ -40,9 +40,9 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
 
 
 def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Run the session with joined arguments where that makes a difference; None where it does not.
+    """Run the session with joined arguments and return its exit status; None if there is nothing to join.
 
-    ``PYTEST_ADDOPTS`` is joined too; it stays so, for the workers of xdist read it again.
+    ``PYTEST_ADDOPTS`` is joined too, and is not restored, because the workers of xdist read it again.
     """
     folder = config.invocation_params.dir
     given, added = list(config.invocation_params.args), shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))

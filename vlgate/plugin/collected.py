@@ -1,85 +1,97 @@
-"""What has come in from the tests, by the id of each test: the one place that knows which case was replied to."""
+"""What the tests reported, by the id of each test; no other module knows which cases have a reply."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pytest
 
-from vlgate.judging import judge
-from vlgate.plugin.rows import Rows, unpack, unreplied
-from vlgate.types import Batch, Decision, Gate, Table, Verdict
+from vlgate.errors import printable
+from vlgate.judging.verdicts import judge
+from vlgate.run.held import other_data
+from vlgate.run.rows import Rows, unpack, unreplied
+from vlgate.types import Batch, Decision, Gate, Task, Verdict
 
 
 class Collected:
     """The selected tests with their batches, and the rows, verdicts or failures that they reported."""
 
     def __init__(self) -> None:
-        """Nothing is selected yet."""
+        """Start without any selected test."""
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
         self.verdicts: dict[str, Sequence[Verdict]] = {}
         self.failures: dict[str, str] = {}
         self.strays: list[str] = []
+        self.others: list[str] = []
 
     def expect(self, nodeids: Iterable[str], batches: Mapping[str, Batch]) -> None:
-        """Note the selected tests; each worker of xdist reports the same ones."""
+        """Note the selected tests; all workers of xdist report the same ones."""
         for nodeid in nodeids:
             name = batch_name(nodeid)
             if name in batches:
                 self.expected[nodeid] = batches[name]
 
-    def take(self, report: pytest.TestReport) -> int:
-        """Keep a report's rows, or the reason why there are none.
+    def take(self, report: pytest.TestReport, plan: Callable[[], str]) -> int:
+        """Keep the rows of a report, or the reason why there are none.
 
-        Returns: how many cases the report settles, for the count.
+        Rows from another process are kept only if they carry the digest that ``plan`` returns.
+
+        Returns: the number of cases that are done with this report, for the progress count.
         """
         rows = rows_of(report)
         if report.nodeid not in self.expected:
             self.strays += [report.nodeid] if rows is not None else []
             return 0
         known = report.nodeid in self.rows or report.nodeid in self.failures
-        if rows is not None:
+        if rows is not None and rows["plan"] and rows["plan"] != plan():
+            self.others.append(_sender(report))
+            self.failures.setdefault(report.nodeid, other_data(_sender(report)).why)
+        elif rows is not None:
             self.rows[report.nodeid] = rows
         elif report.failed and report.nodeid not in self.rows:
             self.failures.setdefault(report.nodeid, _last_line(report))
-        settles = rows is not None or report.failed
-        return len(self.expected[report.nodeid].positions) if settles and not known else 0
+        done = rows is not None or report.failed
+        return len(self.expected[report.nodeid].positions) if done and not known else 0
 
-    def of_table(self, table: Table) -> list[Verdict]:
-        """The verdicts of a table's selected cases, in the table's order."""
+    def unreported(self, nodeid: str) -> bool:
+        """Whether a test has reported neither rows nor a failure."""
+        return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
+
+    def of_task(self, task: Task) -> list[Verdict]:
+        """Return the verdicts of a task's selected cases, in the task's order."""
         found: dict[int, Verdict] = {}
         for nodeid, batch in self.expected.items():
-            if batch.table.id == table.id:
+            if batch.task.id == task.id:
                 found.update(zip(batch.positions, self._of_test(nodeid, batch), strict=True))
         return [found[position] for position in sorted(found)]
 
     def objections(self) -> list[Decision]:
-        """What must not be passed over: two tests that ask the same cases, and rows from a test nobody selected."""
+        """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
         found: dict[str, str] = {}
         for nodeid, batch in self.expected.items():
-            first = asked.setdefault((batch.table.id, batch.positions), nodeid)
+            first = asked.setdefault((batch.task.id, batch.positions), nodeid)
             if first != nodeid:
-                found[batch.table.id] = f"two tests ask the same cases, and one must be left out: {first} and {nodeid}"
+                found[batch.task.id] = f"two tests ask the same cases: {first} and {nodeid}; leave one of them out"
         for nodeid in self.strays:
-            found["?"] = f"{nodeid} reported replies that were not expected of it"
-        return [
-            Decision(gate=Gate(table=table, metric="asked-once"), outcome="fail", why=why)
-            for table, why in found.items()
+            found["?"] = f"the test {nodeid} reported replies, but it was not among the collected tests"
+        twice = [
+            Decision(gate=Gate(task=task, metric="asked-once"), outcome="fail", why=why) for task, why in found.items()
         ]
+        return [*twice, *([other_data(", ".join(sorted(set(self.others))))] if self.others else [])]
 
     def _of_test(self, nodeid: str, batch: Batch) -> Sequence[Verdict]:
-        """A batch's verdicts: those of this process, or judged again here from another's replies."""
+        """The verdicts of a batch: those of this process, or judged again here from the replies of a worker."""
         if nodeid in self.verdicts:
             return self.verdicts[nodeid]
         rows = self.rows.get(nodeid)
-        why = self.failures.get(nodeid, "the run ended before it was asked")
+        why = self.failures.get(nodeid, "the run ended before this case was asked")
         return judge(batch, unreplied(batch, why) if rows is None else unpack(rows, batch))
 
 
 def batch_name(nodeid: str) -> str:
-    """What stands in the brackets of a test's id: the name of its batch.
+    """Return the text in the brackets of a test's id, which is the name of its batch.
 
     >>> batch_name("work[1]/tests_vl/test_foil.py::test_foil[valse/existence:0-255]")
     'valse/existence:0-255'
@@ -89,12 +101,17 @@ def batch_name(nodeid: str) -> str:
 
 
 def rows_of(report: pytest.TestReport) -> Rows | None:
-    """The rows that a report carries, where it does."""
+    """Return the rows that are attached to a report, None if there are none."""
     rows: Rows | None = getattr(report, "vlgate_rows", None)
     return rows
+
+
+def _sender(report: pytest.TestReport) -> str:
+    """The name of the worker that a report comes from."""
+    return f"the worker {getattr(report, 'worker_id', '?')}"
 
 
 def _last_line(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(report.longrepr) if crash is None else str(crash.message)
-    return message.strip().splitlines()[-1] if message.strip() else "the test failed without a message"
+    return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"

@@ -1,4 +1,4 @@
-"""The gates as tests of their own, so that the terminal, JUnit and the exit status all say the same."""
+"""Each gate as a test of its own, so that the terminal, JUnit and the exit status agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Crash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """A failure that is a sentence: pytest prints it in full, and after the name in the short summary."""
+    """A failure that consists of a sentence, which pytest prints in full and in the short summary."""
 
     text: str
     reprcrash: _Crash
@@ -35,7 +35,7 @@ class _Sentence:
 
 
 def gate_report(decision: Decision) -> pytest.TestReport:
-    """A test report of one gate: passed, failed (inconclusive too, since it does not pass), or skipped when not run."""
+    """Return the test report of one gate: passed, failed (also if it is inconclusive), or skipped if it was not run."""
     gate = decision.gate
     nodeid = f"{FILE}::{gate.id}"
     text = f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else "")

@@ -1,4 +1,4 @@
-"""What the user gave, on the command line, in the ini file or in the environment, as one ``Options`` record."""
+"""Read the settings of the command line, the ini file and the environment into one ``Options`` record."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 
 import pytest
 
-from vlgate.options import DEFAULT_MODEL, Options
 from vlgate.plugin.settings import SETTINGS, Setting
+from vlgate.run.options import DEFAULT_MODEL, Options
 
 T = TypeVar("T")
 SUITE = "tests_vl"
 
 
 def read(config: pytest.Config) -> Options:
-    """All settings of a session: the command line's first, then the ini file's, then the environment's.
+    """Read all settings of a session: from the command line, or else the ini file, or else the environment.
 
-    Raises: pytest.UsageError where a value does not fit; it names the option.
+    Raises: pytest.UsageError, which names the option, if a value cannot be used.
     """
     given = {setting.name: _given(config, setting) for setting in SETTINGS}
     model = str(given["model"] or DEFAULT_MODEL)
@@ -35,8 +35,9 @@ def read(config: pytest.Config) -> Options:
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
-        thresholds=_thresholds(config, given["thresholds"]),
-        results=_base(config, "results") / str(given["results"] or _folder_name(model)),
+        thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
+        results=_results(config, given["results"], model),
+        overwrite=_flag(given["overwrite"], default=False),
         device=str(given["device"] or "auto"),
         dtype=str(given["dtype"] or "float32"),
         compiled=_choice(given, "compile", "off") == "on",
@@ -47,25 +48,36 @@ def read(config: pytest.Config) -> Options:
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
         shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
+        require_gates=_flag(given["require-gates"], os.environ.get("CI", "").lower() not in {"", "0", "false"}),
     )
 
 
 def _given(config: pytest.Config, setting: Setting) -> Any:
     option = config.getoption(setting.dest, None)
-    return option if option is not None else config.getini(setting.ini)
+    if option is not None:
+        return option
+    try:
+        return config.getini(setting.ini)
+    except (ValueError, pytest.UsageError) as error:
+        raise pytest.UsageError(f"{setting.ini} in the ini file: {error}; expected true or false") from None
 
 
 def _base(config: pytest.Config, name: str) -> Path:
-    """Where a path is relative to: the folder where the user started, or of the ini file that it stands in."""
+    """The folder that a path is relative to: that of the ini file which holds it, or the one the user started in."""
     setting = next(setting for setting in SETTINGS if setting.name == name)
     from_ini = config.getoption(setting.dest, None) is None and config.getini(setting.ini)
     return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
 
 
 def asks_for_suite(config: pytest.Config) -> bool:
-    """Whether the session is one of the suite, as far as its arguments tell before anything is collected."""
+    """Whether the arguments ask for the suite: known before anything is collected."""
     if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS):
         return True
+    return names_suite(config)
+
+
+def names_suite(config: pytest.Config) -> bool:
+    """Whether the paths of the command line name the suite, or a folder that holds it."""
     places = [arg.split("::")[0] for arg in config.args]
     return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
 
@@ -75,7 +87,7 @@ def _list(value: Any) -> list[str]:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    return tuple(name for entry in _list(value) for name in entry.split(",") if name)
+    return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
 
 
 def _data(value: Any) -> list[str]:
@@ -86,8 +98,12 @@ def _choice(given: dict[str, Any], name: str, default: str) -> Any:
     choices = next(setting.choices for setting in SETTINGS if setting.name == name)
     value = given[name] or default
     if value not in choices:
-        raise pytest.UsageError(f"--{name} {value}: expected one of {', '.join(choices)}")
+        raise pytest.UsageError(f"--{name}={value}: expected one of {', '.join(choices)}")
     return value
+
+
+def _flag(value: bool | None, default: bool) -> bool:
+    return default if value is None else value
 
 
 def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, default: T) -> T:
@@ -96,7 +112,7 @@ def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, d
     try:
         return parse(str(value))
     except ValueError:
-        raise pytest.UsageError(f"{option} {value}: expected {expected}") from None
+        raise pytest.UsageError(f"{option}={value}: expected {expected}") from None
 
 
 def _positive(text: str) -> int:
@@ -114,15 +130,28 @@ def _pairs(text: str) -> int | None:
     return None if text == "paper" else _positive(text)
 
 
-def _thresholds(config: pytest.Config, given: Any) -> Path:
+def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
+    """The thresholds file; the shipped one only for a run of the embedded ``scenes``, None if there is no other."""
     if given:
         return _base(config, "thresholds") / str(given)
-    own = config.rootpath / "thresholds.toml"
     package = Path(__file__).parents[1]
-    places = (own, package / "thresholds.toml", package.parent / "thresholds.toml")
-    return next((place for place in places if place.is_file()), own)
+    shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
+    own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
+    return next((place for place in (*own, *shipped) if place.is_file()), None)
 
 
-def _folder_name(model: str) -> str:
-    time = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    return f"results/{time}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
+def _results(config: pytest.Config, given: Any, model: str) -> Path:
+    """The folder that the user names, or a new one of this time and model."""
+    base = _base(config, "results")
+    if given:
+        return base / str(given)
+    name = f"results/{time_name()}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
+    number, found = 2, base / name
+    while found.exists():  # the folder of a run that started in the same second
+        number, found = number + 1, base / f"{name}-{number}"
+    return found
+
+
+def time_name() -> str:
+    """Return the current time as the beginning of a folder's name."""
+    return datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")

@@ -1,4 +1,4 @@
-"""What a test writes its verdicts into."""
+"""The objects that a test gives its verdicts, or its search, to."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.options import Options
+from vlgate.run.options import Options
 from vlgate.types import Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
-_SHOWN = 5  # reasons in a failure's message
+_SHOWN = 5  # the most reasons in a failure's message
 VERDICTS = pytest.StashKey[Sequence[Verdict]]()
 SEARCH = pytest.StashKey["Search"]()
 
 
 class ItemLedger:
-    """Keeps one item's verdicts for the process that judges the gates."""
+    """Keeps the verdicts of one item for the process that judges the gates."""
 
-    def __init__(self, item: pytest.Item, asked: Callable[[], bool]) -> None:
-        """Write to ``item``, whose report takes the verdicts along; ``asked`` says whether the model was loaded."""
+    def __init__(self, item: pytest.Item, given: Callable[[], object]) -> None:
+        """Write to ``item``, whose report carries the verdicts; ``given`` returns what the fixture ``model`` gave."""
         self.item = item
-        self.asked = asked
+        self.given = given
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Keep the verdicts; the test fails where a case could not be scored, and is skipped where all were left out.
+        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out.
 
-        A case that the model got wrong is a result, not a failure.
+        A case that the model gets wrong is a result, not a failure.
         """
-        _check_asked(self.asked)
+        _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
         unscored = [verdict for verdict in verdicts if verdict.state == "unscored"]
         if unscored:
@@ -40,34 +40,36 @@ class ItemLedger:
             head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
             pytest.fail("\n".join([head, *reasons, *more]) if len(verdicts) > 1 else reasons[0], pytrace=False)
         if all(verdict.state == "skipped" for verdict in verdicts):
-            pytest.skip("picture missing")
+            pytest.skip("image missing")
 
 
 class ItemSearch:
-    """How one item's case is searched, and where the search goes that its report takes along."""
+    """The settings of the search of one item's case, and the object that the test gives the search to."""
 
-    def __init__(self, item: pytest.Item, options: Options, asked: Callable[[], bool]) -> None:
-        """Write to ``item``; ``asked`` says whether the model was loaded."""
+    def __init__(self, item: pytest.Item, options: Options, given: Callable[[], object]) -> None:
+        """Write to ``item``; ``given`` returns what the fixture ``model`` gave."""
         self.item = item
         self.budget = options.shrink_budget
         self.seed = options.seed
-        self.asked = asked
+        self.given = given
 
     def record(self, search: Search) -> None:
-        """Keep what was found; the test fails where the case as it stands could not be scored.
+        """Keep the search; the test fails if the unchanged case could not be scored.
 
-        A change that breaks the case is a result, not a failure, and so is a case that is wrong as it stands. The test
-        is skipped where the case's picture was left out, or the model has no reply to any changed case.
+        A change that breaks the case is a result, not a failure; so is a case that is wrong without a change. The test
+        is skipped if the case's image was left out, or if the model has no reply to any changed case.
         """
-        _check_asked(self.asked)
+        _check_asked(self.item, self.given())
         self.item.stash[SEARCH] = search
         if search.ending == "unscored":
             pytest.fail(search.original.why, pytrace=False)
         if search.ending == "skipped":
-            pytest.skip(search.note or "picture missing")
+            pytest.skip(search.note or "image missing")
 
 
-def _check_asked(asked: Callable[[], bool]) -> None:
-    if not asked():
-        message = "the fixture 'model' is not vlgate's: a conftest has one of that name, and --model was never asked"
-        pytest.fail(f"{message}; rename that fixture", pytrace=False)
+def _check_asked(item: pytest.Item, given: object) -> None:
+    """Fail the test if its model is not the one that this plugin loaded: another one, or one that wraps it."""
+    used = getattr(item, "funcargs", {}).get("model", given)
+    if given is None or used is not given:
+        message = "the fixture 'model' is not vlgate's, so the replies are not those of the model of --model"
+        pytest.fail(f"{message}; a conftest.py defines a fixture of the same name: rename it", pytrace=False)

@@ -1,4 +1,4 @@
-"""A live count on long runs: a bar in a terminal, plain lines in a log."""
+"""The progress of a long run: a bar in a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _EVERY = 15.0  # seconds between two plain lines
 
 
 class Progress:
-    """Counts judged cases, and says how fast they come and how long the rest will take."""
+    """Counts judged cases, and shows their rate and the time that is left."""
 
     def __init__(self, reporter: Any, total: int, *, bar: bool) -> None:
-        """Count to ``total`` on pytest's terminal reporter; ``bar`` draws, otherwise lines are printed."""
+        """Count up to ``total`` on pytest's terminal reporter, with a bar if ``bar`` is true, otherwise with lines."""
         self.reporter = reporter
         self.total = total
         self.done = 0
@@ -21,7 +21,7 @@ class Progress:
 
     @property
     def draws(self) -> bool:
-        """True where a bar takes the place of pytest's letters."""
+        """Whether a bar replaces pytest's letters."""
         return self.bar is not None
 
     def advance(self, cases: int) -> None:
@@ -33,21 +33,21 @@ class Progress:
         now = monotonic()
         if now - self.last >= _EVERY and self.done < self.total:
             self.last = now
-            if self.reporter._tw.width_of_current_line:  # noqa: SLF001  # letters stand there
+            if self.reporter._tw.width_of_current_line:  # noqa: SLF001  # pytest's letters are on this line
                 self.reporter.write_line("")
             self.reporter.write_line(self.line(now - self.started))
 
     def line(self, seconds: float) -> str:
-        """The count in words, ``seconds`` after the start.
+        """Return the line to print ``seconds`` after the start.
 
-        Returns: as ``vlgate: 12,400 of 100,000 cases, 2,310 a second, 38 s left``.
+        For example ``vlgate: 12,400 of 100,000 cases, 2,310 per second, 38 s left``.
         """
         rate = self.done / max(seconds, 1e-9)
         left = (self.total - self.done) / rate if rate else float("inf")
-        return f"vlgate: {self.done:,} of {self.total:,} cases, {rate:,.0f} a second, {left:,.0f} s left"
+        return f"vlgate: {self.done:,} of {self.total:,} cases, {rate:,.0f} per second, {left:,.0f} s left"
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.bar is not None:
             self.bar.stop()
 
@@ -58,13 +58,13 @@ def _bar(reporter: Any, total: int) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Cases a second."""
+        """Cases per second."""
 
         def render(self, task: Task) -> Text:
-            """The rate in words."""
-            return Text(f"{task.speed or 0:,.0f} a second")
+            """Return the rate as text."""
+            return Text(f"{task.speed or 0:,.0f} per second")
 
-    # pytest's own writer holds the terminal, since standard output is captured during tests.
+    # Write to the file of pytest's own writer, because standard output is captured during tests.
     console = Console(file=reporter._tw._file, force_terminal=True)  # noqa: SLF001
     columns = (BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

@@ -1,4 +1,4 @@
-"""The state of one pytest session: what is asked, what was replied, what was decided."""
+"""The state of one pytest session: the plan, the replies and the decisions."""
 
 from __future__ import annotations
 
@@ -6,94 +6,62 @@ import gc
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
 from typing import Any
 
 import pytest
 
-from vlgate.ahead import ahead
-from vlgate.errors import VlgateError
-from vlgate.model_card import ModelCard
-from vlgate.models.registry import LoadedModel, check
-from vlgate.options import Options
-from vlgate.planning import Plan, make_plan
+from vlgate.checks.check import Check
+from vlgate.errors import VlgateError, printable
+from vlgate.inference.prefetch import prefetching
 from vlgate.plugin import allure_link, given
+from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
-from vlgate.plugin.finish import conclude, empty_results, reversed_score, unjudged, write_files
+from vlgate.plugin.ending import CHECKS_MISSING, NO_MODEL, Ending, flagged
+from vlgate.plugin.exits import ExitGuard
 from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
-from vlgate.plugin.loading import card_of, checks_of, load_model, merged
 from vlgate.plugin.progress import Progress
-from vlgate.plugin.rows import pack
-from vlgate.plugin.searches import SHRINK, check_hypothesis, only_searches, searches_wanted
+from vlgate.plugin.searches import SHRINK, only_searches
+from vlgate.report.folder import nothing_run, write_figures, write_rows
+from vlgate.report.rows import unit_line
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import results_line, terminal_table
-from vlgate.results import RunResult
-from vlgate.scoring import Scorer
+from vlgate.run.concluding import conclude, unjudged
+from vlgate.run.held import suspect_checks
+from vlgate.run.loading import card_of, checks_of, merged
+from vlgate.run.model_card import ModelCard, card_from
+from vlgate.run.planning import empty_lines
+from vlgate.run.results import RunResult
+from vlgate.run.rows import pack
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.registry import shapes
-from vlgate.thresholds import Thresholds, read_thresholds
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 _QUIET_END = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
 
 
-class Run:
+class Run(Asked):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Take the options; nothing is read or loaded yet."""
-        self.config = config
-        worker = getattr(config, "workerinput", None)
-        self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
+        """Keep the configuration; data and model are read and loaded later, if they are needed."""
+        super().__init__(config)
         self.collected = Collected()
-        self.searches = searches_wanted(config)
         self.shrunk: dict[str, Shrunk] = {}
         self.cards: list[ModelCard] = []
         self.result: RunResult | None = None
         self.progress: Progress | None = None
         self.announcing = False
+        self.ending = Ending()
+        self.exits = ExitGuard(self._uncapture)
+        self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
+        self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
         self.allure = allure_link.connect(config)
 
-    @cached_property
-    def options(self) -> Options:
-        """What the user asked for."""
-        return given.read(self.config)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The tables and batches, the same in every process."""
-        return make_plan(self.options)
-
-    @cached_property
-    def thresholds(self) -> Thresholds:
-        """The gates."""
-        return read_thresholds(self.options.thresholds, shapes(self.options.data))
-
-    @cached_property
-    def loaded(self) -> tuple[LoadedModel, Scorer]:
-        """The model, loaded on first use."""
-        return load_model(self.options, self.plan.tables, self.worker or 0)
-
-    @cached_property
-    def checked(self) -> bool:
-        """Everything that can be checked without the model, and the results folder emptied.
-
-        Raises: VlgateError where something does not fit.
-        """
-        check(self.options.model, folder=self.options.folder)
-        if self.searches:
-            check_hypothesis()
-        _ = self.thresholds, self.plan
-        gc.freeze()  # the tables stay to the end, and the collector need not walk them again and again
-        if self.worker is None and not self.config.option.collectonly:
-            empty_results(self.options.results)
-        return True
-
     def start(self) -> None:
-        """In the process that the user started, check before any worker begins.
+        """Check the options before any worker starts, in the process that the user started.
 
-        Raises: pytest.UsageError, which pytest prints as one line before it ends with status 4.
+        Raises: pytest.UsageError, which pytest prints as one line before it exits with status 4.
         """
         if self.worker is not None or not given.asks_for_suite(self.config):
             return
@@ -103,15 +71,16 @@ class Run:
             raise pytest.UsageError(str(error)) from None
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
-        """Make an item of each batch of the capability that the test is marked with."""
+        """Make one item per batch of the capability that the test is marked with."""
         capability = next((name for name in CAPABILITIES if metafunc.definition.get_closest_marker(name)), None)
         if "batch" not in metafunc.fixturenames or capability is None:
             return
         batches = self._batches(capability)
+        self.offered = True
         metafunc.parametrize("batch", list(batches.values()), ids=list(batches))
 
     def idle(self, test: object) -> bool:
-        """Whether a test function asks for a capability that this run has no batches of, or for an unwanted search."""
+        """Whether a test is for a capability without batches in this run, or for a search that was not asked for."""
         if not inspect.isfunction(test) or {"batch", "subject"}.isdisjoint(inspect.signature(test).parameters):
             return False
         names = {mark.name for mark in getattr(test, "pytestmark", [])}
@@ -121,49 +90,61 @@ class Run:
         return capability is not None and not self._batches(capability)
 
     def load_model(self, session: pytest.Session) -> Predictor:
-        """Load the model; where it cannot be had, one test says so and the run ends."""
+        """Load the model; if that fails, the first test says why and the run ends."""
+        if self.worker is None:
+            self.exits.start()
         try:
-            scorer = self.loaded[1]
+            predictor = self.loaded[1]
         except VlgateError as error:
-            session.shouldfail = f"no model: {error}"
-            pytest.fail(str(error), pytrace=False)
+            self.ending.no_model = printable(str(error))
+            session.shouldfail = f"no model: {self.ending.no_model}"
+            pytest.fail(self.ending.no_model, pytrace=False)
         batches = list(self.collected.expected.values())
         small = all(len(batch.positions) == 1 for batch in batches)
-        return ahead(scorer, batches) if self.worker is None and small else scorer
+        self.predictor = prefetching(predictor, batches) if self.worker is None and small else predictor
+        return self.predictor
 
     def ledger(self, item: pytest.Item) -> ItemLedger:
-        """Where a test's verdicts go."""
-        return ItemLedger(item, asked=lambda: "loaded" in self.__dict__)
+        """Return the object that a test gives its verdicts to."""
+        return ItemLedger(item, given=lambda: self.predictor)
 
     def search(self, item: pytest.Item) -> ItemSearch:
-        """How a test's case is searched, and where what was found goes."""
-        return ItemSearch(item, self.options, asked=lambda: "loaded" in self.__dict__)
+        """Return the settings of a test's search, which is also the object that the test gives the search to."""
+        return ItemSearch(item, self.options, given=lambda: self.predictor)
 
     def expect(self, nodeids: Sequence[str]) -> None:
         """Note the selected items, in the process that the user started."""
-        tables = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
-        if self.worker is None and not tables.isdisjoint(shapes(self.options.data)):
+        tasks = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
+        if self.worker is None and not tasks.isdisjoint(shapes(self.options.data)):
             self.collected.expect(nodeids, self.plan.batches)
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
-        """Put the rows of a scored batch onto its report."""
+        """Attach the replies of a scored batch to its report."""
         verdicts = item.stash.get(VERDICTS, None)
         if call.when == "call" and verdicts is not None:
-            vars(report)["vlgate_rows"] = pack(verdicts)
+            vars(report)["vlgate_rows"] = pack(verdicts, "" if self.worker is None else self.digest)
             if self.worker is None:
                 self.collected.verdicts[item.nodeid] = verdicts
+        if call.when == "setup" and self.ending.no_model and report.failed:
+            vars(report)[NO_MODEL] = self.ending.no_model
         return report
 
     def collect(self, report: pytest.TestReport) -> None:
-        """Keep a report's rows, in the process that the user started."""
-        cases = 0 if self.worker is not None else self.collected.take(report)
+        """Keep the replies of a report, in the process that the user started."""
+        self.ending.no_model = self.ending.no_model or flagged(report)
+        rows = rows_of(report)
+        if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
+            self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
+        cases = 0 if self.worker is not None else self.collected.take(report, lambda: self.digest)
         if cases:
             self._count(cases)
 
     def status(self, report: pytest.TestReport) -> object:
-        """``missed`` for a scored batch in which the model was wrong; no letter where a bar is drawn."""
+        """Return the status ``missed`` for a scored batch in which the model was wrong; no letter if a bar is drawn."""
+        if flagged(report):  # one line at the end says so, not one error per test
+            return "", "", ""
         rows, quiet = rows_of(report), self.config.get_verbosity() <= 0
-        if self.announcing and quiet:  # gates are listed at the end; letters past 100 % would say nothing
+        if self.announcing and quiet:  # the gates are listed at the end, and their letters would follow the 100 %
             return report.outcome, "", ""
         if rows is None or not report.passed:
             return None
@@ -174,39 +155,50 @@ class Run:
         return "missed", "" if hidden else "m", "" if hidden else (word, {"yellow": True})
 
     def show(self, item: pytest.Item) -> None:
-        """Give Allure the labels, pictures, texts and scores of a batch, where Allure is asked for."""
+        """Give Allure the labels, images, texts and scores of a batch, if Allure is asked for."""
         batch = getattr(item, "callspec", None) and item.callspec.params.get("batch")  # type: ignore[attr-defined]
         if isinstance(batch, Batch) and self.allure is not None:
             allure_link.show(self.allure, batch_name(item.nodeid), batch, item.stash.get(VERDICTS, ()))
 
     def meet(self, output: Mapping[str, Any]) -> None:
-        """Take what a worker says of its model as it ends."""
+        """Take the description of its model that a worker sends as it ends."""
+        self.offered = self.offered or bool(output.get("vlgate_offered"))
         if "vlgate_model" in output:
-            said = output["vlgate_model"]
-            self.cards.append(ModelCard(**{**said, "notes": tuple(said["notes"]), "checks": tuple(said["checks"])}))
+            self.cards.append(card_from(output["vlgate_model"]))
 
     def finish(self, session: pytest.Session) -> None:
-        """Judge all rows, decide the gates, report them as tests, and set the exit status."""
+        """Judge all replies, decide the gates, report them as tests, and set the exit status."""
         if self.progress is not None:
             self.progress.close()
-        if "loaded" in self.__dict__:
-            # A search asks no more than its budget allows, and who pressed Ctrl-C waits for nothing.
-            quiet = self.worker or only_searches(session) or session.exitstatus == pytest.ExitCode.INTERRUPTED
-            checks = () if quiet else checks_of(self.loaded[1], self.plan.tables, self.options)
-            self.cards.append(card_of(*self.loaded, checks))
+        self.ending.interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if self.worker is not None:
-            if self.cards:
-                self.config.workeroutput["vlgate_model"] = asdict(self.cards[0])  # type: ignore[attr-defined]
-        elif (self.collected.expected or self.shrunk) and not session.config.option.collectonly:
-            self._conclude(session)
+            output = self.config.workeroutput  # type: ignore[attr-defined]
+            output["vlgate_offered"] = self.offered
+            if "loaded" in self.__dict__:
+                output["vlgate_model"] = asdict(card_of(*self.loaded, self._checks(session)))
+        elif not self._collects_only:
+            if self.ending.no_model and not self.collected.rows:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            elif self.collected.expected or self.shrunk or self._left_out(session):
+                self._conclude(session)
+        self.exits.stop()
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""
+        if self._collects_only and given.asks_for_suite(self.config):
+            for line in nothing_run(self.options):
+                reporter.write_line(line)
         if self.result is None:
             return
         reporter.write_sep("=", "vlgate")
-        writer = reporter._tw  # noqa: SLF001  # the width and markup that pytest itself uses
+        writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
         reporter.write_line(terminal_table(self.result, width=writer.fullwidth, colour=writer.hasmarkup))
+        if self.result.results:
+            reporter.write_line(unit_line(self.result))
+        if self.result.incomplete:
+            reporter.write_line(f"incomplete: {self.result.incomplete}", red=True)
+        if self.journal.problem:
+            reporter.write_line(f"journal: {self.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.options))
         if self.result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
@@ -215,25 +207,70 @@ class Run:
 
     def _conclude(self, session: pytest.Session) -> None:
         gc.freeze()
-        card = merged(self.cards, self.options.model)
         shrunk = tuple(self.shrunk[nodeid] for nodeid in sorted(self.shrunk))
-        self.result = replace(self._judged(card), shrunk=shrunk)
-        write_files(self.result, card, self.options, len(self.cards))
+        result = self.result = replace(self._judged(), shrunk=shrunk)
+        self.ending.unwritten = write_rows(result, self.options)
+        if "loaded" in self.__dict__:  # written before the checks, because the model may kill the process in them
+            self.cards.append(card_of(*self.loaded))
+            self._write(result, CHECKS_MISSING)
+            self.cards[-1] = card_of(*self.loaded, self._checks(session))
+        card = merged(self.cards, self.options.model)
+        result = replace(result, decisions=(*suspect_checks(card, self.thresholds), *result.decisions))
+        self.result = self._write(result, self.ending.lacks(self.collected, card.checks))
+        self.journal.close(remove=not self.result.incomplete)
         self.announcing = True
         for decision in self.result.decisions:
             session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
         self.announcing = False
         if self.allure is not None:
-            allure_link.show_gates(session.config, self.result.decisions)
-        if not self.result.passed and session.exitstatus in _QUIET_END:
+            allure_link.show_result(session.config, self.result, card)
+        if self.ending.no_model:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif not (self.result.passed and not self.result.incomplete) and session.exitstatus in _QUIET_END:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _judged(self, card: ModelCard) -> RunResult:
-        if not self.collected.expected:
-            return unjudged(self.thresholds, self.options)
-        verdicts = {table.id: self.collected.of_table(table) for table in self.plan.tables}
-        objections = [*self.collected.objections(), *reversed_score(card)]
-        return conclude(self.plan.tables, verdicts, self.thresholds, self.options, objections)
+    def _write(self, result: RunResult, incomplete: str) -> RunResult:
+        """Write the figures, and return the result with what it lacks, which may be these files."""
+        said = replace(result, incomplete=incomplete)
+        card = merged(self.cards, self.options.model)
+        problems = write_figures(said, card, self.options, len(self.cards))
+        return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
+
+    def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
+        """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
+        if self.worker or only_searches(session) or self.ending.interrupted:
+            return ()
+        try:
+            return checks_of(self.loaded[1], self.plan.tasks, self.options)
+        except KeyboardInterrupt:
+            self.ending.interrupted = True
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+            return ()
+
+    def _judged(self) -> RunResult:
+        if not self.collected.expected and self.shrunk:
+            return unjudged(self.thresholds)
+        verdicts = {task.id: self.collected.of_task(task) for task in self.plan.tasks}
+        objections = self.collected.objections()
+        result = conclude(self.plan.tasks, verdicts, self.thresholds, self.options, objections)
+        return replace(result, notes=(*result.notes, *empty_lines(self.plan.empty)))
+
+    @property
+    def _collects_only(self) -> bool:
+        return bool(self.config.option.collectonly)
+
+    def _uncapture(self) -> None:
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if capture is not None:
+            capture.suspend(in_=True)
+
+    def _left_out(self, session: pytest.Session) -> bool:
+        """Whether the suite was asked for, but all of its tests were deselected in favour of others."""
+        asked = not self.searches and (self.offered or given.names_suite(self.config))
+        return asked and session.exitstatus in {
+            pytest.ExitCode.OK,
+            pytest.ExitCode.TESTS_FAILED,
+        }
 
     def _batches(self, capability: str) -> Mapping[str, Batch]:
         try:

@@ -1,101 +1,28 @@
-"""The search for smallest changes, in a session that asks for it by ``-m shrink``; others have no part of it."""
+"""Whether a session searches for the smallest changes that break cases, which ``-m shrink`` asks for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from dataclasses import asdict
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.errors import OptionError, VlgateError
-from vlgate.planning import subjects
-from vlgate.plugin import allure_link
-from vlgate.plugin.collected import batch_name
-from vlgate.plugin.ledger import SEARCH
-from vlgate.shrink.record import Shrunk, recorded
-from vlgate.types import Batch
-
-if TYPE_CHECKING:
-    from vlgate.plugin.run import Run
+from vlgate.errors import OptionError
 
 SHRINK = "shrink"
 
 
 def searches_wanted(config: pytest.Config) -> bool:
-    """Whether ``-m`` names the marker."""
+    """Whether ``-m`` names the marker ``shrink``."""
     return re.search(rf"\b{SHRINK}\b", config.getoption("markexpr", "") or "") is not None
 
 
 def only_searches(session: pytest.Session) -> bool:
-    """Whether no other test is selected: then the run has no figures."""
+    """Whether only searches are selected, so that the run has no figures."""
     return all(item.get_closest_marker(SHRINK) is not None for item in session.items)
 
 
 def check_hypothesis() -> None:
-    """Raise OptionError where hypothesis, which searches, is not installed."""
+    """Raise OptionError if hypothesis, which makes the searches, is not installed."""
     if find_spec("hypothesis") is None:
-        raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; pip install 'vlgate[shrink]'")
-
-
-class SearchHooks:
-    """The hooks of a session with searches; ``run`` is its state."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make an item of each case of the sample."""
-        if "subject" not in metafunc.fixturenames or metafunc.definition.get_closest_marker(SHRINK) is None:
-            return
-        try:
-            _ = self.run.checked
-            found = subjects(self.run.plan, self.run.options)
-        except VlgateError as error:
-            raise pytest.Collector.CollectError(str(error)) from None
-        metafunc.parametrize("subject", list(found.values()), ids=list(found))
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Show Allure what was found."""
-        try:
-            return (yield)
-        finally:
-            batch, search = _subject(item), item.stash.get(SEARCH, None)
-            if batch is not None and search is not None and self.run.allure is not None:
-                allure_link.show_search(self.run.allure, batch_name(item.nodeid), batch, search)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send what was found along with the report, to the process that the user started."""
-        report = yield
-        batch, search = _subject(item), item.stash.get(SEARCH, None)
-        if call.when == "call" and batch is not None and search is not None:
-            vars(report)["vlgate_shrunk"] = asdict(recorded(batch, search))
-        return report
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect what was found, in the process that the user started."""
-        row = getattr(report, "vlgate_shrunk", None)
-        if row is not None and self.run.worker is None:
-            self.run.shrunk[report.nodeid] = Shrunk(**row)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(self, report: pytest.TestReport) -> object:
-        """Show a broken case as a status of its own."""
-        row = getattr(report, "vlgate_shrunk", None)
-        if row is None or row["ending"] != "broken" or not report.passed:
-            return None
-        return "broken", "b", ("BROKEN", {"yellow": True})
-
-
-def _subject(item: pytest.Item) -> Batch | None:
-    """The batch of the item's one case, where it has one."""
-    callspec = getattr(item, "callspec", None)
-    found = None if callspec is None else callspec.params.get("subject")
-    return found if isinstance(found, Batch) else None
+        raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'")

@@ -1,4 +1,4 @@
-"""The options of the command line, each also an ini key: what they are called, what they take and what they mean."""
+"""The options of the command line: their names, values and help texts. Each is also a key of the ini file."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from typing import Literal
 
 import pytest
 
-from vlgate.options import DEFAULT_MODEL
-from vlgate.planning import known_protocols
+from vlgate.inference.predictor import DEFAULT_BATCH
+from vlgate.run.options import DEFAULT_MODEL
+from vlgate.run.planning import known_protocols
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One option: ``--name``, the ini key ``vlgate_name``, and what it takes."""
+    """One option: ``--name``, with the ini key ``vlgate_name``, and the values it accepts.
+
+    ``help`` is a sentence without the default; ``default`` is the default as a user would type it, or in words. A
+    ``flag`` takes no value; ``--no-name`` switches it off.
+    """
 
     name: str
     metavar: str
     help: str
+    default: str = "none"
     choices: tuple[str, ...] = ()
     many: bool = False
+    flag: bool = False
 
     @property
     def ini(self) -> str:
@@ -27,13 +34,13 @@ class Setting:
         return "vlgate_" + self.name.replace("-", "_")
 
     @property
-    def kind(self) -> Literal["args", "string"]:
-        """What an ini file's value is: words, or one string."""
-        return "args" if self.many else "string"
+    def kind(self) -> Literal["args", "string", "bool"]:
+        """The type of the value in an ini file: several words, one string, or true or false."""
+        return "args" if self.many else "bool" if self.flag else "string"
 
     @property
     def dest(self) -> str:
-        """Where pytest keeps the option."""
+        """The name under which pytest stores the option."""
         return "vlgate_option_" + self.name.replace("-", "_")
 
 
@@ -41,71 +48,133 @@ SETTINGS = (
     Setting(
         name="model",
         metavar="NAME[:WEIGHTS]",
-        help="the model: a registered name, package.module:callable, or replay:FILE "
-        f"(default: the embedded {DEFAULT_MODEL})",
+        help="The model to test: a registered name, package.module:callable, or replay:FILE.",
+        default=DEFAULT_MODEL,
     ),
     Setting(
         name="suite",
         metavar="GLOB[,GLOB]",
-        help="the tables to ask, by id (default: all of the data folders; without one, the embedded scenes)",
+        help="The ids of the tasks to run, as patterns.",
+        default="all tasks of the data folders; without a data folder, the embedded scenes",
         many=True,
     ),
-    Setting(name="data", metavar="DIR", help="a data folder; repeatable; also VLGATE_DATA", many=True),
-    Setting(name="limit", metavar="N", help="at most N cases a table: a seeded sample (default: all)"),
+    Setting(
+        name="data",
+        metavar="DIR",
+        help="A data folder; the option can be repeated.",
+        default="the folders of the variable VLGATE_DATA",
+        many=True,
+    ),
+    Setting(
+        name="limit",
+        metavar="N",
+        help="The largest number of cases per task, drawn by the seed.",
+        default="all cases",
+    ),
     Setting(
         name="pairs",
         metavar="N|paper",
-        help="the questions of a test that is made from scene graphs (default: 1000; paper: as many as CARETS has)",
+        help="The number of original questions per task that is made from scene graphs; "
+        "paper means as many as CARETS has.",
+        default="1000",
     ),
     Setting(
         name="items",
         metavar="auto|pair|batch",
-        help="what a pytest item is; auto: one a case up to 2,000 cases, batches above (default: auto)",
+        help="The cases of one pytest item: one with pair, many with batch; auto means pair for up to 2,000 cases, "
+        "otherwise batch.",
+        default="auto",
         choices=("auto", "pair", "batch"),
     ),
     Setting(
         name="thresholds",
         metavar="FILE",
-        help="the gates (default: thresholds.toml of the rootdir, else the shipped one)",
+        help="The file with the gates.",
+        default="thresholds.toml in the start folder or the rootdir; without a data folder also the shipped one",
     ),
-    Setting(name="results", metavar="DIR", help="where the run's files go (default: results/<time>-<model>)"),
-    Setting(name="device", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, mps (default: auto)"),
-    Setting(name="dtype", metavar="DTYPE", help="the model's numbers: float32, bfloat16, float16 (default: float32)"),
+    Setting(
+        name="require-gates",
+        metavar="",
+        help="Whether a run without a judged gate ends with status 1.",
+        default="on if the environment variable CI is set, otherwise off",
+        flag=True,
+    ),
+    Setting(name="results", metavar="DIR", help="The folder for the run's files.", default="results/<time>-<model>"),
+    Setting(
+        name="overwrite",
+        metavar="",
+        help="Replace the files of an earlier run in the results folder, which is refused otherwise.",
+        default="off",
+        flag=True,
+    ),
+    Setting(
+        name="device",
+        metavar="DEVICE",
+        help="The device that the model runs on: auto, cpu, cuda, cuda:1 or mps.",
+        default="auto",
+    ),
+    Setting(
+        name="dtype",
+        metavar="DTYPE",
+        help="The floating-point type of the model: float32, bfloat16 or float16.",
+        default="float32",
+    ),
     Setting(
         name="compile",
         metavar="on|off",
-        help="the model's blocks through torch.compile (default: off)",
+        help="Whether torch.compile compiles the blocks of the model.",
+        default="off",
         choices=("on", "off"),
     ),
-    Setting(name="batch-size", metavar="auto|N", help="requests a model call; halves when memory runs out"),
+    Setting(
+        name="batch-size",
+        metavar="auto|N",
+        help="The largest number of requests per call of the model, which is halved whenever memory runs out; "
+        f"auto means {DEFAULT_BATCH}.",
+        default="auto",
+    ),
     Setting(
         name="ties",
         metavar="strict|half|credit",
-        help="what an exact tie counts (default: strict, a tie is a miss)",
+        help="What an exact tie of two scores counts: strict 0, half 1/2, credit 1.",
+        default="strict",
         choices=("strict", "half", "credit"),
     ),
     Setting(
         name="missing-images",
         metavar="fail|skip",
-        help="what a case without its picture does (default: fail)",
+        help="Whether a case whose image is missing fails its test or is skipped.",
+        default="fail",
         choices=("fail", "skip"),
     ),
     Setting(
         name="protocol",
         metavar="NAME[,NAME]",
-        help="read or score a benchmark otherwise than by default; "
-        + "; ".join(f"{name}: {about}" for name, about in known_protocols().items()),
+        help="Other ways to read or score a benchmark: "
+        + "; ".join(f"{name}: {about}" for name, about in known_protocols().items())
+        + ".",
         many=True,
     ),
     Setting(
         name="health",
         metavar="auto|on|off",
-        help="look for flaws and text-only shortcuts in the tables; auto: up to 20,000 cases (default: auto)",
+        help="Whether to look for flaws and text-only shortcuts in the tasks; auto means on for up to 20,000 cases.",
+        default="auto",
         choices=("auto", "on", "off"),
     ),
-    Setting(name="seed", metavar="N", help="of every random choice (default: 0)"),
-    Setting(name="shrink-budget", metavar="N", help="with -m shrink: requests a search asks at most (default: 200)"),
-    Setting(name="shrink-cases", metavar="N", help="with -m shrink: cases a table that are searched (default: 5)"),
+    Setting(name="seed", metavar="N", help="The seed of all random choices.", default="0"),
+    Setting(
+        name="shrink-budget",
+        metavar="N",
+        help="The largest number of requests per search, with -m shrink.",
+        default="200",
+    ),
+    Setting(
+        name="shrink-cases",
+        metavar="N",
+        help="The number of cases per task to search, with -m shrink.",
+        default="5",
+    ),
 )
 
 
@@ -113,12 +182,19 @@ def add(parser: pytest.Parser) -> None:
     """Add all options and ini keys."""
     group = parser.getgroup("vlgate", "gates for vision-and-language models (vlgate)")
     for setting in SETTINGS:
-        group.addoption(
-            f"--{setting.name}",
-            dest=setting.dest,
-            metavar=setting.metavar,
-            default=None,
-            action="append" if setting.many else "store",
-            help=setting.help,
-        )
-        parser.addini(setting.ini, f"as --{setting.name}", type=setting.kind, default=None)
+        about = f"{setting.help} (default: {setting.default})"
+        if setting.flag:
+            group.addoption(f"--{setting.name}", dest=setting.dest, default=None, action="store_true", help=about)
+            opposite = f"The opposite of --{setting.name}."
+            group.addoption(f"--no-{setting.name}", dest=setting.dest, action="store_false", help=opposite)
+        else:
+            action = "append" if setting.many else "store"
+            group.addoption(
+                f"--{setting.name}",
+                dest=setting.dest,
+                metavar=setting.metavar,
+                default=None,
+                action=action,
+                help=about,
+            )
+        parser.addini(setting.ini, f"The same as --{setting.name}.", type=setting.kind, default=None)

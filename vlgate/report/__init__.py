@@ -1,1 +1,1 @@
-"""What a run leaves behind: files, a terminal table, a summary page, Allure results."""
+"""The reports of a run: its files, the table in the terminal, the summary page and Allure results."""

@@ -1,6 +1,6 @@
-"""Allure: epic benchmark, feature capability, story table; a missed case with its pictures, texts and scores.
+"""Results for Allure: missed cases with their images, texts and scores, by benchmark, capability and task.
 
-This is the one module that imports allure.
+No other module imports allure.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ import allure_commons
 from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType
 
-from vlgate.errors import PictureError
+from vlgate.errors import ImageError
+from vlgate.report.rows import HEADINGS, rows
+from vlgate.run.model_card import ModelCard
+from vlgate.run.results import RunResult
 from vlgate.shrink.record import says
-from vlgate.types import Ask, Batch, Decision, Match, Picture, Prediction, Verdict
+from vlgate.types import Ask, Batch, Decision, LazyImage, Match, Prediction, Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
-_SHOWN = 8  # missed cases of one batch that are shown with their pictures
-_SIDE = 640  # pixels of a shown picture's longer side
+_SHOWN = 8  # the most missed cases of one batch that are shown with their images
+_SIDE = 640  # the most pixels of the longer side of a shown image
 _GATES = {"pass": Status.PASSED, "fail": Status.FAILED, "inconclusive": Status.FAILED, "not run": Status.SKIPPED}
 CATEGORIES = [
     {"name": "Missed cases: the model was wrong", "matchedStatuses": ["unknown"], "messageRegex": "missed.*"},
@@ -35,8 +38,8 @@ CATEGORIES = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mending:
-    """What a result gets before it is written: its place in the tree, and for a missed case why, with the replies."""
+class Addition:
+    """What is added to a result before it is written: its path in the tree and, for a miss, why and the replies."""
 
     path: tuple[str, ...]
     why: str
@@ -44,39 +47,39 @@ class Mending:
 
 
 class Missed:
-    """Gives a missed case the status "unknown" in Allure, which has none for a result that is no failure."""
+    """Gives a missed case the status "unknown" in Allure, which has no status for a miss that is not a failure."""
 
     def __init__(self) -> None:
-        self.mendings: dict[str, Mending] = {}
+        self.additions: dict[str, Addition] = {}
 
     @allure_commons.hookimpl(tryfirst=True)
     def report_result(self, result: TestResult) -> None:
-        """Mend a result just before it is written: its status, its parameter and its history."""
-        mending = self.mendings.pop(result.name, None)
-        if mending is None:
+        """Complete a result just before it is written: its path, its status, its parameter and its history."""
+        addition = self.additions.pop(result.name, None)
+        if addition is None:
             return
-        result.titlePath = list(mending.path)
+        result.titlePath = list(addition.path)
         result.parameters = [Parameter(name="cases", value=result.name)]
         result.historyId = md5(result.name.encode(), usedforsecurity=False).hexdigest()
-        if mending.why and result.status == Status.PASSED:
-            result.status, result.statusDetails = Status.UNKNOWN, StatusDetails(message=mending.why)
-            result.description = mending.why + (f"\n\n```\n{mending.lines}\n```" if mending.lines else "")
+        if addition.why and result.status == Status.PASSED:
+            result.status, result.statusDetails = Status.UNKNOWN, StatusDetails(message=addition.why)
+            result.description = addition.why + (f"\n\n```\n{addition.lines}\n```" if addition.lines else "")
 
 
 def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -> None:
     """Label the running test, and show its missed cases.
 
     Args:
-        name: of the batch.
-        batch: what was asked.
-        verdicts: what came out; empty where the test failed before.
-        missed: takes the reason, for when the result is written.
+        name: the name of the batch.
+        batch: the cases that were asked.
+        verdicts: their verdicts; empty if the test failed before there were any.
+        missed: keeps the reason until the result is written.
     """
-    path = (batch.table.benchmark, batch.table.capability, batch.table.id)
+    path = (batch.task.benchmark, batch.task.capability, batch.task.id)
     _label(name, path)
     wrong = [verdict for verdict in verdicts if verdict.state == "judged" and not verdict.right]
     lines = _lines(wrong[0]) if len(verdicts) == 1 and wrong else ""
-    missed.mendings[name] = Mending(path=path, why=_reason(wrong, len(verdicts)), lines=lines)
+    missed.additions[name] = Addition(path=path, why=_reason(wrong, len(verdicts)), lines=lines)
     if len(verdicts) == 1:
         for verdict in wrong:
             _show_case(verdict)
@@ -87,36 +90,36 @@ def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -
 
 
 def show_search(name: str, batch: Batch, search: Search, missed: Missed) -> None:
-    """Label the running test, and show what its search found: the pictures, texts and replies before and after.
+    """Label the running test, and show what its search found: the images, texts and replies before and after.
 
     Args:
-        name: of the test's case.
-        batch: of this one case.
-        search: what came out.
-        missed: takes the reason, for when the result is written.
+        name: the name of the test's case.
+        batch: the batch of this one case.
+        search: the search.
+        missed: keeps the reason until the result is written.
     """
-    path = (batch.table.benchmark, "shrink", batch.table.id)
+    path = (batch.task.benchmark, "shrink", batch.task.id)
     _label(name, path)
-    missed.mendings[name] = Mending(path=path, why=says(search) if search.find else "", lines="")
+    missed.additions[name] = Addition(path=path, why=says(search) if search.find else "", lines="")
     allure.dynamic.description(says(search))
     if search.find is not None:
-        for title, verdict in (("as it stands", search.original), ("changed", search.find.verdict)):
+        for title, verdict in (("unchanged", search.original), ("changed", search.find.verdict)):
             with allure.step(title):
                 _show_case(verdict)
 
 
 def show_gates(decisions: Iterable[Decision]) -> None:
-    """Write a result for each gate."""
+    """Write one result per gate."""
     for decision in decisions:
         gate, now = decision.gate, int(time() * 1000)
         name = f"thresholds.toml::{gate.id}"
         labels = {
             "epic": "gates",
             "feature": decision.outcome,
-            "story": gate.table,
+            "story": gate.task,
             "parentSuite": "gates (thresholds.toml)",
             "suite": decision.outcome,
-            "subSuite": gate.table,
+            "subSuite": gate.task,
             "severity": "blocker",
             "framework": "pytest",
         }
@@ -129,8 +132,8 @@ def show_gates(decisions: Iterable[Decision]) -> None:
             testCaseId=key,
             status=_GATES[decision.outcome],
             statusDetails=StatusDetails(message=f"{decision.outcome}: {decision.why}"),
-            description=gate.why or None,
-            titlePath=["gates (thresholds.toml)", decision.outcome, gate.table],
+            description="\n\n".join(filter(None, (_judged(decision), gate.why))),
+            titlePath=["gates (thresholds.toml)", decision.outcome, gate.task],
             labels=[Label(name=label, value=value) for label, value in labels.items()],
             start=now,
             stop=now,
@@ -138,8 +141,25 @@ def show_gates(decisions: Iterable[Decision]) -> None:
         allure_commons.plugin_manager.hook.report_result(result=result)
 
 
+def environment(run: RunResult, model: ModelCard) -> str:
+    """Return ``environment.properties``, which Allure shows beside its overview: the model, and a line per figure."""
+    lines = [f"model = {model.name}:{model.weights}" if model.weights else f"model = {model.name}"]
+    for row in rows(run):
+        cell = dict(zip(HEADINGS, row.cells, strict=True))
+        gate = f", {cell['threshold']}: {cell['decision']}" if row.outcome is not None else ", no gate"
+        lines.append(f"{cell['task']}.{cell['metric']} = {cell['value']} ({cell['interval']}), n = {cell['n']}{gate}")
+    # The format is Java's: Latin-1, with a backslash before what would end the line or begin an escape.
+    return "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")
+
+
+def _judged(decision: Decision) -> str:
+    """Say what a gate judged: the value, the interval and the threshold, which are in its reason, and the cases."""
+    n = "" if decision.metric is None else f", n = {decision.metric.n}"
+    return f"{decision.outcome}: {decision.why}{n}"
+
+
 def _label(name: str, path: tuple[str, str, str]) -> None:
-    """Allure's tree shows the suites, or the title's path; without these it would show Python files."""
+    """Set the title and labels of the running test, without which Allure's tree would show Python files."""
     allure.dynamic.title(name)
     labels = (
         (allure.dynamic.epic, allure.dynamic.parent_suite),
@@ -161,8 +181,8 @@ def _reason(wrong: Sequence[Verdict], n: int) -> str:
 
 
 def _show_case(verdict: Verdict) -> None:
-    for picture in dict.fromkeys(p.request.picture for p in verdict.predictions if isinstance(p.request, Match | Ask)):
-        _attach_picture(picture)
+    for image in dict.fromkeys(p.request.image for p in verdict.predictions if isinstance(p.request, Match | Ask)):
+        _attach_image(image)
     allure.attach(f"{_lines(verdict)}\n\n{verdict.why}", "texts and replies", AttachmentType.TEXT)
 
 
@@ -177,19 +197,19 @@ def _line(reply: Prediction, truth: bool | str, *, several: bool) -> str:
     request = reply.request
     if isinstance(request, Ask):
         return f"{request.question}\n    answered {reply.answer!r}, right is {truth!r}"
-    picture = f"{request.picture.key}  " if several and isinstance(request, Match) else ""
+    image = f"{request.image.key}  " if several and isinstance(request, Match) else ""
     score = "-" if reply.score is None else f"{reply.score:.6g}"
-    return f"{'true ' if truth else 'false'}  {score:>12}  {picture}{request.text}"
+    return f"{'true ' if truth else 'false'}  {score:>12}  {image}{request.text}"
 
 
-def _attach_picture(picture: Picture) -> None:
+def _attach_image(image: LazyImage) -> None:
     try:
-        image = picture.image()
-    except PictureError as error:
-        allure.attach(str(error), picture.key, AttachmentType.TEXT)
+        shown = image.load()
+    except ImageError as error:
+        allure.attach(str(error), image.key, AttachmentType.TEXT)
         return
-    image.thumbnail((_SIDE, _SIDE))
+    shown.thumbnail((_SIDE, _SIDE))
     data = BytesIO()
-    image.save(data, "PNG" if max(image.size) <= _SIDE // 2 else "JPEG", quality=85)
-    kind = AttachmentType.PNG if max(image.size) <= _SIDE // 2 else AttachmentType.JPG
-    allure.attach(data.getvalue(), picture.key, kind)
+    shown.save(data, "PNG" if max(shown.size) <= _SIDE // 2 else "JPEG", quality=85)
+    kind = AttachmentType.PNG if max(shown.size) <= _SIDE // 2 else AttachmentType.JPG
+    allure.attach(data.getvalue(), image.key, kind)

@@ -1,4 +1,4 @@
-"""``environment.json``: what the run ran on, to run it again."""
+"""``environment.json``: the machine, packages and options of a run, to repeat it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from vlgate.options import Options
+from vlgate.report.whole_file import write_whole
+from vlgate.run.options import Options
 
 _PACKAGES = (
     "vlgate",
@@ -31,7 +32,7 @@ _PACKAGES = (
 
 
 def write_environment(file: Path, options: Options, workers: int) -> None:
-    """Write ``environment.json``: time, machine, versions of the packages that are installed, options."""
+    """Write ``environment.json``: the time, the machine, the versions of installed packages, and the options."""
     content = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": sys.version,
@@ -41,7 +42,12 @@ def write_environment(file: Path, options: Options, workers: int) -> None:
         "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
         "options": asdict(options),
     }
-    file.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+    write_whole(file, json.dumps(content, indent=1, default=_plain) + "\n")
+
+
+def _plain(value: object) -> object:
+    """A value that JSON lacks: a set as a sorted list, a path as a string."""
+    return sorted(value) if isinstance(value, frozenset) else str(value)
 
 
 def _version(package: str) -> str | None:

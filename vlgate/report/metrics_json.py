@@ -1,29 +1,33 @@
-"""``metrics.json``: the figures and decisions of a run, for machines."""
+"""``metrics.json``: the figures and decisions of a run, for programs to read."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
-from vlgate.model_card import ModelCard
-from vlgate.options import Options
-from vlgate.results import RunResult, TableResult
+from vlgate.report.whole_file import write_whole
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import Decision, Metric
 
-SCHEMA = 1
+SCHEMA = 2
 
 
-def write_metrics(file: Path, result: RunResult, model: ModelCard, options: Options) -> None:
-    """Write ``metrics.json``; equal results give equal bytes in ``tables`` and ``gates``."""
+def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
+    """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
     content = {
         "schema": SCHEMA,
+        "complete": not run.incomplete,
+        **({"why": run.incomplete} if run.incomplete else {}),
         "model": {
             "name": model.name,
             "weights": model.weights,
             "fingerprint": model.fingerprint,
-            "replies": dict(model.ways),
+            "adapters": dict(model.adapters),
             "notes": list(model.notes),
-            "checks": [dict(check) for check in model.checks],
+            "checks": [asdict(check) for check in model.checks],
         },
         "run": {
             "seed": options.seed,
@@ -31,31 +35,35 @@ def write_metrics(file: Path, result: RunResult, model: ModelCard, options: Opti
             "ties": options.ties,
             "missing_images": options.missing_images,
             "suite": list(options.suite),
-            "thresholds": str(options.thresholds),
+            "thresholds": None if options.thresholds is None else str(options.thresholds),
             "protocols": sorted(options.protocols),
         },
-        "tables": {table.table.id: _table(table) for table in result.tables},
-        "averages": {name: {"value": r.value, "tables": r.tables, "of": r.of} for name, r in result.averages.items()},
-        "gaps": {name: {"value": gap.value, "tables": gap.tables} for name, gap in result.gaps.items()},
-        "gates": [_gate(decision) for decision in result.decisions],
+        "tasks": {result.task.id: _task(result) for result in run.results},
+        "averages": {
+            name: {"value": mean.value, "tasks": mean.tasks, "of": mean.of} for name, mean in run.averages.items()
+        },
+        "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
+        "gates": [_gate(decision) for decision in run.decisions],
     }
-    file.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _table(result: TableResult) -> dict[str, object]:
+def _task(result: TaskResult) -> dict[str, object]:
     coverage = result.coverage
     found: dict[str, object] = {
-        "capability": result.table.capability,
+        "capability": result.task.capability,
         "cases": coverage.cases,
         "judged": coverage.judged,
         "unscored": coverage.unscored,
         "skipped": coverage.skipped,
         "deselected": coverage.deselected,
+        "images": result.images,
         "tied": result.tied,
+        "unread": result.unread,
         "cut": result.cut,
-        "left_out": dict(result.table.left_out),
-        "note": result.table.note,
-        "metrics": {name: {**_metric(metric), **_blind(result, name)} for name, metric in result.metrics.items()},
+        "left_out": dict(result.task.left_out),
+        "note": result.task.note,
+        "metrics": {name: {**_metric(metric), **_beside(result, name)} for name, metric in result.metrics.items()},
         "slices": {
             name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
         },
@@ -69,11 +77,15 @@ def _table(result: TableResult) -> dict[str, object]:
 
 
 def _metric(metric: Metric) -> dict[str, float | int]:
-    return {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
+    return {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n, "deff": metric.deff}
 
 
-def _blind(result: TableResult, name: str) -> dict[str, float]:
-    return {"blind": result.blind[name]} if name in result.blind else {}
+def _beside(result: TaskResult, name: str) -> dict[str, object]:
+    found: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
+    if name in result.blind:
+        blind = result.blind[name]
+        found["blind"] = {"value": blind.value, "low": blind.low, "high": blind.high}
+    return found
 
 
 def _gate(decision: Decision) -> dict[str, object]:

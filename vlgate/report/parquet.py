@@ -1,4 +1,4 @@
-"""``cases.parquet`` and ``predictions.parquet``: every case and every reply of a run, one row each."""
+"""``cases.parquet`` and ``predictions.parquet``: one row per case, and one row per reply, of a run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.results import RunResult
+from vlgate.report.whole_file import whole_file
+from vlgate.run.results import RunResult
 from vlgate.types import TIED, Ask, Match, Prediction, Read, Request, Verdict
 
 
-def write_cases(file: Path, result: RunResult) -> None:
-    """Write a row a case: what was asked, what was replied, the verdict and the sentence why.
+def write_cases(file: Path, run: RunResult) -> None:
+    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
 
-    Columns: table, case, state, right, a nullable boolean a fact of any table, images, texts, truths, scores,
-    answers (lists, one entry a request), tags (JSON), origin, why.
+    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
+    (lists with one entry per request), tags (JSON), origin, why.
     """
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    rows = [(table.table.id, verdict) for table in result.tables for verdict in table.verdicts]
+    rows = [(result.task.id, verdict) for result in run.results for verdict in result.verdicts]
     verdicts = [verdict for _, verdict in rows]
     facts = sorted({fact for verdict in verdicts for fact in verdict.facts})
     requests = [request for verdict in verdicts for request in verdict.case.requests]
@@ -34,11 +35,11 @@ def write_cases(file: Path, result: RunResult) -> None:
         return pa.ListArray.from_arrays(pa.array(ends), pa.array(values, kind))
 
     columns = {
-        "table": pa.array([table for table, _ in rows], pa.string()),
+        "task": pa.array([task for task, _ in rows], pa.string()),
         "case": pa.array([verdict.case.id for verdict in verdicts], pa.string()),
         "state": pa.array([verdict.state for verdict in verdicts], pa.string()),
         "right": pa.array([_right(verdict) for verdict in verdicts], pa.bool_()),
-        **{fact: pa.array([verdict.facts.get(fact) for verdict in verdicts], pa.bool_()) for fact in facts},
+        **{fact: pa.array([verdict.facts.get(fact) for verdict in verdicts], pa.float64()) for fact in facts},
         "images": _lists([image_of(request) for request in requests], pa.string()),
         "texts": _lists([text_of(request) for request in requests], pa.string()),
         "truths": _lists([_truth(truth) for v in verdicts for truth in v.case.truths], pa.string()),
@@ -48,18 +49,19 @@ def write_cases(file: Path, result: RunResult) -> None:
         "origin": pa.array([verdict.case.origin for verdict in verdicts], pa.string()),
         "why": pa.array([verdict.why for verdict in verdicts], pa.string()),
     }
-    write_table(pa.table(columns), file, use_dictionary=["table", "state", "truths.list.element", "tags"])
+    with whole_file(file) as part:
+        write_table(pa.table(columns), part, use_dictionary=["task", "state", "truths.list.element", "tags"])
 
 
-def write_predictions(file: Path, result: RunResult) -> None:
-    """Write a row a distinct request, in the columns that ``replay:FILE`` reads.
+def write_predictions(file: Path, run: RunResult) -> None:
+    """Write one row per distinct request, in the columns that ``replay:FILE`` reads.
 
-    Columns: image, text, score, match, question, answer, perplexity, problem; null where they do not apply.
+    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply.
     """
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    replies = _distinct(result)
+    replies = _distinct(run)
     asked = [reply.request for reply in replies]
     columns = {
         "image": pa.array([image_of(request) for request in asked], pa.string()),
@@ -71,30 +73,31 @@ def write_predictions(file: Path, result: RunResult) -> None:
         "perplexity": pa.array([p.score if isinstance(p.request, Read) else None for p in replies], pa.float64()),
         "problem": pa.array([p.problem for p in replies], pa.string()),
     }
-    write_table(pa.table(columns), file, use_dictionary=["image", "answer", "problem"])
+    with whole_file(file) as part:
+        write_table(pa.table(columns), part, use_dictionary=["image", "answer", "problem"])
 
 
 def image_of(request: Request) -> str | None:
-    """The key of the picture that a request is about, where there is one."""
-    return None if isinstance(request, Read) else request.picture.key
+    """Return the key of the image of a request, None if it has no image."""
+    return None if isinstance(request, Read) else request.image.key
 
 
 def text_of(request: Request) -> str:
-    """The words that a request puts to the model."""
+    """Return the text or the question of a request."""
     return request.question if isinstance(request, Ask) else request.text
 
 
-def _distinct(result: RunResult) -> list[Prediction]:
+def _distinct(run: RunResult) -> list[Prediction]:
     found: dict[Request, Prediction] = {}
-    for table in result.tables:
-        for verdict in table.verdicts:
+    for result in run.results:
+        for verdict in result.verdicts:
             for reply in verdict.predictions:
                 found.setdefault(reply.request, reply)
     return list(found.values())
 
 
 def _answer(reply: Prediction) -> str | None:
-    """What was answered; a tie as the word by which a replay knows it."""
+    """The answer; a tie becomes ``TIED``, which a replay reads as a tie again."""
     tied = isinstance(reply.request, Ask) and reply.answer is None and reply.problem is None
     return TIED if tied else reply.answer
 

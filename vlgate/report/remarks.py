@@ -1,69 +1,111 @@
-"""What stands beside the figures, in sentences: averages, flaws of the data, shortcuts, published figures."""
+"""Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
-from vlgate.metrics import HEADLINE
-from vlgate.model_card import ModelCard
-from vlgate.probes import solved
-from vlgate.published import beside
-from vlgate.results import RunResult, TableResult
+from vlgate.health.probes import solved
+from vlgate.judging.verdicts import unread
+from vlgate.metrics.names import HEADLINE
+from vlgate.published.figures import beside
+from vlgate.run.model_card import ModelCard
+from vlgate.run.results import RunResult, TaskResult
+from vlgate.types import Gate
+
+FEW = Gate(task="", metric="").min_cases
+"""A figure over fewer cases than a gate needs by default is marked."""
+
+_EXAMPLES = 3
+_LONGEST = 80  # characters of a quoted answer
 
 
-def average_lines(result: RunResult) -> list[str]:
-    """The benchmarks' own averages and gaps, with how many of the benchmark's tables they are over."""
-    rows = [
-        f"{name}: mean {row.value:.3f} over {row.tables} of {row.of} tables" for name, row in result.averages.items()
+def average_lines(run: RunResult) -> list[str]:
+    """Return the averages and gaps of the benchmarks, with the number of tasks that they are over."""
+    means = [
+        f"{name}: mean {mean.value:.3f} over {mean.tasks} of {mean.of} tasks{_few_within(run, name)}"
+        for name, mean in run.averages.items()
     ]
-    gaps = [f"{name}: {gap.value:+.3f} over {gap.tables} pairs of tables" for name, gap in result.gaps.items()]
-    return rows + gaps
+    gaps = [f"{name}: {gap.value:+.3f} over {gap.tasks} pairs of tasks" for name, gap in run.gaps.items()]
+    return means + gaps
 
 
-def variant_lines(result: RunResult) -> list[str]:
-    """Metrics that are otherwise defined than the papers', which a protocol asked for."""
+def _few_within(run: RunResult, average: str) -> str:
+    """A mark if an average, ``<place>:<metric>``, includes tasks of fewer than ``FEW`` cases."""
+    place, _, metric = average.rpartition(":")
+    under = (f"{place}/", f"{place}_")
+    counts = [
+        result.metrics[metric].n
+        for result in run.results
+        if metric in result.metrics and (result.task.id == place or result.task.id.startswith(under))
+    ]
+    few = sum(count < FEW for count in counts)
+    return f" (over fewer than {FEW} cases in {few} of them)" if few else ""
+
+
+def variant_lines(run: RunResult) -> list[str]:
+    """Return the metrics with another definition, which ``--protocol`` asked for."""
     return [
-        f"{table.table.id}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}), otherwise defined"
-        for table in result.tables
-        for name, metric in table.metrics.items()
+        f"{result.task.id}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}), another definition of "
+        f"{name.partition('@')[0]}"
+        for result in run.results
+        for name, metric in result.metrics.items()
         if "@" in name
     ]
 
 
-def shortcut_lines(result: RunResult) -> list[str]:
-    """The tables that a text-only rule solves: their score is no evidence of seeing."""
-    found = [(table.table.id, solved(table.probes)) for table in result.tables]
+def shortcut_lines(run: RunResult) -> list[str]:
+    """Return the tasks that a text-only rule solves, so that a score does not show that a model sees."""
+    found = [(result.task.id, solved(result.probes)) for result in run.results]
     return [
-        f"{name}: {best.name!r} reaches {best.value:.3f} without the picture; a score here is no evidence of seeing"
+        f"{name}: the text-only rule {best.name!r} reaches {best.value:.3f} without the image, so a model's score here "
+        "does not show that it sees"
         for name, best in found
         if best is not None
     ]
 
 
-def flaw_lines(result: RunResult) -> list[str]:
-    """What is wrong with the data themselves."""
+def flaw_lines(run: RunResult) -> list[str]:
+    """Return the flaws of the data, each with its first example."""
     return [
-        f"{table.table.id}: {flaw.count} x {flaw.name} ({flaw.why}), as {flaw.examples[0]}"
-        for table in result.tables
-        for flaw in table.flaws
+        f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
+        for result in run.results
+        for flaw in result.flaws
     ]
 
 
+def unread_lines(run: RunResult) -> list[str]:
+    """Return how many cases of each task have an unread answer, with the first of these answers."""
+    return [
+        f"{result.task.id}: {result.unread} of {result.coverage.judged} judged cases have an answer that names none of "
+        f"the choices, or several; it is wrong. For example {'; '.join(_unread_answers(result))}"
+        for result in run.results
+        if result.unread
+    ]
+
+
+def _unread_answers(result: TaskResult) -> list[str]:
+    found = ((v.case.id, r.answer or "") for v in result.verdicts if v.state == "judged" for r in unread(v))
+    shown = ((case, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") for case, text in found)
+    return [f"{text!r} ({case})" for case, text in islice(shown, _EXAMPLES)]
+
+
 def check_lines(model: ModelCard) -> list[str]:
-    """What the checks of the model itself said."""
-    return [f"{check['name']}: {check['outcome']}: {check['why']}" for check in model.checks]
+    """Return what the checks of the model found."""
+    return [f"{check.name}: {check.outcome}: {check.why}" for check in model.checks]
 
 
-def published_lines(result: RunResult) -> list[str]:
-    """Each table's headline figure beside those that its paper printed."""
-    return [line for table in result.tables if (line := _published(table)) is not None]
+def published_lines(run: RunResult) -> list[str]:
+    """Return the headline figure of each task next to the published ones."""
+    return [line for result in run.results if (line := _published(result)) is not None]
 
 
-def _published(table: TableResult) -> str | None:
-    name = HEADLINE[table.table.shape]
-    printed: Mapping[str, float] = {figure.model: figure.value for figure in beside(table.table.id, name)}
-    metric = table.metrics.get(name)
+def _published(result: TaskResult) -> str | None:
+    name = HEADLINE[result.task.shape]
+    printed: Mapping[str, float] = {figure.model: figure.value for figure in beside(result.task.id, name)}
+    metric = result.metrics.get(name)
     if not printed or metric is None:
         return None
     others = ", ".join(f"{model} {value:.3f}" for model, value in sorted(printed.items(), key=lambda pair: -pair[1]))
-    return f"{table.table.id}: {name} {metric.value:.3f} here (n = {metric.n}); published: {others}"
+    few = f", over fewer than {FEW} cases" if metric.n < FEW else ""
+    return f"{result.task.id}: {name} {metric.value:.3f} here (n = {metric.n}{few}); published: {others}"

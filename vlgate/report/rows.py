@@ -1,32 +1,32 @@
-"""The rows of the result table, the same in the terminal and in ``summary.md``."""
+"""The rows of the result table, which are the same in the terminal and in ``summary.md``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vlgate.metrics import HEADLINE
-from vlgate.results import RunResult, TableResult
+from vlgate.metrics.names import HEADLINE
+from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Decision, Metric, Outcome
 
-HEADINGS = ("capability", "table", "metric", "n", "value", "interval", "blind", "threshold", "decision")
+HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the result table; ``outcome`` is None where no gate stands on this metric."""
+class ResultRow:
+    """One row of the result table; ``outcome`` is None if the metric has no gate."""
 
     cells: tuple[str, ...]
     outcome: Outcome | None
 
 
-def rows(result: RunResult) -> list[Row]:
-    """A row a table and metric: each gated metric, and each table's headline metric; capabilities in order."""
-    return [row for capability in CAPABILITIES for table in result.tables for row in _rows(result, table, capability)]
+def rows(run: RunResult) -> list[ResultRow]:
+    """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
+    return [row for capability in CAPABILITIES for result in run.results for row in _rows(run, result, capability)]
 
 
-def coverage_line(result: TableResult) -> str | None:
-    """What of a table was not judged, was tied or cut, in words; None where there is nothing to say."""
+def coverage_line(result: TaskResult) -> str | None:
+    """Describe the cases of a task that were not judged, or are tied or cut; None if there is nothing to say."""
     coverage = result.coverage
     parts = [
         f"{count} {what}"
@@ -35,53 +35,86 @@ def coverage_line(result: TableResult) -> str | None:
             (coverage.skipped, "skipped"),
             (coverage.deselected, "deselected"),
             (result.tied, "with a tie"),
-            (result.cut, "with a text whose end the model did not read"),
-            *((count, reason) for reason, count in result.table.left_out.items()),
+            (result.unread, "with an unread answer"),
+            (result.cut, "with a text that the model did not read to the end"),
+            *((count, reason) for reason, count in result.task.left_out.items()),
         )
         if count
     ]
-    note = f"; {result.table.note}" if result.table.note else ""
+    note = f"; {result.task.note}" if result.task.note else ""
     if not parts and not note:
         return None
-    reason = next((f" ({v.why})" for v in result.verdicts if v.state == "skipped"), "")
+    reason = _skipped(result)
     counts = f"; {', '.join(parts)}" if parts else ""
-    return f"{result.table.id}: {coverage.judged} of {coverage.cases} cases judged{counts}{reason}{note}"
+    return f"{result.task.id}: {coverage.judged} of {coverage.cases} cases judged{counts}{reason}{note}"
 
 
-def blind_line(result: RunResult, decision: Decision) -> str | None:
-    """A warning where a gate's ``min`` can be reached without looking; None where it cannot."""
+def _skipped(result: TaskResult) -> str:
+    """Name the first image or reason for which a case was skipped, in a few words."""
+    skipped = next((verdict for verdict in result.verdicts if verdict.state == "skipped"), None)
+    if skipped is None:
+        return ""
+    problem = next((reply.problem for reply in skipped.predictions if reply.skipped and reply.problem), skipped.why)
+    return f" (first: {problem.partition(';')[0]})"
+
+
+def unit_line(run: RunResult) -> str:
+    """Count the cases of a run, whatever a pytest item holds."""
+    judged = sum(result.coverage.judged for result in run.results)
+    right = sum(verdict.right for result in run.results for verdict in result.verdicts if verdict.state == "judged")
+    others = {
+        "unscored": sum(result.coverage.unscored for result in run.results),
+        "skipped": sum(result.coverage.skipped for result in run.results),
+    }
+    more = "".join(f", {number:,} {what}" for what, number in others.items() if number)
+    return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
+
+
+def blind_line(run: RunResult, decision: Decision) -> str | None:
+    """Return a warning if a text-only model reaches a gate's ``min``, otherwise None."""
     gate = decision.gate
-    blind = next((table.blind.get(gate.metric) for table in result.tables if table.table.id == gate.table), None)
-    if blind is None or gate.min is None or gate.min > blind:
+    blind = next((result.blind.get(gate.metric) for result in run.results if result.task.id == gate.task), None)
+    if blind is None or gate.min is None or gate.min > blind.value:
         return None
-    return f"{gate.id}: a text-only model reaches {blind:.3f}, so min = {gate.min:g} can be reached without looking"
+    reached = f"a text-only model reaches {blind.value:.3f}"
+    return f"{gate.id}: {reached}, so min = {gate.min:g} can be reached without the image"
 
 
-def _rows(result: RunResult, table: TableResult, capability: str) -> Iterator[Row]:
-    if table.table.capability != capability:
+def chance_line(run: RunResult, decision: Decision) -> str | None:
+    """Return a warning if a gate's ``min`` is not above chance, otherwise None."""
+    gate = decision.gate
+    chance = next((result.chance.get(gate.metric) for result in run.results if result.task.id == gate.task), None)
+    if chance is None or gate.min is None or gate.min > chance:
+        return None
+    return f"{gate.id}: min = {gate.min:g} is not above chance, {chance:.3f}"
+
+
+def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[ResultRow]:
+    if result.task.capability != capability:
         return
-    gated = [decision for decision in result.decisions if decision.gate.table == table.table.id]
-    headline = HEADLINE[table.table.shape]
+    gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
+    headline = HEADLINE[result.task.shape]
     if headline not in {decision.gate.metric for decision in gated}:
-        yield _row(table, headline, table.metrics.get(headline), None)
+        yield _row(result, headline, result.metrics.get(headline), None)
     for decision in gated:
-        yield _row(table, decision.gate.metric, decision.metric, decision)
+        yield _row(result, decision.gate.metric, decision.metric, decision)
 
 
-def _row(table: TableResult, name: str, metric: Metric | None, decision: Decision | None) -> Row:
-    blind = table.blind.get(name)
+def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decision | None) -> ResultRow:
+    chance, blind = result.chance.get(name), result.blind.get(name)
     cells = (
-        table.table.capability,
-        table.table.id,
+        result.task.capability,
+        result.task.id,
         name,
-        str(table.coverage.judged if metric is None else metric.n),
+        str(result.coverage.judged if metric is None else metric.n),
         "-" if metric is None else f"{metric.value:.3f}",
         "-" if metric is None else f"{metric.low:.3f} - {metric.high:.3f}",
-        "-" if blind is None else f"{blind:.3f}",
+        "-" if chance is None else f"{chance:.3f}",
+        "-" if blind is None else f"{blind.value:.3f}",
         "-" if decision is None else _threshold(decision),
         "-" if decision is None else decision.outcome,
     )
-    return Row(cells=cells, outcome=None if decision is None else decision.outcome)
+    return ResultRow(cells=cells, outcome=None if decision is None else decision.outcome)
 
 
 def _threshold(decision: Decision) -> str:

@@ -1,31 +1,35 @@
-"""``summary.md``: the result table with its decisions, for a pull request or a release note."""
+"""``summary.md``: the result table and the decisions, for a pull request or a release note."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from vlgate.model_card import ModelCard
-from vlgate.options import Options
+from vlgate.errors import printable
 from vlgate.report.remarks import (
     average_lines,
     check_lines,
     flaw_lines,
     published_lines,
     shortcut_lines,
+    unread_lines,
     variant_lines,
 )
-from vlgate.report.rows import HEADINGS, blind_line, coverage_line, rows
+from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, rows
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.results import RunResult
+from vlgate.report.whole_file import write_whole
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.results import RunResult
 
 
-def write_summary(file: Path, result: RunResult, model: ModelCard, options: Options) -> None:
+def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``summary.md``."""
-    file.write_text("\n".join(_lines(result, model, options)) + "\n", encoding="utf-8")
+    write_whole(file, "\n".join(_lines(run, model, options)) + "\n")
 
 
-def _lines(result: RunResult, model: ModelCard, options: Options) -> list[str]:
-    outcomes = [decision.outcome for decision in result.decisions]
+def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
+    outcomes = [decision.outcome for decision in run.decisions]
     counts = ", ".join(
         f"{outcomes.count(outcome)} {outcome}"
         for outcome in ("pass", "fail", "inconclusive", "not run")
@@ -33,43 +37,54 @@ def _lines(result: RunResult, model: ModelCard, options: Options) -> list[str]:
     )
     name = f"{model.name}:{model.weights}" if model.weights else model.name
     lines = [
-        f"# {name}: {_headline(result)}",
+        f"# {name}: {_headline(run)}",
         "",
         f"Gates: {counts or 'none'}. Ties: {options.ties}. Seed: {options.seed}.",
-        "Intervals are at 95 % unless a gate says otherwise; `blind` is the same metric of a text-only model.",
+        "Intervals are at 95 % confidence unless a gate says otherwise; `chance` is what guessing",
+        "reaches, `blind` is the metric of a text-only model.",
         "",
         _table_line(HEADINGS),
         _table_line(tuple("---" for _ in HEADINGS)),
-        *(_table_line(row.cells) for row in rows(result)),
+        *(_table_line(row.cells) for row in rows(run)),
         "",
     ]
-    lines += [f"- {line}" for table in result.tables if (line := coverage_line(table)) is not None]
+    lines += [f"- **incomplete**: {run.incomplete}"] if run.incomplete else []
+    lines += [f"- {line}" for result in run.results if (line := coverage_line(result)) is not None]
     lines += [
         f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}"
-        for decision in result.decisions
+        for decision in run.decisions
         if decision.outcome != "pass"
     ]
-    lines += [f"- {line}" for decision in result.decisions if (line := blind_line(result, decision)) is not None]
-    lines += [f"- {kind} requests: {way}" for kind, way in model.ways.items()]
-    lines += [f"- {note}" for note in (*model.notes, *result.notes)]
+    warnings = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
+    lines += [f"- {line}" for line in warnings if line is not None]
+    lines += [f"- {kind} requests: {adapter}" for kind, adapter in model.adapters.items()]
+    lines += [f"- {_plain(note)}" for note in (*model.notes, *run.notes)]
     sections = {
-        "Smallest changes that break the model": shrunk_lines(result.shrunk),
+        "Smallest changes that break the model": shrunk_lines(run.shrunk),
+        "Answers that could not be read": unread_lines(run),
         "Checks of the model": check_lines(model),
-        "Averages": average_lines(result),
-        "Otherwise defined": variant_lines(result),
-        "Solved without the picture": shortcut_lines(result),
-        "Flaws of the data": flaw_lines(result),
-        "Beside published figures": published_lines(result),
+        "Averages": average_lines(run),
+        "Other definitions of metrics": variant_lines(run),
+        "Solved without the image": shortcut_lines(run),
+        "Flaws of the data": flaw_lines(run),
+        "Published figures": published_lines(run),
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []
     return lines
 
 
-def _headline(result: RunResult) -> str:
-    if not result.passed:
+def _plain(note: str) -> str:
+    """A model's note as one line that Markdown and HTML do not format."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def _headline(run: RunResult) -> str:
+    if not run.passed:
         return "gates do not pass"
-    judged = any(decision.outcome == "pass" for decision in result.decisions)
+    if run.incomplete:
+        return "incomplete"
+    judged = any(decision.outcome == "pass" for decision in run.decisions)
     return "gates pass" if judged else "no gate was judged"
 
 

@@ -1,41 +1,41 @@
-"""What hypothesis draws and shrinks: one of several strengths of a change, or several changes together."""
+"""The strategies that hypothesis draws from and shrinks: one strength of a change, or several changes together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING
 
+from vlgate.seeds import seed_of
 from vlgate.shrink.moves import Move
 from vlgate.shrink.space import WORDING
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-_TOGETHER = 3  # changes at once: with more of them nobody can say what the model stumbled over
-_GRAIN = 120  # strengths of a direction that are told apart where several are changed together
-# Hypothesis mixes constants of the loaded modules into small integers, so that a draw would depend on what else was
-# imported. It finds none at this distance from zero.
+_TOGETHER = 3  # the most changes at once: with more of them, nobody can say which one the model reacts to
+_GRAIN = 120  # the number of strengths of each direction if several directions are combined
+# Hypothesis mixes constants of the loaded modules into its draws of small integers, so that a draw would depend on what
+# else is imported. There are no such constants at this distance from zero.
 _FAR = 7_340_000
 
 
 def shrink(
     strategy: SearchStrategy[tuple[Move, ...]], breaks: Callable[[Sequence[Move]], bool], name: str, budget: int
 ) -> None:
-    """Have hypothesis look for a change that breaks the case, and make it as small as it can; ``name`` is the seed."""
+    """Let hypothesis look for a change that breaks the case, and make it as small as possible; ``name`` is the seed."""
     from hypothesis import Phase, Verbosity, find, settings
     from hypothesis.errors import NoSuchExample
 
     quiet = settings(
-        max_examples=10 * budget,  # of which most are known: the budget is what ends a search
+        max_examples=10 * budget,  # most examples repeat earlier ones; it is the budget that ends a search
         phases=(Phase.generate, Phase.shrink),
         database=None,
         deadline=None,
-        derandomize=False,  # the seed below decides; derandomized, all searches would draw alike
+        derandomize=False,  # the seed below decides; otherwise all searches would draw the same numbers
         verbosity=Verbosity.quiet,
     )
-    random = Random(int.from_bytes(sha256(name.encode()).digest()[:8], "big"))  # noqa: S311  # no secret
+    random = Random(seed_of(name))  # noqa: S311  # nothing here is secret
     try:
         find(strategy, breaks, settings=quiet, random=random)
     except NoSuchExample:
@@ -43,12 +43,12 @@ def shrink(
 
 
 def strengths(moves: Sequence[Move]) -> SearchStrategy[tuple[Move, ...]]:
-    """One of the moves; half of the draws are the last one, which is known to break the case if any does."""
+    """Return a strategy for one of the moves; half of its draws are the last one, which is known to break the case."""
     return _number(2 * len(moves)).map(lambda n: (moves[min(n, len(moves)) - 1],))
 
 
 def several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, ...]]:
-    """One to three moves of different directions; half of the pictures' changes are the strongest of their kind."""
+    """Return a strategy for one to three moves of different directions; half of the image moves have full strength."""
     from hypothesis import strategies
 
     one = strategies.tuples(_number(len(directions)), _number(2 * _GRAIN))
@@ -57,7 +57,10 @@ def several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, 
 
 
 def _at(moves: Sequence[Move], n: int) -> Move:
-    """The n-th of ``_GRAIN`` strengths of a direction, all above it the last; no wording is stronger than another."""
+    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n.
+
+    Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
+    """
     part = (n + 1) // 2 if moves[0].kind == WORDING else min(n, _GRAIN)
     return moves[-(-part * len(moves) // _GRAIN) - 1]
 

@@ -1,4 +1,4 @@
-"""What may be changed and by how much: moves, in directions from the weakest to the strongest."""
+"""The changes that a search can make: moves, grouped in directions from the weakest to the strongest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vlgate.perturb.images.gaussian import gaussian_blur
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.perturb.images.strengths import compress, crop_margin, scale_brightness, scale_contrast, turn
 from vlgate.shrink.texts import Text, text_of
-from vlgate.types import Ask, Case, Match, Picture, Request
+from vlgate.types import Ask, Case, LazyImage, Match, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Move:
     """One change of one strength.
 
-    ``kind`` and ``strength`` tell it from others ("blur", 1.3). ``says`` is the change in words. ``distance``, above 0
-    and at most 1, says how far it goes: a picture's strength as a share of the largest one that is tried, a wording's
-    share of other words. Either ``alter`` changes every picture of the case, or ``text`` is said as ``instead``
-    wherever it is said.
+    ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most 1,
+    says how large it is: the strength of an image change as a share of the largest one, or the share of words that a
+    wording changes. A move either changes every image of the case with ``alter``, or replaces the text ``text`` with
+    ``instead`` in every request.
     """
 
     kind: str
@@ -40,13 +40,13 @@ class Move:
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
-    """The case with every picture and text changed alike; its truths stay.
+    """Return the case with the same changes to all its images and texts; its truths stay the same.
 
     Args:
-        case: to change.
-        moves: of different kinds; pictures are changed in this order.
+        case: the case to change.
+        moves: moves of different kinds; images are changed in this order.
 
-    Returns: a case of the same id, with new requests; a picture's key says what was done to it (``2357834#blur1.3``).
+    Returns: a case of the same id, with new requests; the key of an image names its changes (``2357834#blur1.3``).
     """
     alters = [move for move in moves if move.alter is not None]
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
@@ -56,25 +56,25 @@ def perturbed(case: Case, moves: Sequence[Move]) -> Case:
 def _changed(request: Request, alters: Sequence[Move], texts: dict[Text, Text]) -> Request:
     said = texts.get(text_of(request), text_of(request))
     if isinstance(request, Ask):
-        picture = _altered(request.picture, alters)
-        return Ask(picture=picture, question=said.words, choices=said.choices)
+        image = _altered(request.image, alters)
+        return Ask(image=image, question=said.words, choices=said.choices)
     if isinstance(request, Match):
-        return Match(picture=_altered(request.picture, alters), text=said.words)
+        return Match(image=_altered(request.image, alters), text=said.words)
     return replace(request, text=said.words)
 
 
-def _altered(picture: Picture, alters: Sequence[Move]) -> Picture:
+def _altered(image: LazyImage, alters: Sequence[Move]) -> LazyImage:
     if not alters:
-        return picture
+        return image
     name = "+".join(f"{move.kind}{move.strength:g}" for move in alters)
-    load = partial(_load, picture, tuple(move.alter for move in alters if move.alter is not None))
-    return Picture(key=f"{picture.key}#{name}", load=load, where=picture.where)
+    load = partial(_load, image, tuple(move.alter for move in alters if move.alter is not None))
+    return LazyImage(key=f"{image.key}#{name}", load=load, where=image.where)
 
 
-def _load(picture: Picture, alters: Sequence[Callable[[Pixels], Pixels]]) -> Image:
+def _load(image: LazyImage, alters: Sequence[Callable[[Pixels], Pixels]]) -> Image:
     from PIL import Image
 
-    pixels: Pixels = np.asarray(picture.image(), dtype=np.uint8)
+    pixels: Pixels = np.asarray(image.load(), dtype=np.uint8)
     for alter in alters:
         pixels = alter(pixels)
     return Image.fromarray(pixels)
@@ -97,7 +97,7 @@ def _along(
     return kind, moves
 
 
-PICTURE_MOVES = MappingProxyType(
+IMAGE_MOVES = MappingProxyType(
     dict(
         (
             _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
@@ -110,8 +110,8 @@ PICTURE_MOVES = MappingProxyType(
         )
     )
 )
-"""The changes of a picture by kind, each from the weakest to the strongest.
+"""The changes of an image by kind, each from the weakest to the strongest.
 
-No mirroring: it exchanges left and right. At most 10 % are cropped from a side, since where the objects are is not
-known; a rotation of 10 degrees loses about as much at the corners.
+Mirroring is not among them, because it exchanges left and right. At most 10 % are cropped from each side, because the
+places of the objects are unknown; a rotation by 10 degrees loses about as much at the corners.
 """

@@ -1,4 +1,4 @@
-"""A search as plain values: it crosses from a worker to the process that reports, and stands in ``shrunk.jsonl``."""
+"""A search as plain values, in which a worker sends it to the main process, and ``shrunk.jsonl`` holds it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
 Value = str | float | bool | None | tuple[str, ...]
-"""What stands in a record."""
+"""The types of a record's values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """What was found about one case.
+    """The search of one case.
 
-    ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``; ``says`` is it in words.
-    Where a change was found, ``steps`` has its moves (kind, strength, says, distance) and ``distance`` their sum;
-    ``requests`` has one entry a request of the case: what is true, and picture, text, choices and reply before and
-    after; ``why`` and ``why_changed`` are the two verdicts in words.
+    ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``; ``says`` describes the search.
+    If a change was found, ``steps`` holds its moves (kind, strength, says, distance) and ``distance`` the sum of their
+    distances. ``requests`` then has one entry per request of the case: the truth, and the image, text, choices and
+    reply before and after the change. ``why`` and ``why_changed`` are the sentences of the two verdicts.
     """
 
-    table: str
+    task: str
     case: str
     ending: str
     says: str
@@ -43,10 +43,10 @@ class Shrunk:
 
 
 def recorded(batch: Batch, search: Search) -> Shrunk:
-    """Put the search of a batch's one case into plain values."""
+    """Turn the search of a batch's one case into plain values."""
     found = search.find
     return Shrunk(
-        table=batch.table.id,
+        task=batch.task.id,
         case=search.original.case.id,
         ending=search.ending,
         says=says(search),
@@ -63,7 +63,7 @@ def recorded(batch: Batch, search: Search) -> Shrunk:
 
 
 def says(search: Search) -> str:
-    """What a search found, in a sentence."""
+    """Describe what a search found in one sentence."""
     note = f"; {search.note}" if search.note else ""
     calls = f"{search.calls} of {search.budget} calls{note}"
     if search.find is not None:
@@ -71,7 +71,7 @@ def says(search: Search) -> str:
     if search.ending == "whole":
         return f"not broken by any of {search.changes} changes ({calls})"
     if search.ending == "wrong":
-        return f"not searched, being wrong as it stands: {search.original.why}"
+        return f"not searched, because it is wrong without a change: {search.original.why}"
     return f"not searched: {search.note or search.original.why}"
 
 
@@ -94,10 +94,10 @@ def _requests(search: Search) -> tuple[Mapping[str, Value], ...]:
 
 
 def _reply(reply: Prediction) -> dict[str, Value]:
-    """What was asked and replied."""
+    """A request and its reply."""
     request = reply.request
     said = text_of(request)
-    image = None if isinstance(request, Read) else request.picture.key
+    image = None if isinstance(request, Read) else request.image.key
     return {
         "image": image,
         "text": said.words,

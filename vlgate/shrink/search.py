@@ -1,4 +1,4 @@
-"""The search: changes of a case are tried, and those that break it made smaller, within a budget of model calls."""
+"""The search for the smallest change that breaks a case, within a budget of model calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from vlgate.judging import judge
+from vlgate.judging.verdicts import judge
 from vlgate.shrink.draws import several, shrink, strengths
 from vlgate.shrink.moves import Move, perturbed
 from vlgate.shrink.space import Space, space
@@ -17,7 +17,7 @@ Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Find:
-    """A change that breaks a case: its moves, and the verdict of the changed case."""
+    """A change that breaks a case: its moves and the verdict of the changed case."""
 
     moves: tuple[Move, ...]
     verdict: Verdict
@@ -29,18 +29,18 @@ class Find:
 
     @property
     def distance(self) -> float:
-        """How far the change goes: the sum of its moves' distances, each at most 1."""
+        """The size of the change: the sum of its moves' distances, each at most 1."""
         return sum(move.distance for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What a search found.
+    """The result of a search.
 
-    ``ending`` is ``broken`` where a change was found, ``whole`` where none was; ``wrong``, ``unscored`` or ``skipped``
-    where the case as it stands is not right, and was not searched; ``skipped``, too, where no changed case has a reply.
-    ``calls`` counts the requests that the model was asked, of ``budget``; ``changes`` the changes that were tried.
-    ``note`` says what a reader must know of the search.
+    ``ending`` is ``broken`` if a change was found and ``whole`` if none was. It is ``wrong``, ``unscored`` or
+    ``skipped`` if the unchanged case is not right, so that it was not searched; it is also ``skipped`` if no changed
+    case has a reply. ``calls`` counts the requests that the model was asked, out of ``budget``, and ``changes`` the
+    changes that were tried. ``note`` says what a reader must know about the search.
     """
 
     original: Verdict
@@ -53,50 +53,55 @@ class Search:
 
 
 class Findings(Protocol):
-    """How a test's case is searched, and where what was found goes."""
+    """The settings of a test's search, and the object that the test gives the search to."""
 
     budget: int
     seed: int
 
     def record(self, search: Search) -> None:
-        """Keep the search; fail the test where the case could not be scored."""
+        """Keep the search; fail the test if the case could not be scored."""
 
 
 def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 0) -> Search:
     """Look for the smallest change of a case that keeps its truths and makes the model get it wrong.
 
-    Every change of a picture is tried at its full strength, then every other wording of one of the texts, the nearest
-    first. What breaks the case is made smaller: hypothesis shrinks a picture's change as long as it is smaller than the
-    smallest one so far, and the one with the least distance is kept. Where no change breaks it alone, hypothesis draws
-    up to three of any strength together, and shrinks those: to fewer changes first, then to weaker ones.
-    A strength is taken to matter no less than the weaker ones of its kind, which saves calls and is not always so: what
-    is found breaks the case, and a smaller change may, too.
+    The search tries every change of the image at full strength, then every other wording of one of the texts, the
+    nearest first. Then it makes the image changes that break the case smaller: hypothesis shrinks each one while it is
+    smaller than the smallest change so far. The change with the least distance is kept. If no single change breaks the
+    case, hypothesis draws up to three changes of any strength together, and shrinks them, first to fewer changes, then
+    to weaker ones.
+
+    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does. This is
+    not always true, so a smaller change than the one it finds may break the case too.
 
     Args:
-        batch: of one case, with the table that it is judged by.
-        model: to ask; what it raises passes through.
-        budget: the most requests that it is asked, the case's own among them; each is asked once.
-        seed: of every random choice.
+        batch: the batch of one case.
+        model: the model to ask; its exceptions pass through.
+        budget: the largest number of requests that the model is asked, including the case's own; none is asked twice.
+        seed: the seed of all random choices.
 
-    Returns: the same result for the same arguments, where the model gives the same replies. Hypothesis stops shrinking
-        after five minutes, so that a very slow model may be left with a larger change.
-    Raises: ValueError where the batch has not exactly one case.
+    Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
+        shrinking after five minutes, so the change can be larger for a very slow model.
+    Raises: ValueError if the batch does not have exactly one case, or ``budget`` is below its number of requests.
     """
     if len(batch.positions) != 1:
-        raise ValueError(f"batch={batch!r}: expected one case, found {len(batch.positions)}; search them one by one")
+        raise ValueError(
+            f"batch={batch!r}: expected one case, found {len(batch.positions)}; search each case by itself"
+        )
     asking = _Asking(batch=batch, model=model, budget=budget)
     try:
         original = asking.verdict(())
     except _BudgetSpent:
-        raise ValueError(f"budget={budget!r}: expected enough for the case's own requests; give more") from None
+        least = len(set(batch.cases[0].requests))
+        raise ValueError(f"budget={budget!r}: expected at least {least}, the case's own requests") from None
     if original.state != "judged" or not original.right:
         ending: Ending = "wrong" if original.state == "judged" else original.state
         return Search(original=original, ending=ending, calls=asking.calls, budget=budget)
     try:
-        _search(asking, space(batch.cases[0]), f"{seed}:shrink:{batch.table.id}:{batch.cases[0].id}")
+        _search(asking, space(batch.cases[0]), f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
         note = ""
     except _BudgetSpent:
-        note = f"the search ended with its {budget} calls"
+        note = f"the search ended because its {budget} calls were used"
     return Search(
         original=original,
         ending=asking.ending(),
@@ -109,12 +114,12 @@ def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 
 
 
 class _BudgetSpent(BaseException):
-    """The model must not be asked any more. Hypothesis lets through what is no Exception, as it does an interrupt."""
+    """The budget is used up. It is a BaseException, because hypothesis takes an Exception for a failing example."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
-    """Asks a model about the changed case, each request once, and keeps the smallest change that breaks it."""
+    """Asks a model about changed cases, each request once, and keeps the smallest change that breaks the case."""
 
     batch: Batch
     model: Predictor
@@ -125,13 +130,13 @@ class _Asking:
 
     @property
     def calls(self) -> int:
-        """How many requests were asked."""
+        """The number of requests that were asked."""
         return len(self.replies)
 
     def verdict(self, moves: Sequence[Move]) -> Verdict:
         """Judge the changed case.
 
-        Raises: _BudgetSpent where that takes more calls than are left; none is made then.
+        Raises: _BudgetSpent, without asking the model, if this needs more calls than are left.
         """
         key = frozenset(moves)
         if key not in self.seen:
@@ -140,7 +145,7 @@ class _Asking:
             if self.calls + len(new) > self.budget:
                 raise _BudgetSpent
             self.replies |= self.model.predict(new) if new else {}
-            batch = replace(self.batch, table=replace(self.batch.table, cases=(case,)), positions=(0,))
+            batch = replace(self.batch, task=replace(self.batch.task, cases=(case,)), positions=(0,))
             [self.seen[key]] = judge(batch, self.replies)
         return self.seen[key]
 
@@ -155,16 +160,16 @@ class _Asking:
         return True
 
     def ending(self) -> Ending:
-        """What came of the changes; skipped where there were some, and not one could be judged."""
+        """How the search of the changes ended; ``skipped`` if there were changes, but none could be judged."""
         if self.best is not None:
             return "broken"
         changed = [verdict for moves, verdict in self.seen.items() if moves]
         return "skipped" if changed and all(verdict.state != "judged" for verdict in changed) else "whole"
 
     def unjudged(self) -> str:
-        """How many changes got no verdict, and why one did not; empty where all did."""
+        """How many changes have no verdict, and why the first one has none; empty if all have one."""
         lacking = [verdict for verdict in self.seen.values() if verdict.state != "judged"]
-        return f"{len(lacking)} changes had no verdict: {lacking[0].why}" if lacking else ""
+        return f"{len(lacking)} changes have no verdict: {lacking[0].why}" if lacking else ""
 
 
 def _size(find: Find) -> tuple[int, float]:
@@ -172,7 +177,7 @@ def _size(find: Find) -> tuple[int, float]:
 
 
 def _search(asking: _Asking, found: Space, name: str) -> None:
-    broken = [moves for moves in found.pictures if asking.breaks(moves[-1:])]
+    broken = [moves for moves in found.images if asking.breaks(moves[-1:])]
     next((move for move in found.wordings if asking.breaks((move,))), None)
     for moves in broken:
         smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]

@@ -1,4 +1,4 @@
-"""Which changes keep a case's truths: not every picture may be cropped, nor every question be asked of a darker one."""
+"""The changes that keep the truths of a case: what its texts speak about decides how its images may be changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from vlgate.shrink.moves import PICTURE_MOVES, Move
+from vlgate.shrink.moves import IMAGE_MOVES, Move
 from vlgate.shrink.texts import Text, text_of
 from vlgate.types import Case, Read
 
@@ -35,48 +35,49 @@ _NEVER = {
     "turn": (_PLACE, _NUMBER, _EDGE),
     "crop": (_NUMBER, _EDGE),
 }
-"""The words that forbid a kind of change. Each list is rather too long: a change that is left out costs little, one
-that makes the truth false would blame the model for nothing."""
+"""The words that exclude a kind of change. Each list is too long rather than too short: a change that is left out costs
+little, but a change that makes the truth false would count against a model that is right."""
 WORDING = "wording"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of picture changes, weakest first, and other wordings, nearest first."""
+    """The changes of one case: directions of image changes, the weakest first, and wordings, the nearest first."""
 
-    pictures: tuple[tuple[Move, ...], ...]
+    images: tuple[tuple[Move, ...], ...]
     wordings: tuple[Move, ...]
 
     @property
     def directions(self) -> tuple[tuple[Move, ...], ...]:
-        """All directions; the wordings are one, whose moves exclude each other."""
-        return (self.wordings, *self.pictures) if self.wordings else self.pictures
+        """All directions; the wordings are one direction, because they exclude each other."""
+        return (self.wordings, *self.images) if self.wordings else self.images
 
 
 def space(case: Case) -> Space:
-    """The changes of a case that leave its truths as they are.
+    """Return the changes of a case that keep its truths.
 
-    Colours forbid changes of brightness and contrast; words of place forbid rotation; numbers, edges and corners forbid
-    cropping and rotation, and so does a picture that is perturbed already, which may have been cut to what is asked
-    about. The words of all texts, choices and answers of the case count.
+    Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
+    numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes cropping
+    and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
+    answers of the case count.
 
-    Returns: the changes; without a picture no picture changes.
+    Returns: the changes; a case without images has no image changes.
 
-    >>> from vlgate.types import Match, Picture
-    >>> picture = Picture(key="1.jpg", load=lambda: None)
-    >>> case = Case(id="1", requests=(Match(picture=picture, text="Two red cups."),), truths=(True,))
-    >>> [moves[0].kind for moves in space(case).pictures]
+    >>> from vlgate.types import Match, LazyImage
+    >>> image = LazyImage(key="1.jpg", load=lambda: None)
+    >>> case = Case(id="1", requests=(Match(image=image, text="Two red cups."),), truths=(True,))
+    >>> [moves[0].kind for moves in space(case).images]
     ['blur', 'jpeg']
     """
     texts = " ".join(_texts(case)).lower()
-    pictures = [request.picture for request in case.requests if not isinstance(request, Read)]
-    tight = {"crop", "turn"} if any("#" in picture.key for picture in pictures) else set()
+    images = [request.image for request in case.requests if not isinstance(request, Read)]
+    tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
     kinds = [
         kind
-        for kind in PICTURE_MOVES
-        if pictures and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
+        for kind in IMAGE_MOVES
+        if images and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
     ]
-    return Space(pictures=tuple(PICTURE_MOVES[kind] for kind in kinds), wordings=_wordings(case))
+    return Space(images=tuple(IMAGE_MOVES[kind] for kind in kinds), wordings=_wordings(case))
 
 
 def _texts(case: Case) -> Iterator[str]:
@@ -86,7 +87,7 @@ def _texts(case: Case) -> Iterator[str]:
 
 
 def _wordings(case: Case) -> tuple[Move, ...]:
-    """Each other wording of each text of the case, nearest first; one text is changed at a time."""
+    """Other wordings of each text of the case, the nearest first; each of them changes one text."""
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     found = [(text, instead) for text in texts for instead in _others(text) if instead not in texts]
     distances = [_share(text, instead) for text, instead in found]
@@ -116,13 +117,13 @@ def _others(text: Text) -> Iterator[Text]:
 
 
 def _share(text: Text, other: Text) -> float:
-    """The share of words that differ, above 0."""
+    """The share of words that differ, always above 0."""
     words, others = text.words.split(), other.words.split()
     return max(1 - SequenceMatcher(None, words, others, autojunk=False).ratio(), 1 / (len(words) + len(others)))
 
 
 def _in_words(text: str, other: str) -> str:
-    """What stands in place of what, without the words that both begin and end with.
+    """Describe which words become which, without the words that both texts begin and end with.
 
     >>> _in_words("Is there a cup?", "Do you see a cup?")
     "'Is there' to 'Do you see'"
@@ -131,7 +132,7 @@ def _in_words(text: str, other: str) -> str:
     start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     left = min(len(a), len(b)) - start
     stop = next((at for at in range(left) if a[-1 - at] != b[-1 - at]), left)
-    if start and min(len(a), len(b)) == start + stop:  # words were added or left out: one beside them shows where
+    if start and min(len(a), len(b)) == start + stop:  # words are only added or removed: keep the word before them
         start -= 1
     old, new = (" ".join(words[start : len(words) - stop]) for words in (a, b))
     return f"{old!r} to {new!r}" if old and new else f"{text!r} to {other!r}"

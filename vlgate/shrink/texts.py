@@ -1,4 +1,4 @@
-"""What is said in a request."""
+"""The text of a request, with its choices."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from vlgate.types import Ask, Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A caption, or a question and the choices it offers."""
+    """A caption, or a question with its choices."""
 
     words: str
     choices: tuple[str, ...] = ()
 
 
 def text_of(request: Request) -> Text:
-    """What is said in a request."""
+    """Return the text of a request, with its choices."""
     if isinstance(request, Ask):
         return Text(words=request.question, choices=request.choices)
     return Text(words=request.text)

@@ -1,1 +1,1 @@
-"""Where tables of cases come from: each benchmark's released files, one reader a file."""
+"""Tasks of cases, read from released benchmarks, scene graphs and a user's own files: one module per benchmark."""

@@ -1,4 +1,4 @@
-"""Where tables come from: one line a benchmark."""
+"""The sources of tasks: one line per benchmark."""
 
 from __future__ import annotations
 
@@ -7,62 +7,72 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from vlgate.types import Reading, Shape, Table
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.types import Shape, Task
 
-# By name, so that a source may live beside what it is made of, and none is imported before it is wanted.
+# Modules by name: a source is imported only when one of its tasks is wanted.
 SOURCES: Mapping[str, str] = {
-    "carets": "vlgate.sources.carets",
-    "scenes": "vlgate.fixtures.scenes.source",
-    "valse": "vlgate.sources.valse",
-    "vl-checklist": "vlgate.sources.vl_checklist",
-    "winoground": "vlgate.sources.winoground",
-    "bla": "vlgate.sources.bla",
-    "sugarcrepe": "vlgate.sources.sugarcrepe",
-    "foil-it": "vlgate.sources.foil_it",
-    "scene-graphs": "vlgate.sources.generated",
-    "own": "vlgate.sources.own",
+    "carets": "vlgate.sources.benchmarks.carets",
+    "scenes": "vlgate.sources.benchmarks.scenes",
+    "valse": "vlgate.sources.benchmarks.valse",
+    "vl-checklist": "vlgate.sources.benchmarks.vl_checklist",
+    "winoground": "vlgate.sources.benchmarks.winoground",
+    "bla": "vlgate.sources.benchmarks.bla",
+    "sugarcrepe": "vlgate.sources.benchmarks.sugarcrepe",
+    "foil-it": "vlgate.sources.benchmarks.foil_it",
+    "scene-graphs": "vlgate.sources.scene_graphs.generated",
+    "own": "vlgate.sources.benchmarks.own_cases",
 }
 
 PROTOCOLS: Mapping[str, str] = {
     "carets_default_yml": "CARETS: with the three files of choice questions that default.yml adds to ontological-inv",
     "valse_all": "VALSE: all records, not only those that at least two of three annotators found valid",
     "winoground_hub": "Winoground: from the Hugging Face hub, with your own token",
-    "vlchecklist_paper": "VL-CheckList: of each file the first 1,000 items, and of an item the first text",
+    "vlchecklist_paper": "VL-CheckList: only the first 1,000 items of each file, and the first text of each item",
 }
-"""How a benchmark can be read otherwise than by default, by the name that ``--protocol`` takes."""
+"""The ways to read a benchmark that are not the default, by the name that ``--protocol`` takes."""
 
 
 class Source(Protocol):
-    """A module that makes tables: ``SHAPES`` by table id, and ``read``.
+    """A module that makes tasks: it has ``read``, and in ``SHAPES`` the shape of each task by id.
 
-    A module whose table ids stand in the user's files has a function ``shapes(folders)`` in place of ``SHAPES``.
+    If the task ids are in the user's files, the module has a function ``shapes(folders)`` instead of ``SHAPES``.
     """
 
     SHAPES: Mapping[str, Shape]
 
-    def read(self, reading: Reading) -> Iterable[Table]:
-        """Make those of its tables that are wanted and whose data are there."""
+    def read(self, options: ReadOptions) -> Iterable[Task]:
+        """Make the tasks of this source that are wanted and whose data are in the folders."""
 
 
 def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
-    """The shape of every table that any source can make, by id; of users' own tables in these data folders too.
+    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders.
 
-    Raises: DataError where a user's own table cannot be read.
+    Raises: DataError if a user's own task cannot be read.
     """
-    return {table: shape for name in SOURCES for table, shape in _shapes(name, folders).items()}
+    return {task: shape for name in SOURCES for task, shape in shapes_of(name, folders).items()}
 
 
-def read_tables(reading: Reading) -> list[Table]:
-    """All wanted tables whose data are there, in the order of their ids.
+def read_tasks(options: ReadOptions) -> list[Task]:
+    """Return all wanted tasks whose data are in the folders, in the order of their ids.
 
-    Raises: DataError from a source whose data cannot be read.
+    Raises: DataError if the data of a source cannot be read.
     """
-    wanted = [name for name in SOURCES if any(map(reading.wanted, _shapes(name, reading.folders)))]
-    tables = [table for name in wanted for table in _source(name).read(reading)]
-    return sorted(tables, key=lambda table: table.id)
+    wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
+    tasks = [task for name in wanted for task in read_source(name, options)]
+    return sorted(tasks, key=lambda task: task.id)
 
 
-def _shapes(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
+def read_source(name: str, options: ReadOptions) -> Iterable[Task]:
+    """Make the wanted tasks of one source; see ``Source.read``."""
+    return _source(name).read(options)
+
+
+def shapes_of(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
+    """Return the shape of each task of one source, by id.
+
+    Raises: DataError if a user's own task cannot be read.
+    """
     module = _source(name)
     found: Mapping[str, Shape] = module.shapes(folders) if hasattr(module, "shapes") else module.SHAPES
     return found

@@ -1,4 +1,4 @@
-"""The pictures that the perturbations are tried on."""
+"""The images that the perturbations are tried on."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def clouds(height, width, seed=0):
 
 @pytest.fixture(scope="session")
 def photograph():
-    picture = clouds(120, 161)
-    picture.flags.writeable = False  # a perturbation that writes into what it is given fails
-    return picture
+    image = clouds(120, 161)
+    image.flags.writeable = False  # a perturbation that writes into what it is given fails
+    return image

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.images import (
-    blur_background,
-    channel_mean,
-    crop_to,
-    gaussian_blur,
-    mask_background,
-    occlude,
-)
+from vlgate.perturb.images import blur_background, channel_mean, crop_to, gaussian_blur, mask_background, occlude
 from vlgate.perturb.images.soft_mask import soft_mask
 from vlgate.perturb.scene_graph import Box
 
@@ -29,12 +22,12 @@ def mirrored(length, reach):
     return [period[at % len(period)] for at in range(-reach, length + reach)]
 
 
-def plain_blur(picture, sigma, reach=4):
+def plain_blur(image, sigma, reach=4):
     """The Gaussian in float64, tap by tap."""
     radius = math.ceil(reach * sigma)
     taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     taps /= taps.sum()
-    blurred = np.asarray(picture, np.float64)
+    blurred = np.asarray(image, np.float64)
     for axis in (0, 1):
         length = blurred.shape[axis]
         longer = np.take(blurred, mirrored(length, radius), axis=axis)
@@ -76,27 +69,28 @@ def inside(box, width, height):
 @pytest.mark.parametrize("shape", [(60, 81, 3), (61, 80, 3), (7, 5, 3), (1, 1, 3), (2, 90, 3)])
 def test_the_blur_is_a_gaussian(sigma, shape):
     random = np.random.default_rng(0)
-    for picture in (
+    for image in (
         random.integers(0, 256, shape, dtype=np.uint8),
         255 * random.integers(0, 2, shape, dtype=np.uint8),
         np.where(np.arange(shape[1])[:, None] < shape[1] // 3, 255, np.zeros(shape)).astype(np.uint8),
     ):
-        assert np.abs(gaussian_blur(picture, sigma) - plain_blur(picture, sigma)).max() <= 1.5
+        exact = np.rint(plain_blur(image, sigma))
+        assert np.abs(gaussian_blur(image, sigma) - exact).max() <= 1
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 255])
 @pytest.mark.parametrize("sigma", [1.0, 3.0, 9.0])
-def test_a_plain_picture_stays(value, sigma):
-    picture = np.full((30, 41, 3), value, np.uint8)
-    assert (gaussian_blur(picture, sigma) == value).all()
-    assert (blur_background(picture, [Box(x=3, y=4, w=10, h=10)], sigma) == value).all()
+def test_a_plain_image_stays(value, sigma):
+    image = np.full((30, 41, 3), value, np.uint8)
+    assert (gaussian_blur(image, sigma) == value).all()
+    assert (blur_background(image, [Box(x=3, y=4, w=10, h=10)], sigma) == value).all()
 
 
 @pytest.mark.parametrize("sigma", [0, -1.0, math.nan, math.inf])
 def test_no_sigma(photograph, sigma):
-    with pytest.raises(ValueError, match="expected a standard deviation"):
+    with pytest.raises(ValueError, match="sigma="):
         gaussian_blur(photograph, sigma)
-    with pytest.raises(ValueError, match="expected a standard deviation"):
+    with pytest.raises(ValueError, match="sigma="):
         blur_background(photograph, [Box(x=3, y=4, w=10, h=10)], sigma)
 
 
@@ -123,11 +117,11 @@ def test_the_weights_are_those_of_a_blurred_mask(boxes, sigma):
 
 @pytest.mark.parametrize("boxes", MASKED)
 @pytest.mark.parametrize("sigma", [1.0, 3.0])
-def test_blurred_background_mixes_the_picture_and_its_blur(boxes, sigma):
-    picture = np.random.default_rng(1).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+def test_blurred_background_mixes_the_image_and_its_blur(boxes, sigma):
+    image = np.random.default_rng(1).integers(0, 256, (40, 50, 3), dtype=np.uint8)
     weights = plain_mask(boxes, sigma, 50, 40)[..., None]
-    expected = weights * picture + (1 - weights) * plain_blur(picture, sigma)
-    assert np.abs(blur_background(picture, boxes, sigma) - expected).max() <= 2.5  # 1.5 of the blur, 1 of the weights
+    expected = weights * image + (1 - weights) * plain_blur(image, sigma)
+    assert np.abs(blur_background(image, boxes, sigma) - expected).max() <= 2.5  # 1.5 of the blur, 1 of the weights
 
 
 BOXES = st.builds(
@@ -158,7 +152,7 @@ def test_the_border_reaches_two_sigma_in_and_four_out(photograph, boxes, sigma):
             (y - box.y, box.y > 0),
             (bottom - y, bottom < height),
         ]
-        # A side beyond the picture's edge is no border.
+        # A side beyond the image's edge has no border.
         deep = np.logical_and.reduce([distance >= 2 * sigma + 1e-3 for distance, real in margins if real] or [x > 0])
         here = (x > box.x) & (x < right) & (y > box.y) & (y < bottom)
         assert (result[deep & here] == photograph[deep & here]).all()
@@ -167,7 +161,7 @@ def test_the_border_reaches_two_sigma_in_and_four_out(photograph, boxes, sigma):
 
 
 def test_the_edge_and_the_corner_of_a_box():
-    """The picture counts 0.84 at an edge of a box and 0.71 at a corner."""
+    """The image counts 0.84 at an edge of a box and 0.71 at a corner."""
     weights = soft_mask([Box(x=100 - 5, y=100 - 5, w=110, h=110)], 5.0, 300, 300).weights(slice(0, 300), slice(0, 300))
     assert weights[150, 99:101].mean() == pytest.approx(0.84, abs=0.005)
     assert weights[99:101, 99:101].mean() == pytest.approx(0.71, abs=0.005)
@@ -176,16 +170,16 @@ def test_the_edge_and_the_corner_of_a_box():
 @given(st.lists(BOXES, min_size=1, max_size=3))
 @settings(max_examples=25)
 def test_mask_and_occlusion_are_each_others_complement(boxes):
-    picture = np.random.default_rng(2).integers(0, 256, (23, 31, 3), dtype=np.uint8)
+    image = np.random.default_rng(2).integers(0, 256, (23, 31, 3), dtype=np.uint8)
     touched = np.logical_or.reduce([inside(box, 31, 23) for box in boxes])
     if not touched.any():
         for work in (mask_background, occlude):
-            with pytest.raises(ValueError, match="no box overlaps"):
-                work(picture, boxes, FILL)
+            with pytest.raises(ValueError, match="boxes="):
+                work(image, boxes, FILL)
         return
     colour = np.array(FILL, np.uint8)
-    assert (mask_background(picture, boxes, FILL) == np.where(touched[..., None], picture, colour)).all()
-    assert (occlude(picture, boxes, FILL) == np.where(touched[..., None], colour, picture)).all()
+    assert (mask_background(image, boxes, FILL) == np.where(touched[..., None], image, colour)).all()
+    assert (occlude(image, boxes, FILL) == np.where(touched[..., None], colour, image)).all()
 
 
 def test_what_was_occluded_cannot_be_told_any_more():
@@ -203,7 +197,7 @@ def test_what_was_occluded_cannot_be_told_any_more():
 @given(st.lists(st.tuples(st.integers(0, 80), st.integers(0, 60), st.integers(1, 60), st.integers(1, 60)), min_size=1))
 @settings(max_examples=50)
 def test_the_crop_is_the_smallest_rectangle(corners):
-    picture = np.random.default_rng(4).integers(0, 256, (90, 110, 3), dtype=np.uint8)
+    image = np.random.default_rng(4).integers(0, 256, (90, 110, 3), dtype=np.uint8)
     boxes = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in corners]
     spans = [[], []]
     for x, y, w, h in corners:
@@ -212,12 +206,12 @@ def test_the_crop_is_the_smallest_rectangle(corners):
             missing = max(0, 32 - (stop - start))
             first = min(max(0, start - missing / 2), whole - (stop - start) - missing)
             span += [math.floor(first), math.ceil(first + stop - start + missing)]
-    expected = picture[min(spans[0]) : max(spans[0]), min(spans[1]) : max(spans[1])]
-    assert (crop_to(picture, boxes) == expected).all()
+    expected = image[min(spans[0]) : max(spans[0]), min(spans[1]) : max(spans[1])]
+    assert (crop_to(image, boxes) == expected).all()
 
 
 @pytest.mark.parametrize("shape", [(10, 12, 3), (1, 1, 3), (20, 400, 3)])
-def test_a_picture_smaller_than_the_smallest_crop(shape):
+def test_an_image_smaller_than_the_smallest_crop(shape):
     height, width = shape[:2]
     cropped = crop_to(np.zeros(shape, np.uint8), [Box(x=0, y=0, w=1, h=1)])
     assert cropped.shape == (min(height, 32), min(width, 32), 3)
@@ -225,7 +219,7 @@ def test_a_picture_smaller_than_the_smallest_crop(shape):
 
 @pytest.mark.parametrize("fill", [(1, 2), (1, 2, 256), (-1, 0, 0), (math.nan, 0, 0), 5])
 def test_no_colour(photograph, fill):
-    with pytest.raises(ValueError, match=r"expected red, green and blue, each in 0\.\.255"):
+    with pytest.raises(ValueError, match="fill="):
         mask_background(photograph, [Box(x=0, y=0, w=5, h=5)], fill)
 
 
@@ -240,5 +234,5 @@ def test_the_mean_weighs_pixels(sizes, seed):
 
 
 def test_the_mean_of_nothing():
-    with pytest.raises(ValueError, match="at least one picture"):
+    with pytest.raises(ValueError, match="images="):
         channel_mean([])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.images.boxes import around, at_least, mirror_box, on_picture, pixels_of, rescale
+from vlgate.perturb.images.boxes import around, at_least, mirror_box, on_image, pixels_of, rescale
 from vlgate.perturb.scene_graph import Box
 
 SIDES = st.integers(1, 300)
@@ -24,13 +24,13 @@ def overlap(box, width, height):
 
 
 @given(st.lists(BOXES, min_size=1, max_size=4), SIDES, SIDES)
-def test_clipped_boxes_lie_on_the_picture(boxes, width, height):
+def test_clipped_boxes_lie_on_the_image(boxes, width, height):
     there = [box for box in boxes if overlap(box, width, height)]
     if not there:
-        with pytest.raises(ValueError, match=f"no box overlaps the picture of {width} x {height} pixels"):
-            on_picture(boxes, width, height)
+        with pytest.raises(ValueError, match=f"boxes=.*{width} x {height}"):
+            on_image(boxes, width, height)
         return
-    clipped = on_picture(boxes, width, height)
+    clipped = on_image(boxes, width, height)
     assert len(clipped) == len(there)
     for one, whole in zip(clipped, there, strict=True):
         assert (one.x, one.y) == (max(whole.x, 0), max(whole.y, 0))
@@ -39,9 +39,9 @@ def test_clipped_boxes_lie_on_the_picture(boxes, width, height):
 
 
 @pytest.mark.parametrize("boxes", [[], [Box(x=100, y=0, w=5, h=5)], [Box(x=0, y=-9, w=5, h=9)]])
-def test_no_box_on_the_picture(boxes):
-    with pytest.raises(ValueError, match="no box overlaps the picture of 100 x 50 pixels; name at least one"):
-        on_picture(boxes, 100, 50)
+def test_no_box_on_the_image(boxes):
+    with pytest.raises(ValueError, match=r"boxes=.*100 x 50"):
+        on_image(boxes, 100, 50)
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_no_box_on_the_picture(boxes):
 )
 def test_a_box_that_is_none_is_refused_beside_good_ones(wrong):
     bad = Box(**{"x": 0, "y": 0, "w": 5, "h": 5, **wrong})
-    with pytest.raises(ValueError, match="expected finite numbers, and a width and a height above 0"):
-        on_picture([Box(x=0, y=0, w=9, h=9), bad], 20, 20)
+    with pytest.raises(ValueError, match=r"^box=Box\("):
+        on_image([Box(x=0, y=0, w=9, h=9), bad], 20, 20)
 
 
 @given(BOXES, SIDES, SIDES, st.floats(1, 64))
 def test_grown_boxes(box, width, height, smallest):
     if not overlap(box, width, height):
         return
-    (box,) = on_picture([box], width, height)
+    (box,) = on_image([box], width, height)
     grown = at_least(box, width, height, smallest=smallest)
     assert grown.x >= 0
     assert grown.y >= 0
@@ -82,7 +82,7 @@ def test_a_large_box_stays(x, y, w, h):
 def test_pixels_are_those_that_the_box_touches(box, width, height):
     if not overlap(box, width, height):
         return
-    (box,) = on_picture([box], width, height)
+    (box,) = on_image([box], width, height)
     rows, columns = pixels_of(box, width, height)
     for span, start, length, whole in ((columns, box.x, box.w, width), (rows, box.y, box.h, height)):
         assert 0 <= span.start < span.stop <= whole
@@ -103,7 +103,7 @@ def test_rescaling_there_and_back(box, width, height, other_width, other_height)
 
 @pytest.mark.parametrize("size", [(0, 5), (5, -1)])
 def test_no_size(size):
-    with pytest.raises(ValueError, match="both above 0"):
+    with pytest.raises(ValueError, match="size="):
         rescale([], size, (5, 5))
 
 

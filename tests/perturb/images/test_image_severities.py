@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from vlgate.perturb.images import (
     PERTURBATIONS,
-    VISUAL,
     brightness,
     contrast,
     defocus_blur,
@@ -31,6 +30,7 @@ from vlgate.perturb.images import (
     shot_noise,
 )
 from vlgate.perturb.images.lens import disk, trail
+from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.scene_graph import Box
 
 BOXES = (Box(x=20.5, y=30, w=50, h=40), Box(x=100, y=60, w=30, h=70))
@@ -54,14 +54,14 @@ def test_the_names():
 
 
 def test_an_unknown_name_gets_the_nearest():
-    with pytest.raises(ValueError, match=r"name='blur7' is no perturbation of pictures; did you mean 'blur\d'\?"):
+    with pytest.raises(ValueError, match=r"name='blur7'.*'blur\d'"):
         perturbation("blur7")
-    with pytest.raises(ValueError, match="expected one of blur3, "):
+    with pytest.raises(ValueError, match="'blur3', "):
         perturbation("xyzzy")
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
-def test_a_picture_in_a_picture_out(photograph, name):
+def test_an_image_in_an_image_out(photograph, name):
     before = photograph.copy()
     result = PERTURBATIONS[name](photograph, BOXES)
     assert result.dtype == np.uint8
@@ -87,31 +87,31 @@ def test_what_is_not_used_changes_nothing(photograph, name):
         elif one.family != "rotate":  # two seeds may turn the same way
             assert not same
     if "boxes" in one.uses:
-        with pytest.raises(ValueError, match="no box overlaps"):
+        with pytest.raises(ValueError, match="boxes="):
             one(photograph)
     else:
         assert (one(photograph, (), seed=1, fill=(0, 0, 0)) == plain).all()
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
-def test_small_pictures(name):
+def test_small_images(name):
     for shape in ((1, 1, 3), (1, 50, 3), (3, 2, 3), (33, 34, 3)):
-        picture = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-        result = PERTURBATIONS[name](picture, [Box(x=0, y=0, w=1, h=1)])
+        image = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+        result = PERTURBATIONS[name](image, [Box(x=0, y=0, w=1, h=1)])
         assert result.shape == (shape if name != "crop" else (min(32, shape[0]), min(32, shape[1]), 3))
 
 
 @pytest.mark.parametrize("name", [name for name in PERTURBATIONS if name[-1] not in "2345"])
-def test_no_picture(name):
+def test_no_image(name):
     for shape, kind in (((4, 4), np.uint8), ((4, 4, 4), np.uint8), ((4, 4, 3), float), ((0, 4, 3), np.uint8)):
-        with pytest.raises(ValueError, match=r"expected shape \(h, w, 3\) of uint8, RGB"):
+        with pytest.raises(ValueError, match=r"image=shape .*uint8"):
             PERTURBATIONS[name](np.zeros(shape, kind), BOXES)
 
 
 @pytest.mark.parametrize("function", GRADED)
 @pytest.mark.parametrize("severity", [0, 6, -1, 2.5])
 def test_no_severity(photograph, function, severity):
-    with pytest.raises(ValueError, match="expected 1, 2, 3, 4 or 5"):
+    with pytest.raises(ValueError, match="severity="):
         function(photograph, severity)
 
 
@@ -162,10 +162,10 @@ def test_noise_has_its_deviation():
 
 @pytest.mark.parametrize("severity", range(1, 6))
 def test_brightness_is_the_value_of_hsv(severity):
-    picture = np.random.default_rng(5).integers(0, 256, (8, 9, 3), dtype=np.uint8)
-    picture[0, 0] = 0
-    bright = brightness(picture, severity)
-    for pixel, result in zip(picture.reshape(-1, 3), bright.reshape(-1, 3), strict=True):
+    image = np.random.default_rng(5).integers(0, 256, (8, 9, 3), dtype=np.uint8)
+    image[0, 0] = 0
+    bright = brightness(image, severity)
+    for pixel, result in zip(image.reshape(-1, 3), bright.reshape(-1, 3), strict=True):
         hue, saturation, value = colorsys.rgb_to_hsv(*(pixel / 255))
         expected = colorsys.hsv_to_rgb(hue, saturation, min(1, value + severity / 10))
         assert np.abs(result - 255 * np.array(expected)).max() <= 0.51
@@ -202,7 +202,7 @@ def test_rotation_turns_around_the_centre(photograph):
     y, x = np.argwhere(turned[..., 0] > 100).mean(axis=0) - (40, 50)
     assert np.hypot(x, y) == pytest.approx(31, abs=0.7)
     assert abs(np.degrees(np.arctan2(y, x))) == pytest.approx(30, abs=1)
-    upside_down = rotate(photograph[::-1, ::-1], 5)[::-1, ::-1]  # the same only where the centre is the centre
+    upside_down = rotate(photograph[::-1, ::-1], 5)[::-1, ::-1]  # equal only if it turns around the centre
     assert distance(upside_down, rotate(photograph, 5)) < 0.5
     corner = rotate(photograph, 5)[0, 0]
     assert np.abs(corner - photograph.mean(axis=(0, 1))).max() <= 0.51
@@ -239,9 +239,6 @@ def test_a_severity_looks_the_same_in_a_larger_file(photograph, function):
 
 
 def test_nothing_heavy_is_imported():
-    work = (
-        "import sys; import vlgate.perturb.images, vlgate.perturb.images.batch, vlgate.perturb.images.contact_sheet;"
-        "print(sorted({'PIL', 'cv2', 'torch'} & set(sys.modules)))"
-    )
+    work = "import sys; import vlgate.perturb.images;print(sorted({'PIL', 'cv2', 'torch'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

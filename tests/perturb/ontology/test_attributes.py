@@ -335,21 +335,21 @@ def _table(name: str, *lines: str) -> str:
 @pytest.mark.parametrize(
     ("file", "line", "message"),
     [
-        ("categories.tsv", "color\tcolor\tadjective\tyes\t", r"kind='adjective' must be 'attribute' or 'action'"),
-        ("categories.tsv", "color\tcolor\tattribute\tmaybe\t", r"single='maybe' must be 'yes' or 'no'"),
-        ("attributes.tsv", "red\tcolour\tyes\t=\t4", r"category='colour' is not in categories.tsv"),
-        ("attributes.tsv", "red\tcolor\tyes\t=\tfour", r"rank='four' must be a number"),
-        ("attributes.tsv", "red\tcolor\tyes\t=", r"4 cells; 5 were expected"),
-        ("antonyms.tsv", "open\tclosd\t", r"'closd' is not in attributes.tsv; did you mean 'closed'\?"),
-        ("antonyms.tsv", "open\topen\t", r"must be two attributes"),
-        ("antonyms.tsv", "gray\tsilver\t", r"'gray' and 'silver' go together in shades.tsv"),
-        ("shades.tsv", "color\tred|wood\t", r"'wood' is not of the category 'color'"),
-        ("shades.tsv", "activity\twalking|talking\t", r"category='activity' is none that this file is for"),
-        ("exclusives.tsv", "color\tred|blue\t", r"category='color' is none that this file is for"),
-        ("actions.tsv", "standing\tsport\tperson", r"'standing' is not of the category 'sport'"),
-        ("actions.tsv", "standing\tpose\t", r"can='' must name who can do it"),
-        ("relations.tsv", "on\t=\ttrue\t\tyes", r"that='true' must be 'yes' or 'no'"),
-        ("relations.tsv", "on\t =\tyes\t\tyes", r"' =' begins or ends with a blank"),
+        ("categories.tsv", "color\tcolor\tadjective\tyes\t", r"kind='adjective'"),
+        ("categories.tsv", "color\tcolor\tattribute\tmaybe\t", r"single='maybe'"),
+        ("attributes.tsv", "red\tcolour\tyes\t=\t4", r"category='colour'"),
+        ("attributes.tsv", "red\tcolor\tyes\t=\tfour", r"rank='four'"),
+        ("attributes.tsv", "red\tcolor\tyes\t=", r"4 cells"),
+        ("antonyms.tsv", "open\tclosd\t", r"'closd'.*'closed'"),
+        ("antonyms.tsv", "open\topen\t", r"a='open'"),
+        ("antonyms.tsv", "gray\tsilver\t", r"'gray' and 'silver'.*shades.tsv"),
+        ("shades.tsv", "color\tred|wood\t", r"'wood'.*'color'"),
+        ("shades.tsv", "activity\twalking|talking\t", r"category='activity'"),
+        ("exclusives.tsv", "color\tred|blue\t", r"category='color'"),
+        ("actions.tsv", "standing\tsport\tperson", r"'standing'.*'sport'"),
+        ("actions.tsv", "standing\tpose\t", r"can=''"),
+        ("relations.tsv", "on\t=\ttrue\t\tyes", r"that='true'"),
+        ("relations.tsv", "on\t =\tyes\t\tyes", r"' =' .*blank"),
     ],
 )
 def test_a_wrong_line_is_named(file, line, message):
@@ -360,9 +360,9 @@ def test_a_wrong_line_is_named(file, line, message):
 @pytest.mark.parametrize(
     ("file", "lines", "message"),
     [
-        ("relations.tsv", ("on\t=\tyes\t\tyes", "on\t=\tyes\t\tno"), r"relations.tsv:4: 'on' is there already"),
-        ("antonyms.tsv", ("old\tnew\t", "old\tyoung\t"), r"antonyms.tsv:4: \('old', ''\) is there already"),
-        ("actions.tsv", ("standing\tpose\tperson",), r"actions.tsv: '\w.*' must be here if, and only if"),
+        ("relations.tsv", ("on\t=\tyes\t\tyes", "on\t=\tyes\t\tno"), r"relations.tsv:4: 'on'"),
+        ("antonyms.tsv", ("old\tnew\t", "old\tyoung\t"), r"antonyms.tsv:4: \('old', ''\)"),
+        ("actions.tsv", ("standing\tpose\tperson",), r"actions.tsv: '\w+"),
     ],
 )
 def test_lines_that_deny_each_other_are_named(file, lines, message):
@@ -371,7 +371,7 @@ def test_lines_that_deny_each_other_are_named(file, lines, message):
 
 
 def test_wrong_columns_are_named():
-    with pytest.raises(ValueError, match=r"^antonyms.tsv:1: columns=\['a', 'b'\] must be \['a', 'b', 'applies to'\]"):
+    with pytest.raises(ValueError, match=r"^antonyms.tsv:1: columns=\['a', 'b'\].*'applies to'"):
         attributes_from(_texts() | {"antonyms.tsv": "a\tb\nopen\tclosed"})
 
 

@@ -46,21 +46,21 @@ PAIR = (row("cup", other="cups"), row("cups", "plural", other="cup"))
 @pytest.mark.parametrize(
     ("rows", "line", "message"),
     [
-        ((row("cat", parents="anmal"), row("animal")), 3, "'anmal' is not in the table; did you mean 'animal'"),
-        ((row("cat"), row("cat")), 4, "'cat' stands in line 3 already"),
-        ((row("a", parents="b"), row("b", parents="a")), 3, "is above itself: a > b > a"),
-        ((row("a", parents="a"),), 3, "none of them its own"),
-        ((*PAIR, row("mug", parents="cups")), 5, "'cups' is plural, it is singular; use 'cup'"),
-        ((*PAIR, row("mugs", "plural", "cup")), 5, "'cup' is singular, it is plural; use 'cups'"),
+        ((row("cat", parents="anmal"), row("animal")), 3, "parent='anmal'"),
+        ((row("cat"), row("cat")), 4, "name='cat' is in line 3"),
+        ((row("a", parents="b"), row("b", parents="a")), 3, "a > b > a"),
+        ((row("a", parents="a"),), 3, "parent=('a',)"),
+        ((*PAIR, row("mug", parents="cups")), 5, "use 'cup'"),
+        ((*PAIR, row("mugs", "plural", "cup")), 5, "use 'cups'"),
         ((*PAIR, row("tea", "mass", "cups")), 5, "use 'cup'"),
-        ((row("sofa", same="couch"), row("couch")), 3, "say it of both"),
-        ((row("a", parents="b", same="b"), row("b", same="a")), 3, "its synonym and its parent"),
+        ((row("sofa", same="couch"), row("couch")), 3, "synonym='couch'"),
+        ((row("a", parents="b", same="b"), row("b", same="a")), 3, "'b' is its synonym and its parent"),
         ((row("a", same="b"), row("b", "plural", same="a")), 3, "synonym='b' is plural"),
         ((row("a", parents="c", same="b"), row("b", same="a"), row("c", parents="b")), 5, "c > b > c"),
-        ((row("a", other="b"), row("b", "plural")), 3, "say it of both"),
-        ((row("a", other="b"), row("b", other="a")), 3, "one to be singular, one plural"),
-        ((row("Cat"),), 3, "lower case"),
-        ((row("traffic  light"),), 3, "single blanks"),
+        ((row("a", other="b"), row("b", "plural")), 3, "other form='b' has"),
+        ((row("a", other="b"), row("b", other="a")), 3, "other form='b'; expected"),
+        ((row("Cat"),), 3, "name='Cat'"),
+        ((row("traffic  light"),), 3, "name='traffic  light'"),
         ((row("cat", "dual"),), 3, "number='dual'"),
         ((row("cat", askable="maybe"),), 3, "askable='maybe'"),
         (("cat\tsingular",), 3, "2 cells"),
@@ -84,12 +84,12 @@ def test_another_heading_is_refused(tmp_path):
         (
             "overlaps.tsv",
             "names\talso\ncup|mgu\t\n",
-            "overlaps.tsv:2: names='mgu' is not in objects.tsv; did you mean 'mug'",
+            "overlaps.tsv:2: names='mgu'",
         ),
         ("overlaps.tsv", "names\talso\ncup\t\n", "overlaps.tsv:2"),
-        ("overlaps.tsv", "names\talso\ncup|mug|cup\t\n", "names one twice"),
-        ("overlaps.tsv", "names\talso\ncup|mug\tcup\n", "each in one column"),
-        ("senses.tsv", "name\tmay_be\ncup\tmug\ncup\tmug\n", "senses.tsv:3: name='cup' has a line already"),
+        ("overlaps.tsv", "names\talso\ncup|mug|cup\t\n", "overlaps.tsv:2: names="),
+        ("overlaps.tsv", "names\talso\ncup|mug\tcup\n", "overlaps.tsv:2"),
+        ("senses.tsv", "name\tmay_be\ncup\tmug\ncup\tmug\n", "senses.tsv:3: name='cup'"),
         ("parts.tsv", "whole\tparts\ncup\thandel\n", "parts.tsv:2"),
         ("wholes.tsv", "part\twholes\nhandel\tcup\n", "wholes.tsv:2"),
     ],
@@ -111,7 +111,7 @@ def test_broken_links_are_refused_with_their_place(tmp_path, file, text, message
 
 
 def test_nouns_that_were_not_read_are_checked_too():
-    with pytest.raises(ValueError, match="name='cat': parent='animal' is not in the table"):
+    with pytest.raises(ValueError, match="name='cat': parent='animal'"):
         check_nouns({"cat": Noun(name="cat", number="singular", parents=("animal",))})
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.fixtures.scenes.kinds import KINDS
+from vlgate.fixtures.scenes.objects.kinds import KINDS
 from vlgate.perturb.ontology import Noun, default_ontology
 
 ONTOLOGY = default_ontology()
@@ -82,7 +82,7 @@ def test_what_no_question_should_be_about():
 @pytest.mark.parametrize("question", ["hypernyms", "hyponyms", "certain", "possible", "parts"])
 def test_an_unknown_name_is_an_error_with_the_nearest(question):
     assert not ONTOLOGY.knows("elefant")
-    with pytest.raises(ValueError, match=r"name='elefant' is no noun of the ontology; did you mean 'elephant'\?"):
+    with pytest.raises(ValueError, match=r"name='elefant'.*'elephant'"):
         getattr(ONTOLOGY, question)("elefant")
 
 
@@ -117,10 +117,10 @@ def test_an_extended_ontology_knows_more_and_leaves_the_first_alone():
 @pytest.mark.parametrize(
     ("nouns", "links", "message"),
     [
-        ([Noun(name="dog", number="singular")], {}, "'dog' is a noun of the ontology already"),
-        ([Noun(name="axolotl", number="singular", parents=("amphibian",))], {}, "'amphibian' is not in the table"),
-        ([], {"overlaps": [frozenset({"cup", "tumbler"})]}, "'tumbler' is no noun"),
-        ([], {"parts": {"cup": ["hndle"]}}, "did you mean 'handle'"),
+        ([Noun(name="dog", number="singular")], {}, "name='dog'"),
+        ([Noun(name="axolotl", number="singular", parents=("amphibian",))], {}, "'amphibian'"),
+        ([], {"overlaps": [frozenset({"cup", "tumbler"})]}, "'tumbler'"),
+        ([], {"parts": {"cup": ["hndle"]}}, "'handle'"),
     ],
 )
 def test_an_extension_is_checked(nouns, links, message):

@@ -106,7 +106,7 @@ def test_a_name_comes_with_its_class_number_and_parts(ontology):
     more, unknown = _extended(ontology, "tapir")
     assert unknown == ()
     assert more.nouns["tapir"].number == "singular"
-    assert more.nouns["tapir"].parents == ("animal",)  # the hoofer between is no word of the ontology
+    assert more.nouns["tapir"].parents == ("animal",)  # the hoofer between them is not in the ontology
     assert more.nouns["tapirs"].parents == ("animals",)
     assert (more.nouns["tapir"].other, more.nouns["tapirs"].other) == ("tapirs", "tapir")
     assert "snout" in more.parts("tapir")
@@ -223,9 +223,7 @@ def test_the_given_ontology_is_left_as_it_was_and_the_order_decides_nothing(onto
 
 def test_a_lexicon_that_is_not_installed(wn, ontology):
     assert [lexicon.specifier() for lexicon in wn.lexicons()] == ["tiny:1"]
-    with pytest.raises(
-        ValueError, match=r"lexicon='oewn:2024' is not installed \('tiny:1'\); run `python -m wn download"
-    ):
+    with pytest.raises(ValueError, match=r"lexicon='oewn:2024'.*'tiny:1'.*python -m wn download"):
         extended_by_wordnet(ontology, ["tapir"])
 
 
@@ -238,7 +236,7 @@ def test_without_the_library(monkeypatch, ontology):
 def test_open_english_wordnet_where_it_is_installed(monkeypatch):
     wn = pytest.importorskip("wn")
     folder = Path(os.getenv("WN_DATA_DIR", Path.home() / ".wn_data"))  # the library's own default
-    # Without a database there the library would make one, so that it is asked only where there is.
+    # The library makes a database if there is none, so it is asked only if there is one.
     monkeypatch.setattr(wn.config, "data_directory", folder)
     known = wn.lexicons() if (folder / "wn.db").is_file() else []
     if not (installed := [one.specifier() for one in known if one.id == "oewn"]):

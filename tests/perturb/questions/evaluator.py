@@ -1,6 +1,6 @@
 """The answer to a question, from its text and the scene graph alone: a second check of the truth of generated pairs.
 
-Three values: True, False, and None where the graph does not say. What is annotated holds; what nothing in the graph can
+Three values: True, False, and None if the graph does not say. What is annotated holds; what nothing in the graph can
 be called, and no annotated thing may have as a part, is not there; of attributes that exclude each other a thing has
 one. Everything else is unknown.
 """
@@ -20,7 +20,7 @@ _Said = TypeVar("_Said")
 
 
 class Reply(NamedTuple):
-    """An answer, None where there is none, and why."""
+    """An answer, None if there is none, and the reason."""
 
     answer: str | None
     why: str
@@ -70,7 +70,7 @@ def disagreements(pairs: Iterable[Pair], ontology: Ontology) -> Iterator[Disagre
 
 
 def answer(question: str, choices: tuple[str, ...], graph: SceneGraph, ontology: Ontology) -> str | None:
-    """Return "yes", "no" or one of the choices; None where the text is not understood or the graph does not say."""
+    """Return "yes", "no" or one of the choices; None if the text is not understood or the graph does not say."""
     return explain(question, choices, graph, ontology).answer
 
 
@@ -241,7 +241,7 @@ def _any(values: Iterable[Truth]) -> Truth:
 
 
 def _only(values: dict[str, Truth]) -> str | None:
-    """The one choice that holds where the others do not."""
+    """The only choice that is true, if the others are false."""
     true = [choice for choice, value in values.items() if value]
     return true[0] if len(true) == 1 and list(values.values()).count(False) == len(values) - 1 else None
 

@@ -81,9 +81,9 @@ class Lexicon:
         return sorted(found, key=lambda sense: len(sense[0]))
 
 
-_PICTURE = r"(?:the|this) (?:picture|photo|image)"
-_IN_IT = re.compile(rf"(?: anywhere)? in {_PICTURE}(?=$|[ ,])| shown here(?=$|[ ,])")
-_BEFORE = re.compile(rf"^(?:in|looking at|judging by|judging from|from) {_PICTURE}, ")
+_IMAGE = r"(?:the|this) (?:picture|photo|image)"
+_IN_IT = re.compile(rf"(?: anywhere)? in {_IMAGE}(?=$|[ ,])| shown here(?=$|[ ,])")
+_BEFORE = re.compile(rf"^(?:in|looking at|judging by|judging from|from) {_IMAGE}, ")
 _FINE, _WRONG = "(?:true|correct|right)", "(?:false|untrue|incorrect|wrong)"
 _SAID = re.compile(
     rf"(?:is it {_FINE} that|would it be {_FINE} to say that|would you say(?: that)?|do you think(?: that)?"
@@ -108,11 +108,11 @@ _THERE = [
         r"(?P<q>.+) (?:is|are) (?:visible|shown|present)",
         r"(?:do|does) (?P<q>.+) appear",
         r"(?P<q>.+) appears?",
-        rf"does (?:{_PICTURE}|it) (?:show|contain|include) (?P<q>.+)",
-        rf"(?:{_PICTURE}|it) (?:shows|contains|includes) (?P<q>.+)",
+        rf"does (?:{_IMAGE}|it) (?:show|contain|include) (?P<q>.+)",
+        rf"(?:{_IMAGE}|it) (?:shows|contains|includes) (?P<q>.+)",
     )
 ]
-_LACKS = re.compile(rf"(?:does {_PICTURE} lack|is {_PICTURE} missing) (?P<a>[^,]+), (?P<b>[^,]+), or both")
+_LACKS = re.compile(rf"(?:does {_IMAGE} lack|is {_IMAGE} missing) (?P<a>[^,]+), (?P<b>[^,]+), or both")
 _IS_SO = [
     re.compile(text)
     for text in (
@@ -144,9 +144,9 @@ _WHICH = [
 def parse(question: str, choices: Sequence[str], lexicon: Lexicon) -> Question:
     """Return what ``question`` asks.
 
-    Raises: NotUnderstoodError where no rule fits, or several meanings do.
+    Raises: NotUnderstoodError if no rule fits, or several meanings do.
     """
-    for text in _without_picture(question.strip().removesuffix("?").lower()):
+    for text in _without_image(question.strip().removesuffix("?").lower()):
         body, negated = _peeled(text)
         rules = _chosen(body, choices, lexicon) if set(choices) - {"yes", "no"} else _answered(body, lexicon, negated)
         for meanings in rules:
@@ -157,8 +157,8 @@ def parse(question: str, choices: Sequence[str], lexicon: Lexicon) -> Question:
     raise NotUnderstoodError(f"{question!r} fits no rule")
 
 
-def _without_picture(text: str) -> Iterator[str]:
-    """Without "in the picture"; then as it stands, since a picture may be one of the things."""
+def _without_image(text: str) -> Iterator[str]:
+    """Without "in the image"; then as it stands, since an image may be one of the things."""
     bare = _IN_IT.sub("", _BEFORE.sub("", text))
     yield bare
     if bare != text:

@@ -9,7 +9,7 @@ import pytest
 
 from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates import TEMPLATES
+from vlgate.perturb.questions.templates.templates import TEMPLATES
 
 COUNTS = {  # CARETS, section 4.1
     "object": 54,

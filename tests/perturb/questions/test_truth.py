@@ -12,7 +12,7 @@ from evaluator import disagreements
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, makeup
-from vlgate.sources.scene_graphs import read_graphs
+from vlgate.sources.scene_graphs.files import read_graphs
 
 REAL = Path(__file__).parents[4] / "shared/data/scene-graphs"
 SIZE = 300

@@ -28,7 +28,7 @@ def test_the_two_ends_of_one_order(one, other):
 
 
 @pytest.mark.parametrize("name", ["near", "next to", "holding", "touching"])
-def test_what_holds_both_ways_closes_no_circle(name):
+def test_symmetric_relations_close_no_circle(name):
     assert circles([("a", name, "b"), ("b", name, "a")]) == {}
 
 
@@ -43,8 +43,8 @@ def test_a_long_chain_needs_no_recursion():
     assert list(circles([*chain, closing])) == [closing]
 
 
-def test_a_thing_that_many_ways_lead_to_is_looked_at_once():
-    """There are 2**60 ways through this ladder."""
+def test_a_thing_that_many_paths_lead_to_is_visited_once():
+    """There are 2**60 paths through this ladder."""
     steps = [(f"{side}{rung}", "on", f"{to}{rung + 1}") for rung in range(60) for side in "lr" for to in "lr"]
     assert circles(steps) == {}
 
@@ -68,7 +68,7 @@ LINKS = st.lists(st.tuples(THINGS, NAMES, THINGS).filter(lambda link: link[0] !=
 
 
 @given(LINKS)
-def test_without_what_is_found_there_is_no_circle_and_nothing_is_found_where_there_is_none(links):
+def test_without_the_relations_found_there_is_no_circle_and_without_a_circle_none_is_found(links):
     found = circles(links)
     assert without_circles([link for link in links if link not in found])
     assert bool(found) != without_circles(links)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from vlgate.errors import DataError
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
-from vlgate.sources.scene_graphs import find_graphs, own, read_graphs, read_words, unknown_names
+from vlgate.sources.scene_graphs import own
+from vlgate.sources.scene_graphs.files import find_graphs, read_graphs, read_words, unknown_names
 
 REAL = Path(__file__).parents[4] / "shared/data/scene-graphs"
 
@@ -124,14 +125,14 @@ def test_visual_genome_in_several_files(tmp_path):
     assert (second.id, second.width, dict(second.objects)) == ("5", 9, {})
 
 
-def test_the_sizes_need_not_be_there(tmp_path):
+def test_the_file_of_sizes_is_optional(tmp_path):
     first, _ = read_graphs(release(tmp_path, image_data=None))
     assert (first.width, first.objects) == (None, GRAPH.objects)
 
 
 @pytest.mark.parametrize("name", ["attributes", "relationships"])
 def test_a_file_of_the_release_is_missing(tmp_path, name):
-    with pytest.raises(DataError, match=rf"there is no {name}\.json beside it; put the release's {name}\.json into"):
+    with pytest.raises(DataError, match=rf"objects\.json: .*there is no {name}\.json beside it"):
         list(read_graphs(release(tmp_path, **{name: None}), faults="leave out", left_out=Counter()))
 
 
@@ -139,16 +140,16 @@ def test_a_file_of_the_release_is_missing(tmp_path, name):
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        ((5, 2407890), "picture '5' is in place 1 where objects.json has '2407890'"),
-        ((2407890,), "picture None is in place 2 where objects.json has '5'"),
-        ((2407890, 5, 6), "picture '6' is in place 3 where objects.json has None"),
+        ((5, 2407890), "image '5' is in place 1, but objects.json has image '2407890'"),
+        ((2407890,), "image None is in place 2, but objects.json has image '5'"),
+        ((2407890, 5, 6), "image '6' is in place 3, but objects.json has image None"),
     ],
 )
 def test_the_files_of_the_release_are_out_of_step(tmp_path, name, ids, said):
     records = [{"image_id": one, "attributes": [], "relationships": [], "width": 640, "height": 480} for one in ids]
     with pytest.raises(DataError) as caught:
         list(read_graphs(release(tmp_path, **{name: records}), faults="leave out", left_out=Counter()))
-    assert str(caught.value).startswith(f"{tmp_path / name}.json: {said}; take all files from one release")
+    assert str(caught.value).startswith(f"{tmp_path / name}.json: {said} there; ")
 
 
 def test_own(tmp_path):
@@ -173,7 +174,7 @@ def test_the_example_of_the_documentation(tmp_path):
     assert [word["name"] for kind in ("attributes", "relations") for word in words[kind]] == ["moving", "welded to"]
 
 
-def test_words_that_say_no_more_than_they_must(tmp_path):
+def test_words_with_required_fields_only(tmp_path):
     words = {"nouns": [{"name": "gizmo"}], "attributes": [{"name": "odd"}]}
     found = read_words(write(tmp_path / "own.json", {"words": words, "graphs": []}))
     assert found["nouns"] == ({"name": "gizmo", "number": "singular", "parents": ()},)
@@ -268,17 +269,17 @@ def real(name):
     return REAL / name
 
 
-def test_ten_pictures_of_visual_genome_have_no_fault():
+def test_ten_images_of_visual_genome_have_no_fault():
     found = list(read_graphs(real("vg_scene_graphs_1-10.json")))
     assert [graph.id for graph in found] == [str(number) for number in range(1, 11)]
     assert sum(len(graph.objects) for graph in found) == 376
     assert sum(len(thing.relations) for graph in found for thing in graph.objects.values()) == 423
 
 
-def test_a_hundred_records_of_visual_genome_are_of_44_pictures():
+def test_a_hundred_records_of_visual_genome_are_of_44_images():
     file = real("vg_scene_graphs_100.json")
     with pytest.raises(
-        DataError, match="graph '107910': has an id that an earlier graph has: each picture has one graph; "
+        DataError, match=r"vg_scene_graphs_100\.json, record graph '107910': has an id that an earlier graph has"
     ):
         list(read_graphs(file))
     runs = []

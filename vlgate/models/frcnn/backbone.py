@@ -1,7 +1,7 @@
-"""From pixels to a map of features: the stem and res2 to res4, over pictures of several sizes at once.
+"""The detector's backbone: the stem and res2 to res4 turn pixels into a feature map, for images of several sizes.
 
-A padded picture gives what it gives alone: wherever places are mixed, those beyond its own end are zero, as the
-padding of a convolution is.
+A padded image gives the same features as the image alone: before each operation that mixes neighbouring positions,
+everything beyond the image's end is set to zero, as in the padding of a convolution.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Sizes = list[tuple[int, int]]
-"""The height and width of each picture of a batch, at some stage of the network."""
+"""The height and width of each image of a batch, at one stage of the network."""
 
 
 def feature_map(
@@ -22,13 +22,13 @@ def feature_map(
     """Run the stem and res2 to res4.
 
     Args:
-        backbone: the part of that name of ``network.network``.
-        pixels: shape (n, 3, height, width), zero beyond each picture's end.
-        sizes: n times height and width.
-        caffe: whether the maximum in the stem is taken without padding, and the last window may reach over the end.
+        backbone: the submodule of that name of ``network.network``.
+        pixels: shape (n, 3, height, width), zero beyond each image's end.
+        sizes: n pairs of height and width.
+        caffe: whether the stem's max pooling has no padding, and its last window may extend beyond the end.
 
-    Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each picture's end, and
-        n times the height and width within them.
+    Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
+        the n pairs of height and width within the map.
     """
     from torch.nn.functional import max_pool2d
 
@@ -43,9 +43,9 @@ def feature_map(
 
 
 def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, Sizes]:
-    """Run one bottleneck; no sizes mean that nothing is padded.
+    """Run one bottleneck; empty ``sizes`` mean that no image is padded.
 
-    The result holds numbers beyond a picture's end, which the next convolution must not see.
+    The result is not zero beyond an image's end; set it to zero before the next convolution.
     """
     inner = convolved(block.conv1, features).relu_()
     inside = _strided(sizes, block.conv1.stride[0])
@@ -55,13 +55,13 @@ def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, 
 
 
 def convolved(convolution: Any, features: Tensor) -> Tensor:
-    """Run a convolution and the normalisation that it carries."""
+    """Run a convolution and then its normalisation."""
     result: Tensor = convolution.norm(convolution(features))
     return result
 
 
 def _cut(features: Tensor, sizes: Sizes) -> Tensor:
-    """Set to zero, in place, what lies beyond each picture's end."""
+    """Set the features beyond each image's end to zero, in place."""
     for one, (height, width) in zip(features, sizes, strict=bool(sizes)):
         one[:, height:] = 0
         one[:, :, width:] = 0
@@ -73,10 +73,10 @@ def _strided(sizes: Sizes, stride: int) -> Sizes:
 
 
 def _halved(length: int) -> int:
-    """What a stride of 2 leaves of a length, where the padding is half of the kernel."""
+    """The length after a stride of 2, if the padding is half of the kernel."""
     return (length + 1) // 2
 
 
 def _pooled(length: int, *, caffe: bool) -> int:
-    """What the maximum over 3, with a stride of 2, leaves: in Caffe the last window begins within the length."""
+    """The length after max pooling over 3 with a stride of 2; in Caffe the last window begins within the length."""
     return max(1, length // 2) if caffe else _halved(length)

@@ -1,4 +1,4 @@
-"""Boxes of shape (n, 4): x1 y1 x2 y2 in pixels."""
+"""Operations on boxes: arrays of shape (n, 4), with x1, y1, x2, y2 in pixels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _LARGEST = math.log(1000 / 16)
-"""No box grows by more than this (as a logarithm): from 16 pixels to 1,000."""
+"""The most that a box grows, as a logarithm: from 16 pixels to 1,000."""
 
 
 def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
@@ -18,8 +18,8 @@ def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
 
     Args:
         boxes: shape (n, 4).
-        deltas: shape (n, 4): the centre's steps in widths and heights, and the logarithms of the two scales.
-        weights: what each delta is divided by.
+        deltas: shape (n, 4): the centre's shift in widths and heights, and the logarithms of the two scales.
+        weights: the four divisors of the deltas.
 
     Returns: boxes of shape (n, 4).
     """
@@ -33,7 +33,7 @@ def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
 
 
 def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
-    """Keep boxes within a picture of the given height and width."""
+    """Clip boxes to an image of the given height and width."""
     height, width = size
     limits = boxes.new_tensor((width, height, width, height))
     return boxes.clamp(min=0).minimum(limits)

@@ -1,4 +1,4 @@
-"""What a detector is made of and how it decides, as its ``config.yaml`` says."""
+"""A detector's configuration: its layers and its thresholds, read from ``config.yaml``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 class Config:
     """A Faster R-CNN with attributes; the defaults are those of the Visual Genome detector of bottom-up attention.
 
-    ``blocks`` are the bottlenecks of res2 to res5, whose first stage is ``width`` channels wide inside and ``res2``
-    outside. ``mean`` and ``std`` are of blue, green and red, in 0..255. The last overlaps at which a box is dropped,
-    ``overlaps``, are tried in their order until ``detections`` boxes remain.
+    ``blocks`` are the numbers of bottlenecks of res2 to res5. The first stage has ``width`` channels inside a
+    bottleneck and ``res2`` at its output. ``mean`` and ``std`` are for blue, green and red, in 0..255. ``overlaps`` are
+    the thresholds of the final suppression of boxes; they are tried in order until ``detections`` boxes remain.
     """
 
     blocks: tuple[int, ...] = _BLOCKS[101]
@@ -52,26 +52,26 @@ class Config:
 
     @property
     def stride(self) -> int:
-        """Pixels of the resized picture from one place of the feature map to the next."""
+        """Pixels of the resized image per position of the feature map."""
         return 16
 
     @property
     def features(self) -> int:
-        """Numbers a box: the channels of res5."""
+        """Numbers per box: the channels of res5."""
         return 8 * self.res2
 
     @property
     def anchors(self) -> int:
-        """Anchors a place of the feature map."""
+        """Anchors per position of the feature map."""
         return len(self.anchor_sizes) * len(self.aspect_ratios)
 
 
 def read_config(file: Path) -> Config:
-    """Read the ``config.yaml`` of a detector, with the names of ``unc-nlp/frcnn-vg-finetuned``, in any case.
+    """Read a detector's ``config.yaml``, which has the names of ``unc-nlp/frcnn-vg-finetuned``, in upper or lower case.
 
-    Its ``input.format`` is not looked at: the mean is of blue, green and red, and so is what the network sees.
+    ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
 
-    Raises: ModelLoadError where it cannot be read, lacks a value, or asks for something that is not built here.
+    Raises: ModelLoadError if the file cannot be read, lacks a value, or asks for a layer that is not supported.
     """
     try:
         content = _lower(_parsed(file))
@@ -80,9 +80,11 @@ def read_config(file: Path) -> Config:
     try:
         return _config(content)
     except KeyError as error:
-        raise ModelLoadError(f"{file}: lacks {error}; expected a configuration as of frcnn-vg-finetuned") from None
+        raise ModelLoadError(
+            f"{file}: lacks {error}; expected a configuration like that of frcnn-vg-finetuned"
+        ) from None
     except (TypeError, ValueError, IndexError) as error:
-        raise ModelLoadError(f"{file}: {error}; expected a configuration as of frcnn-vg-finetuned") from None
+        raise ModelLoadError(f"{file}: {error}; expected a configuration like that of frcnn-vg-finetuned") from None
 
 
 def _parsed(file: Path) -> object:
@@ -90,7 +92,7 @@ def _parsed(file: Path) -> object:
         yaml: Any = import_module("yaml")
     except ModuleNotFoundError:
         raise ModelLoadError(f"{file}: needs PyYAML, which is not installed; pip install 'vlgate[hf]'") from None
-    # Plain values, and tuples, which detectron2 writes with a tag of their own.
+    # Plain values only, and tuples, for which detectron2 writes a tag of its own.
     loader: Any = type("Loader", (yaml.SafeLoader,), {})
     loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda self, node: self.construct_sequence(node))
     try:
@@ -107,7 +109,7 @@ def _lower(value: object) -> Any:
 
 def _config(content: Any) -> Config:
     if not isinstance(content, Mapping):
-        raise TypeError(f"holds a {type(content).__name__}, not names with values")
+        raise TypeError(f"holds a {type(content).__name__}, expected names with values")
     resnet, rpn, anchors = content["resnets"], content["rpn"], content["anchor_generator"]
     heads, box, size = content["roi_heads"], content["roi_box_head"], content["input"]
     made = content["proposal_generator"]
@@ -160,4 +162,4 @@ def _check_built(resnet: Any, box: Any, content: Any) -> None:
     )
     for name, value, right in expected:
         if value != right and not (isinstance(right, tuple) and value in right):
-            raise ValueError(f"{name} is {value!r} where {right!r} was expected")
+            raise ValueError(f"{name} is {value!r}, expected {right!r}")

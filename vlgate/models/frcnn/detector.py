@@ -1,4 +1,4 @@
-"""Pictures in, regions out: the whole detector, in float32."""
+"""Runs the whole detector, from images to regions, in float32."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from vlgate.models.frcnn.config import Config
 from vlgate.models.frcnn.heads import Found, kept, predicted
 from vlgate.models.frcnn.pixels import padded, pixels_of, resized_size
 from vlgate.models.frcnn.proposals import proposals
-from vlgate.models.regions import Regions
+from vlgate.models.regions.regions import Regions
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 AT_ONCE = 8
-"""Pictures that go through the network together, where nothing else is asked for."""
+"""How many images go through the network together by default."""
 
 
 def detect(
     network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
 ) -> list[Regions | None]:
-    """Find the regions of pictures of any sizes; each has the same as alone.
+    """Find the regions of images of any sizes; an image has the same regions in a batch as alone.
 
     Args:
-        network: of ``network.network``, on the device.
-        config: the detector's.
+        network: a ``network.network`` on the device.
+        config: the detector's configuration.
         images: in mode RGB.
-        device: where the network is.
-        at_once: how many go through the network together.
+        device: the device of the network.
+        at_once: how many images go through the network together.
 
-    Returns: the regions of each picture; None where the detector finds too few.
+    Returns: the regions of each image; None if the detector finds too few.
     """
     import torch
 
-    # Pictures of one shape go together, so that little is padding.
+    # Images of similar shape go together, so that there is little padding.
     order = sorted(
         range(len(images)), key=lambda place: resized_size((images[place].height, images[place].width), config)
     )
@@ -76,10 +76,10 @@ def _regions(found: Found | None, size: tuple[int, int]) -> Regions | None:
 
 @contextmanager
 def _full_precision() -> Iterator[None]:
-    """Keep a GPU's convolutions from rounding to 10 bits (TF32): which boxes survive rests on small differences."""
+    """Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept."""
     from torch.backends import cudnn
 
-    # All others stay as they are: what flags() is not told it switches off, cuDNN itself first.
+    # Pass the other settings on: flags() switches off those it is not given, cuDNN itself included.
     with cudnn.flags(
         enabled=cudnn.enabled, benchmark=cudnn.benchmark, deterministic=cudnn.deterministic, allow_tf32=False
     ):

@@ -1,4 +1,4 @@
-"""What a box holds: its features, an object and an attribute, and which boxes are kept."""
+"""The detector's head: the features, object and attribute of each box, and which boxes are kept."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Found:
-    """The boxes that are kept in one picture, the most certain first.
+    """The boxes that are kept in one image, the most certain first.
 
-    ``boxes`` are of shape (n, 4), in pixels of the resized picture, ``features`` of shape (n, d), and the rest of
-    shape (n,): places in the detector's vocabulary, and probabilities.
+    ``boxes`` has shape (n, 4), in pixels of the resized image, ``features`` shape (n, d), and the others shape (n,):
+    indices into the detector's vocabulary, and probabilities.
     """
 
     boxes: Tensor
@@ -32,7 +32,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
-    """What the head says of n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
+    """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
 
     features: Tensor
     object_logits: Tensor
@@ -41,15 +41,15 @@ class Predicted:
 
 
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:
-    """Look into boxes, one picture's worth of them (``config.proposals_after``) at a time to bound the memory.
+    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory.
 
     Args:
-        heads: the part ``roi_heads`` of ``network.network``.
-        config: the detector's.
+        heads: the submodule ``roi_heads`` of ``network.network``.
+        config: the detector's configuration.
         features: the feature map, shape (n, channels, rows, columns).
-        boxes: n times shape (any, 4), in pixels.
+        boxes: n arrays of shape (any, 4), in pixels.
 
-    Returns: one record a picture.
+    Returns: one record per image.
     """
     import torch
     from torchvision.ops import roi_pool
@@ -73,7 +73,7 @@ def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Ten
     import torch
 
     objects = predictor.cls_score(features)
-    # The attribute is predicted from the likeliest object, which may be none (the last).
+    # The attribute is predicted from the likeliest object, which may be the last: background.
     with_object = torch.cat((features, predictor.cls_embedding(objects.argmax(dim=1))), dim=1)
     attributes = predictor.attr_score(predictor.fc_attr(with_object).relu())
     deltas = predictor.bbox_pred(features).reshape(len(features), -1, 4)
@@ -85,10 +85,10 @@ def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Ten
 def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Found | None:
     """Keep the most certain boxes that do not overlap too much.
 
-    Each box is what its likeliest object makes of it, and all compete, whatever their objects: this is how the
-    features of LXMERT were made. The overlaps of ``config`` are tried until enough boxes are left.
+    Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
+    were made this way. The overlaps of ``config`` are tried in order until enough boxes are left.
 
-    Returns: None where even the last overlap leaves fewer than ``config.detections``.
+    Returns: the boxes; None if even the last overlap leaves fewer than ``config.detections``.
     """
     from torchvision.ops import nms
 

@@ -1,6 +1,6 @@
-"""The weights of a detector as modules, under the names of the published checkpoint.
+"""A detector's modules, under the names of the published checkpoint.
 
-The modules only hold weights; how they are used stands in ``backbone``, ``proposals`` and ``heads``.
+The modules only hold weights; ``backbone``, ``proposals`` and ``heads`` use them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def network(config: Config) -> nn.Module:
     """Build a detector with random weights, in evaluation mode.
 
-    Its state has the names and shapes of ``unc-nlp/frcnn-vg-finetuned`` where ``config`` is the default.
+    With the default ``config``, its state has the names and shapes of ``unc-nlp/frcnn-vg-finetuned``.
     """
     from torch import nn
 
@@ -55,7 +55,7 @@ def _backbone(config: Config) -> nn.Module:
 
 
 def _res5(config: Config) -> nn.Module:
-    """The head's stage: as the detector was trained, it keeps 14 x 14 places and is dilated instead of halved."""
+    """The head's stage; by default it keeps 14 x 14 positions and is dilated instead of strided, as in training."""
     from torch import nn
 
     stride, dilation = (2, 1) if config.halve_res5 else (1, 2)
@@ -77,9 +77,9 @@ def _res5(config: Config) -> nn.Module:
 def bottleneck(
     inside: int, width: int, outside: int, *, stride: int = 1, dilation: int = 1, stride_in_1x1: bool = True
 ) -> nn.Module:
-    """Three convolutions and a way around them.
+    """Return a bottleneck: three convolutions and a shortcut around them.
 
-    Caffe's ResNets stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).
+    Caffe's ResNets put the stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).
     """
     from torch import nn
 
@@ -94,7 +94,7 @@ def bottleneck(
 
 
 def _normed(inside: int, outside: int, *, kernel: int = 1, stride: int = 1, dilation: int = 1) -> nn.Module:
-    """A convolution that carries its normalisation, which the checkpoint calls ``conv1.norm``."""
+    """A convolution with its normalisation as a submodule, which the checkpoint calls ``conv1.norm``."""
     from torch import nn
 
     padding = dilation * (kernel // 2)
@@ -117,9 +117,9 @@ def _proposal_generator(config: Config) -> nn.Module:
 
 
 def cell_anchors(config: Config) -> Tensor:
-    """The anchors around one place: each size in each aspect (height by width), the area staying the same.
+    """Return the anchors around one position: each size in each aspect ratio (height by width), with the same area.
 
-    Returns: x1 y1 x2 y2 in pixels, shape (anchors, 4).
+    Returns: x1, y1, x2, y2 in pixels, shape (anchors, 4).
     """
     import torch
 

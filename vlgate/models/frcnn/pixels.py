@@ -1,4 +1,4 @@
-"""Pictures as a detector takes them: resized, blue first, less the mean, and padded to one size."""
+"""Prepares images for a detector: resized, in the order blue, green, red, minus the mean, and padded to one size."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _SHORTEST = 16
-"""Below this there would be no place in the feature map: sides of a picture of 1 : 63 are drawn apart to it."""
+"""The shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it."""
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
-    """The height and width at which a picture of the given height and width is seen.
+    """Return the height and width to which an image of the given height and width is resized.
 
     >>> resized_size((480, 640), Config()), resized_size((300, 900), Config())
     ((600, 800), (333, 1000))
@@ -32,14 +32,14 @@ def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
 
 
 def pixels_of(image: Image, config: Config, device: str) -> Tensor:
-    """A picture as blue, green and red less the mean, bilinearly resized without smoothing.
+    """Return an image's blue, green and red minus the mean, resized bilinearly without antialiasing.
 
-    The order is that of the network's training in Caffe, and so of the published features.
+    The order is that of the network's training in Caffe, and so that of the published features.
 
     Args:
         image: in mode RGB.
-        config: the detector's.
-        device: where the result lies.
+        config: the detector's configuration.
+        device: the device of the result.
 
     Returns: float32 of shape (3, height, width).
     """
@@ -54,14 +54,14 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
     return (smooth - mean) / std
 
 
-def padded(pictures: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
-    """Join pictures, with zeros at the right and below.
+def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
+    """Join images into a batch, with zeros at the right and at the bottom.
 
-    Returns: shape (n, 3, height, width), and n times height and width without the zeros.
+    Returns: the batch, of shape (n, 3, height, width), and n pairs of height and width without the padding.
     """
-    sizes = [(one.shape[1], one.shape[2]) for one in pictures]
+    sizes = [(one.shape[1], one.shape[2]) for one in images]
     height, width = max(size[0] for size in sizes), max(size[1] for size in sizes)
-    batch = pictures[0].new_zeros((len(pictures), 3, height, width))
-    for row, one in zip(batch, pictures, strict=True):
+    batch = images[0].new_zeros((len(images), 3, height, width))
+    for row, one in zip(batch, images, strict=True):
         row[:, : one.shape[1], : one.shape[2]] = one
     return batch, sizes

@@ -1,4 +1,4 @@
-"""Where something may be: the region proposal network (Ren et al., NeurIPS 2015)."""
+"""The region proposal network, which proposes boxes that may hold an object (Ren et al., NeurIPS 2015)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def proposals(
     """Propose boxes.
 
     Args:
-        generator: the part ``proposal_generator`` of ``network.network``.
-        config: the detector's.
-        features: shape (n, channels, rows, columns), zero beyond each picture's end.
-        places: n times rows and columns that belong to the picture.
-        sizes: n times the height and width of the picture, in pixels.
+        generator: the submodule ``proposal_generator`` of ``network.network``.
+        config: the detector's configuration.
+        features: shape (n, channels, rows, columns), zero beyond each image's end.
+        places: n pairs of rows and columns that belong to the image.
+        sizes: n pairs of the image's height and width, in pixels.
 
-    Returns: n times boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
+    Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
     """
     head = generator.rpn_head
     hidden = head.conv(features).relu_()
@@ -41,9 +41,9 @@ def proposals(
 
 
 def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset: float) -> Tensor:
-    """Lay the anchors of one place over all of them.
+    """Repeat the anchors of one position at every position of the feature map.
 
-    Returns: boxes of shape (rows * columns * anchors, 4): by rows, then columns, then anchors.
+    Returns: boxes of shape (rows * columns * anchors, 4), ordered by rows, then columns, then anchors.
     """
     import torch
 

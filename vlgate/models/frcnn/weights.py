@@ -1,4 +1,4 @@
-"""The folder of a detector, and the weights in it: all of them, or none."""
+"""Finds a detector's folder and loads all of its weights."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.hub import Pretrained, pretrained
+from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.frcnn.config import Config, read_config
-from vlgate.models.hub import Pretrained, pretrained
-from vlgate.models.missing import missing_package
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
 CONFIG = "config.yaml"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_COUNTER = "num_batches_tracked"  # of training; some checkpoints have it, none needs it
+_COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have it
 
 
 def detector_folder(spec: str, folder: Path) -> Path:
-    """The folder on this machine that holds a detector; a repository is fetched where it is not here yet.
+    """Return the local folder of a detector; download a repository that is not in the hub's cache.
 
     Args:
         spec: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
-        folder: where the user started.
+        folder: the folder that relative paths start from.
 
-    Raises: ModelLoadError that says what was looked for, where, and what to do.
+    Raises: ModelLoadError if it is not found; the message names the files, the places searched and the remedy.
     """
     source = pretrained(spec, folder, default=PUBLISHED)
     return Path(source.location) if source.local else _fetched(source)
@@ -46,20 +46,20 @@ def _fetched(source: Pretrained) -> Path:
             source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
         )
     except (OSError, ValueError, RuntimeError) as error:
-        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not give it"
+        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
         raise ModelLoadError(
             f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {source.location} in "
-            f"{constants.HF_HUB_CACHE}, and {why} ({error}); fetch it where there is a network (hf download "
-            f"{source.location}), name its folder, or name a file of features"
+            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
+            f"{source.location}), name their folder, or name a file of features"
         ) from error
     return Path(found)
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    """Load a detector with every one of its weights, in float32.
+    """Load a detector with all of its weights, in float32.
 
-    Returns: the network on the device, its configuration, and what it is: the hash of both files.
-    Raises: ModelLoadError, also where a weight is missing, has another shape, or has no place in the network.
+    Returns: the network on the device, its configuration, and the hash of both files.
+    Raises: ModelLoadError if a file is missing or damaged, or a weight is missing, unknown or of another shape.
     """
     from vlgate.models.frcnn.network import network
 
@@ -73,11 +73,13 @@ def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
     try:
         return built.to(device), config, digest(digest_path(folder / CONFIG), digest_path(file))
     except RuntimeError as error:
-        raise ModelLoadError(f"the detector does not go onto device={device!r} ({error}); try another") from error
+        raise ModelLoadError(
+            f"the detector cannot be moved to device={device!r} ({error}); try another device"
+        ) from error
 
 
 def _state(file: Path) -> Mapping[str, Any]:
-    """Read tensors, from a pickle as from safetensors, so that nothing in the file is run."""
+    """Read tensors from safetensors or a pickle; no code in the file is run."""
     import pickle
 
     import torch
@@ -88,24 +90,28 @@ def _state(file: Path) -> Mapping[str, Any]:
         state = load_file(file) if file.suffix == ".safetensors" else torch.load(file, "cpu", weights_only=True)
     except (SafetensorError, pickle.UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
         raise ModelLoadError(
-            f"{file} holds more than tensors, or is damaged, and is not opened ({type(error).__name__}: "
+            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}: "
             f"{str(error).splitlines()[0] if str(error) else ''}); download it again"
         ) from error
     if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise ModelLoadError(f"{file} holds no tensors by name; expected the weights of a detector")
+        raise ModelLoadError(f"{file} does not hold named tensors; expected the weights of a detector")
     return state
 
 
 def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
     own = {name: value for name, value in built.state_dict().items() if not name.endswith(_COUNTER)}
     given = {name: value for name, value in state.items() if not name.endswith(_COUNTER)}
-    for problem, names in (("lacks", own.keys() - given.keys()), ("has in surplus", given.keys() - own.keys())):
+    for problem, names in (("lacks", own.keys() - given.keys()), ("has unknown", given.keys() - own.keys())):
         if names:
             some = ", ".join(sorted(names)[:3])
-            raise ModelLoadError(f"{file} {problem} {len(names)} weights ({some}); expected those of {PUBLISHED}")
+            raise ModelLoadError(
+                f"{file} {problem} weights, {len(names)} of them ({some}); expected those of {PUBLISHED}"
+            )
     wrong = sorted(name for name in own if own[name].shape != given[name].shape)
     if wrong:
         one = wrong[0]
-        shapes = f"{tuple(given[one].shape)} where {CONFIG} says {tuple(own[one].shape)}"
-        raise ModelLoadError(f"{file}: {len(wrong)} weights have another shape ({one} is {shapes}); they do not fit")
+        shapes = f"{tuple(given[one].shape)}, and {CONFIG} says {tuple(own[one].shape)}"
+        raise ModelLoadError(
+            f"{file}: {len(wrong)} weights have another shape ({one} is {shapes}); use files of one detector"
+        )
     built.load_state_dict(given, strict=False)

@@ -1,4 +1,4 @@
-"""Making files of features: picture after picture, going on where an earlier run stopped."""
+"""Makes files of features; a run continues after the images that an earlier run has finished."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from vlgate.calling import out_of_memory
-from vlgate.errors import ModelLoadError, ModelReplyError, PictureError
+from vlgate.errors import ImageError, ModelLoadError, ModelReplyError
+from vlgate.inference.batching import out_of_memory
 from vlgate.models.region_files.shards import PATTERN, Shards, write_shard
-from vlgate.models.regions import Regions
-from vlgate.types import Picture
+from vlgate.models.regions.regions import Regions
+from vlgate.types import LazyImage
 
 SHARD = 64
-"""Pictures a file: 20 MB, and what a run that is killed loses at most."""
+"""Images per file: 20 MB. A run that is killed loses at most so many."""
 
 
 class Detector(Protocol):
-    """What looks into pictures."""
+    """Finds regions in images."""
 
     @property
     def fingerprint(self) -> str:
-        """What the regions depend on."""
+        """Identifies everything but the image that the regions depend on."""
 
-    def look(self, pictures: Sequence[Picture]) -> Sequence[Regions | None]:
-        """Find the regions of each picture; None where there are too few."""
+    def look(self, images: Sequence[LazyImage]) -> Sequence[Regions | None]:
+        """Find the regions of each image; None if there are too few."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far it is: pictures in all, of those found before, made now, and left out with the reason, by key."""
+    """How many images there are, were done before and are done now; those left out, with the reason, by key."""
 
     whole: int
     before: int
@@ -39,29 +39,29 @@ class Progress:
 
 
 def make_features(
-    pictures: Sequence[Picture],
+    images: Sequence[LazyImage],
     detector: Detector,
     folder: Path,
     *,
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Write the regions of pictures into a folder, without those that are in it already.
+    """Write the regions of images into a folder, except those that it already holds.
 
     Args:
-        pictures: each with a key of its own.
-        detector: what finds the regions.
-        folder: for the files; made where it is not there.
-        batch_size: pictures that are handed to the detector together; halved when memory runs out.
+        images: each with a key of its own.
+        detector: finds the regions.
+        folder: receives the files; created if it does not exist.
+        batch_size: how many images the detector gets together; halved when memory runs out.
         tell: called after each call of the detector.
 
-    Returns: how many there were. A picture that cannot be decoded, or has too few regions, is left out and named.
-    Raises: ModelLoadError where the folder holds regions of another detector; ModelReplyError where memory does not
-        do for one picture; OSError where the folder cannot be written.
+    Returns: the counts. An image that cannot be decoded, or has too few regions, is in ``left_out``.
+    Raises: ModelLoadError if the folder holds regions of another detector; ModelReplyError if the memory is too small
+        for one image; OSError if the folder cannot be written to.
     """
     done = _done(folder, detector.fingerprint)
-    left = [picture for picture in pictures if picture.key not in done]
-    progress = Progress(whole=len(pictures), before=len(pictures) - len(left))
+    left = [image for image in images if image.key not in done]
+    progress = Progress(whole=len(images), before=len(images) - len(left))
     folder.mkdir(parents=True, exist_ok=True)
     ready: dict[str, Regions] = {}
     try:
@@ -71,25 +71,25 @@ def make_features(
             if len(ready) >= SHARD:
                 _write(folder, ready, detector)
             tell(progress)
-    finally:  # also when the user interrupts it
+    finally:  # also after Ctrl-C
         _write(folder, ready, detector)
     return progress
 
 
 def _found(
-    pictures: Sequence[Picture], detector: Detector, batch_size: int, progress: Progress
+    images: Sequence[LazyImage], detector: Detector, batch_size: int, progress: Progress
 ) -> Iterator[dict[str, Regions]]:
-    """Yield the regions of some pictures after the other, of fewer at a time where memory runs out."""
+    """Yield the regions of the images, batch by batch; halve the batches when memory runs out."""
     place = 0
-    while place < len(pictures):
-        some = pictures[place : place + batch_size]
+    while place < len(images):
+        some = images[place : place + batch_size]
         try:
             found = _looked(some, detector, progress)
         except (MemoryError, RuntimeError) as error:
             if not out_of_memory(error):
                 raise
             if len(some) == 1:
-                raise ModelReplyError(f"{some[0].key}: memory does not do for one picture ({error})") from error
+                raise ModelReplyError(f"{some[0].key}: the memory is too small for one image ({error})") from error
             batch_size = len(some) // 2
         else:
             yield found
@@ -101,28 +101,28 @@ def _done(folder: Path, fingerprint: str) -> frozenset[str]:
         return frozenset()
     there = Shards(folder)
     if there.detectors != {fingerprint}:
-        raise ModelLoadError(f"{folder}: holds regions of another detector, or of other weights; name another folder")
+        raise ModelLoadError(f"{folder}: holds regions of another detector or of other weights; name another folder")
     return frozenset(there.keys())
 
 
-def _looked(pictures: Sequence[Picture], detector: Detector, progress: Progress) -> dict[str, Regions]:
+def _looked(images: Sequence[LazyImage], detector: Detector, progress: Progress) -> dict[str, Regions]:
     try:
-        found = zip(pictures, detector.look(pictures), strict=True)
-    except PictureError:
-        whole = [picture for picture in pictures if _decodes(picture, progress)]
-        if len(whole) == len(pictures):
+        found = zip(images, detector.look(images), strict=True)
+    except ImageError:
+        whole = [image for image in images if _decodes(image, progress)]
+        if len(whole) == len(images):
             raise
         return _looked(whole, detector, progress) if whole else {}
-    seen = {picture.key: regions for picture, regions in found if regions is not None}
-    progress.left_out |= {picture.key: "too few regions" for picture in pictures if picture.key not in seen}
+    seen = {image.key: regions for image, regions in found if regions is not None}
+    progress.left_out |= {image.key: "too few regions" for image in images if image.key not in seen}
     return seen
 
 
-def _decodes(picture: Picture, progress: Progress) -> bool:
+def _decodes(image: LazyImage, progress: Progress) -> bool:
     try:
-        picture.image()
-    except PictureError as error:
-        progress.left_out[picture.key] = str(error)
+        image.load()
+    except ImageError as error:
+        progress.left_out[image.key] = str(error)
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""What makes two names mean the same picture."""
+"""Finds an image in a file of features: decides which names mean the same image."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FOLDERS = {
 }
 
 
-def picture_name(key: str) -> str:
-    """Reduce a picture's key to what it has in common with the names of the same picture elsewhere.
+def image_name(key: str) -> str:
+    """Reduce an image's key to the part that all names of the same image share.
 
-    Folders, the extension, the prefixes of COCO and Visual7W, and leading zeros fall away. The name of a
-    perturbation stays: a blurred picture never has the features of the sharp one.
+    This drops folders, the extension, the prefixes of COCO and Visual7W, and leading zeros. It keeps the name of a
+    perturbation: a blurred image never has the features of the sharp one.
 
-    >>> picture_name("COCO_val2014_000000165831.jpg"), picture_name("VG_100K_2/2408124.jpg"), picture_name("v7w_12.jpg")
+    >>> image_name("COCO_val2014_000000165831.jpg"), image_name("VG_100K_2/2408124.jpg"), image_name("v7w_12.jpg")
     ('165831', '2408124', '12')
-    >>> picture_name("2357834#blur6"), picture_name("VisualDialog_val2018_000000284024.jpg"), picture_name("000.png")
+    >>> image_name("2357834#blur6"), image_name("VisualDialog_val2018_000000284024.jpg"), image_name("000.png")
     ('2357834#blur6', 'VisualDialog_val2018_000000284024', '0')
     """
     name, mark, perturbation = bare_name(key).partition("#")
@@ -39,7 +39,7 @@ def picture_name(key: str) -> str:
 
 
 def bare_name(key: str) -> str:
-    """Leave the folders and the extension of a key away.
+    """Return a key without its folders and extension.
 
     >>> bare_name("VG_100K/1.jpg#blur6"), bare_name("1#blur6.PNG"), bare_name("a.b.jpeg"), bare_name(".png")
     ('1#blur6', '1#blur6', 'a.b', '.png')
@@ -49,9 +49,10 @@ def bare_name(key: str) -> str:
 
 
 def collection(key: str) -> str:
-    """Which collection's number a key holds, where it says so: COCO's and Visual Genome's numbers overlap.
+    """Return the collection whose number a key holds, or "": COCO's and Visual Genome's numbers overlap.
 
-    COCO writes them with 12 digits; else the prefix tells, or the nearest folder of a collection's name.
+    COCO's numbers have 12 digits or a prefix, and Visual7W's have a prefix. Otherwise the nearest folder that is named
+    after a collection decides.
 
     >>> collection("COCO_val2014_000000165831.jpg"), collection("000000165831.jpg"), collection("v7w_165831.jpg")
     ('coco', 'coco', 'vg')
@@ -68,25 +69,25 @@ def collection(key: str) -> str:
 
 
 class Names:
-    """The keys of a file by the pictures that they name."""
+    """The keys of a file, to be searched by image."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """Take all keys; of one that stands twice the first counts."""
+        """Take all keys; the first of several equal keys counts."""
         self._keys = dict.fromkeys(keys)
         self._alike: dict[str, list[str]] = {}
         for key in self._keys:
-            self._alike.setdefault(picture_name(key), []).append(key)
+            self._alike.setdefault(image_name(key), []).append(key)
 
     def __len__(self) -> int:
         """How many keys there are."""
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
-        """Find the file's own key of a picture; None where it has none, or several that it may be.
+        """Return the file's own key of an image; None if no key matches, or several do.
 
         Args:
-            key: the picture's.
-            where: its place on the disk, where it has one.
+            key: the image's key.
+            where: the image's path, if it has one.
 
         >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
         'COCO_val2014_000000000012'
@@ -95,7 +96,7 @@ class Names:
         """
         if key in self._keys:
             return key
-        alike = self._alike.get(picture_name(key), [])
+        alike = self._alike.get(image_name(key), [])
         there = [other for other in alike if where.endswith(f"/{other}")]
         may_be = [other for other in alike if _may_be(key, other)]
         exact = [other for other in may_be if bare_name(other) == bare_name(key)]
@@ -104,10 +105,10 @@ class Names:
 
 
 def _may_be(key: str, other: str) -> bool:
-    """Whether two keys of the same ``picture_name`` can mean one picture.
+    """Whether two keys of the same ``image_name`` can mean one image.
 
-    The benchmarks write COCO's numbers so that they can be told, and Visual Genome's also bare; so a bare number is
-    never taken for COCO's. The names of files are only as good as their folders: ``a/1.jpg`` is not ``b/1.jpg``.
+    The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
+    for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
     """
     one, two = collection(key), collection(other)
     if one:
@@ -120,5 +121,5 @@ def _folders(key: str) -> list[str]:
 
 
 def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether folders, the nearest first, are the same as far as both are known."""
+    """Whether two lists of folders, the nearest first, agree as far as both go."""
     return all(one == other for one, other in zip(some, others, strict=False))

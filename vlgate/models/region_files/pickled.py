@@ -1,7 +1,7 @@
-"""Reading a pickle of plain values and arrays without running anything of it.
+"""Reads a pickle of plain values and arrays without running any code that it names.
 
-Whatever the pickle names is answered by a stand-in of this module, or refused: not even numpy's own functions are
-within its reach. Arrays are built here, from their bytes, their shape and a type of plain numbers.
+Each name in the pickle gets a stand-in from this module or is refused; not even numpy's own functions can be called.
+Arrays are built here, from their bytes, their shape and a numeric type.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ def plain_values(content: bytes) -> object:
     >>> plain_values(pickle.dumps({"img_id": 7, "boxes": np.zeros((1, 2), dtype=np.float32)}))
     {'img_id': 7, 'boxes': array([[0., 0.]], dtype=float32)}
 
-    Raises: ValueError that names what the pickle asks for, where that is anything else, and where it is damaged.
+    Raises: ValueError if the pickle is damaged, or asks for anything else, which the message names.
     """
     try:
-        return _finished(_Reader(io.BytesIO(content)).load(), {})
+        return _finished(_PlainUnpickler(io.BytesIO(content)).load(), {})
     except _BROKEN as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
-class _Reader(pickle.Unpickler):
+class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Answer a name with its stand-in."""
+        """Return the stand-in of a name."""
         package, _, inner = module.partition(".")
         wanted = f"numpy.{name}" if package == "numpy" and (not inner or _CORE.get(name) == inner.lstrip("_")) else ""
         stand_in = _STAND_INS.get(wanted or f"{module}.{name}")
@@ -49,7 +49,7 @@ class _Reader(pickle.Unpickler):
 
 
 class _Callable:
-    """A function that a pickle can call and cannot change."""
+    """A function that a pickle can call but not change."""
 
     __slots__ = ("_function",)
 
@@ -60,22 +60,22 @@ class _Callable:
         return self._function(*arguments)
 
     def __setstate__(self, state: object) -> NoReturn:
-        raise pickle.UnpicklingError("it gives a state to a function")
+        raise pickle.UnpicklingError("it sets the state of a function")
 
 
 class _Type:
-    """Stands for a numpy.dtype of plain numbers."""
+    """Stands for a numeric numpy.dtype."""
 
     __slots__ = ("name", "order")
 
     def __init__(self, name: object, *_: object) -> None:
         if name not in _TYPES:
-            raise pickle.UnpicklingError(f"it holds an array of {name!r}, which are no plain numbers")
+            raise pickle.UnpicklingError(f"it holds an array of {name!r}, which is not a numeric type")
         self.name, self.order = str(name), "<"
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
         if state[1] not in ("<", "|", ">", "=") or any(state[2:5]):
-            raise pickle.UnpicklingError(f"it holds an array of type {state!r}, which are no plain numbers")
+            raise pickle.UnpicklingError(f"it holds an array of type {state!r}, which is not a numeric type")
         self.order = ">" if state[1] == ">" else "<"
 
     def dtype(self) -> np.dtype[Any]:
@@ -84,7 +84,7 @@ class _Type:
 
 
 class _Array:
-    """Stands for a numpy.ndarray until its bytes are there."""
+    """Stands for a numpy.ndarray until its bytes are read."""
 
     __slots__ = ("value",)
 
@@ -100,7 +100,7 @@ def _array(content: object, kind: _Type, shape: tuple[int, ...], order: str) -> 
     if isinstance(content, str):  # as Python 2 wrote bytes
         content = content.encode("latin1")
     if not isinstance(content, bytes | bytearray) or not isinstance(kind, _Type) or order not in ("C", "F"):
-        raise pickle.UnpicklingError("it holds an array without bytes or type")
+        raise pickle.UnpicklingError("it holds an array without bytes or without a type")
     return np.frombuffer(bytes(content), kind.dtype()).reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]
 
 
@@ -137,9 +137,9 @@ _CORE = {"_reconstruct": "core.multiarray", "scalar": "core.multiarray", "_fromb
 
 
 def _finished(value: object, done: dict[int, object]) -> object:
-    """Put arrays in the place of what stood for them; nothing else than plain values remains.
+    """Replace the stand-ins of arrays by the arrays, and check that all else is a plain value.
 
-    ``done`` holds what was seen, so that a list of lists that holds itself many times takes no time for it.
+    ``done`` holds the values visited, so that nested lists that share their parts take no time.
     """
     if id(value) in done:
         return done[id(value)]

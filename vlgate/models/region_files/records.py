@@ -1,4 +1,4 @@
-"""A record of a file of features, checked before anything rests on it."""
+"""Checks a record of a file of features before it is used."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError
-from vlgate.models.regions import Regions
+from vlgate.models.regions.regions import Regions
 
 AGAIN = "make the file again with vlgate features, or download it again"
-_BESIDE = 1e-4  # how far a box may reach out of its picture, in parts of it, by rounding
+_BESIDE = 1e-4  # how far rounding may move a box beyond its image, as a fraction of the side
 
 
 class Records(Protocol):
     """A file of features."""
 
     def keys(self) -> Iterable[str]:
-        """The keys of all pictures."""
+        """The keys of all images."""
 
     def read(self, key: str) -> Regions:
-        """Read what is there of a picture.
+        """Read the regions of an image.
 
-        Raises: DataError that names the key where it is damaged.
+        Raises: DataError that names the key if its record is damaged.
         """
 
 
 def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
-    """Make a record of arrays.
+    """Check arrays and return them as regions.
 
     Args:
-        file: where they were read, for messages.
-        key: the picture's.
-        arrays: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and some of the others of ``Regions``.
-        size: the picture's height and width where the boxes are in pixels.
+        file: the file they come from, for messages.
+        key: the image's key.
+        arrays: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
+        size: the image's height and width if the boxes are in pixels; None if they are fractions.
 
-    Raises: DataError where they are no regions: other shapes, NaN, or boxes that are no boxes within the picture.
+    Raises: DataError if shapes do not agree, a number is not finite, or a box is not within the image.
     """
     features = np.asarray(arrays["features"], np.float32)
     boxes: NDArray[np.float32] = np.asarray(arrays["boxes"], np.float32)
     if features.ndim != 2 or boxes.shape != (len(features), 4):
         problem = f"features of shape {features.shape} with boxes of shape {boxes.shape}"
-        raise DataError(file, key, f"{problem} where (n, d) and (n, 4) were expected", AGAIN)
+        raise DataError(file, key, f"{problem}, expected (n, d) and (n, 4)", AGAIN)
     if size is not None:
         height, width = size
         boxes = np.divide(boxes, np.array([width, height, width, height]), dtype=np.float32)
     if not (np.isfinite(features).all() and np.isfinite(boxes).all()):
         raise DataError(file, key, "holds numbers that are not finite", AGAIN)
     if (boxes < -_BESIDE).any() or (boxes > 1 + _BESIDE).any() or (boxes[:, :2] > boxes[:, 2:]).any():
-        raise DataError(file, key, "holds boxes that are not within the picture", AGAIN)
+        raise DataError(file, key, "holds boxes that are not within the image", AGAIN)
     return Regions(features=features, boxes=boxes.clip(0, 1), **_others(file, key, arrays, len(features)))
 
 
@@ -73,11 +73,12 @@ def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) ->
 
 
 def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:
-    """Decode the numbers that a base64 text holds, shape (n,).
+    """Decode numbers from base64.
 
-    Raises: ValueError where it is no base64, or holds no whole numbers of numbers.
+    Returns: an array of shape (n,).
+    Raises: ValueError if the text is not base64, or its length is not a multiple of a number's.
     """
     try:
         return np.frombuffer(base64.b64decode(content, validate=True), kind)
     except binascii.Error as error:
-        raise ValueError(f"no base64 ({error})") from None
+        raise ValueError(f"not base64: {error}") from None

@@ -1,8 +1,8 @@
-"""The files of features that ``vlgate features`` writes: safetensors, some pictures each, in one folder.
+"""The files of features that ``vlgate features`` writes: a folder of safetensors, each with some of the images.
 
-Each holds arrays of shape (pictures, boxes, ...) under the names of ``Regions``, and, as text, the pictures' keys and
-what detector they are of. A file is there whole or not at all. One such file, or the same arrays as ``.npz`` with the
-keys as ``pictures``, can be read alone.
+Each file holds arrays of shape (images, boxes, ...) under the names of ``Regions``, and, as text, the images' keys and
+the detector's fingerprint. A file appears whole or not at all. One such file can also be read by itself, and so can
+the same arrays as ``.npz``, with the keys as ``images``.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.fingerprint import digest
-from vlgate.models.missing import missing_package
+from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.region_files.records import AGAIN, checked
-from vlgate.models.regions import Regions
+from vlgate.models.regions.regions import Regions
 
 PATTERN = "regions-*.safetensors"
 FIELDS = ("features", "boxes", "objects", "object_scores", "attributes", "attribute_scores")
 _SCHEMA = "vlgate regions 1"
-# What numpy and zipfile raise on a broken .npz, by cutting and altering files.
+# What numpy and zipfile raise on a broken .npz, found by truncating and altering files.
 _BROKEN = (
     OSError, ValueError, EOFError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, TokenError,
 )  # fmt: skip
 
 
 class Shards:
-    """A folder of such files, or one of them; a picture's part is read when it is asked for."""
+    """A folder of such files, or one of them; an image's regions are read on demand."""
 
     def __init__(self, path: Path) -> None:
-        """List the pictures.
+        """List the images.
 
-        Raises: ModelLoadError where a file is damaged or no such file, or they are of several detectors.
+        Raises: ModelLoadError if a file is damaged or in another format, or if the files are of several detectors.
         """
         self._places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
@@ -53,16 +53,16 @@ class Shards:
                 self._places.setdefault(key, (file, place))
         if len(self.detectors) > 1:
             problem = f"holds regions of {len(self.detectors)} detectors"
-            raise ModelLoadError(f"{path}: {problem}; keep those of each in a folder of their own")
+            raise ModelLoadError(f"{path}: {problem}; keep one folder per detector")
 
     def keys(self) -> Iterable[str]:
-        """The keys of all pictures."""
+        """The keys of all images."""
         return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Read a picture's part.
+        """Read an image's regions.
 
-        Raises: DataError that names the key where it is damaged.
+        Raises: DataError that names the key if its record is damaged.
         """
         file, place = self._places[key]
         opened = self._opened[file]
@@ -71,65 +71,64 @@ class Shards:
 
 
 class Npz:
-    """One file of numpy's, read at once."""
+    """One file in numpy's format, which is read at once."""
 
     def __init__(self, file: Path) -> None:
-        """Read all arrays; none may hold objects.
+        """Read all arrays; none may hold Python objects.
 
-        Raises: ModelLoadError where it is damaged or no such file.
+        Raises: ModelLoadError if the file is damaged or in another format.
         """
         self._file = file
         try:
-            # numpy leaves a file that it opened itself, and finds broken, open.
+            # If np.load opened the file itself, it would leave a broken one open.
             with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
-                self._arrays = {name: content[name] for name in (*FIELDS, "pictures") if name in content}
+                self._arrays = {name: content[name] for name in (*FIELDS, "images") if name in content}
         except _BROKEN as error:
             raise ModelLoadError(f"{file}: cannot be read as .npz of plain arrays ({error}); {AGAIN}") from None
-        lengths = {name: len(array) for name, array in self._arrays.items() if array.ndim}
-        if not {"pictures", "features", "boxes"} <= lengths.keys() or len(set(lengths.values())) != 1:
-            raise ModelLoadError(
-                f"{file}: holds {lengths}; expected pictures, features and boxes, equally many; {AGAIN}"
-            )
-        self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["pictures"])])}
+        # A member without the ending .npy comes as bytes.
+        lengths = {name: len(array) for name, array in self._arrays.items() if getattr(array, "ndim", 0)}
+        if not {"images", "features", "boxes"} <= lengths.keys() or len(set(lengths.values())) != 1:
+            raise ModelLoadError(f"{file}: holds {lengths}; expected images, features and boxes of one length; {AGAIN}")
+        self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["images"])])}
 
     def keys(self) -> Iterable[str]:
-        """The keys of all pictures."""
+        """The keys of all images."""
         return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Give a picture's part.
+        """Return an image's regions.
 
-        Raises: DataError that names the key where it is damaged.
+        Raises: DataError that names the key if its record is damaged.
         """
         place = self._places[key]
-        arrays = {name: array[place] for name, array in self._arrays.items() if name != "pictures"}
+        arrays = {name: array[place] for name, array in self._arrays.items() if name != "images"}
         return checked(self._file, key, arrays, None)
 
 
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
-    """Write the regions of some pictures into one file of a folder, whole or not at all.
+    """Write the regions of some images into one file of a folder, whole or not at all.
 
     Args:
-        folder: of all such files.
-        keys: of n pictures.
-        regions: n, of the same shapes.
-        detector: what they are of.
+        folder: the folder of all such files.
+        keys: the keys of n images.
+        regions: the images' regions, all of the same shapes.
+        detector: the detector's fingerprint.
 
     Returns: the file.
-    Raises: OSError where it cannot be written.
+    Raises: OSError if it cannot be written.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     arrays = {name: np.ascontiguousarray(np.stack(values)) for name, values in _columns(regions)}
-    # The name follows from the keys, so that two that write into one folder never take each other's.
+    # The name is a hash of the keys, so that two processes can write into one folder without a clash.
     file = folder / PATTERN.replace("*", digest(*keys)[:16])
     part = file.with_suffix(f".{os.getpid()}.part")
-    head = {"schema": _SCHEMA, "detector": detector, "pictures": json.dumps(list(keys))}
+    head = {"schema": _SCHEMA, "detector": detector, "images": json.dumps(list(keys))}
     try:
         save_file(arrays, part, metadata=head)
         part.replace(file)
-    except SafetensorError as error:  # so it reports a full disk, too
+    except SafetensorError as error:  # a full disk, for example
         raise OSError(str(error)) from None
     finally:
         part.unlink(missing_ok=True)
@@ -151,7 +150,7 @@ def _opened(file: Path) -> Any:
     try:
         return safe_open(file, framework="numpy")
     except (SafetensorError, OSError) as error:
-        remedy = "remove it and run vlgate features again, which makes what is missing, or download it again"
+        remedy = "remove it and run vlgate features again, which makes the missing regions, or download it again"
         raise ModelLoadError(f"{file}: cannot be read as safetensors ({error}); {remedy}") from None
 
 
@@ -160,11 +159,13 @@ def _head(file: Path, opened: Any) -> tuple[list[str], str]:
     names = set(opened.keys())
     if head.get("schema") != _SCHEMA or not {"features", "boxes"} <= names:
         some = ", ".join(sorted(names)[:3])
-        raise ModelLoadError(f"{file}: holds {some} and no regions of pictures; name what vlgate features has written")
+        raise ModelLoadError(
+            f"{file}: holds {some}, not regions of images; name a file or folder that vlgate features wrote"
+        )
     try:
-        keys, detector = [str(key) for key in json.loads(head["pictures"])], head["detector"]
+        keys, detector = [str(key) for key in json.loads(head["images"])], head["detector"]
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelLoadError(f"{file}: does not say which pictures it holds, and of what ({error}); {AGAIN}") from None
+        raise ModelLoadError(f"{file}: does not name its images or its detector ({error}); {AGAIN}") from None
     if any(opened.get_slice(name).get_shape()[:1] != [len(keys)] for name in names):
-        raise ModelLoadError(f"{file}: names {len(keys)} pictures and holds another number of them; {AGAIN}")
+        raise ModelLoadError(f"{file}: names {len(keys)} images, but its arrays hold another number; {AGAIN}")
     return keys, detector

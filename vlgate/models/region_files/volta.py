@@ -1,7 +1,8 @@
-"""VOLTA's databases of features: an LMDB with a pickled dictionary a picture, under the picture's number as text.
+"""Reads VOLTA's databases of features: an LMDB with one pickled dictionary per image, under the image's number as text.
 
 The dictionaries hold img_h, img_w, num_boxes, boxes and features, the last two in base64 or as arrays, boxes in pixels
-(e-bug/volta, and vilbert before it). A pickle can hold a program; these are read by ``pickled`` instead.
+(e-bug/volta, and vilbert before it). Because a pickle can run code, ``pickled`` reads them instead of Python's
+``pickle``.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError, ModelLoadError
-from vlgate.models.missing import missing_package
+from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.region_files.pickled import plain_values
 from vlgate.models.region_files.records import AGAIN, checked, from_base64
-from vlgate.models.regions import Regions
+from vlgate.models.regions.regions import Regions
 
 DATA = "data.mdb"
-"""The file of a database that is a folder."""
-_OPEN: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()  # by the file's number
-_NOT_A_PICTURE = "keys"  # a list of all keys
+"""The data file of a database that is a folder."""
+_OPEN: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()  # by device and inode
+_LIST_OF_KEYS = "keys"  # the entry that lists all keys and is not an image
 _OTHERS = (
     ("objects", "objects_id", np.int64),
     ("object_scores", "objects_conf", np.float32),
@@ -39,7 +40,7 @@ class Volta:
     def __init__(self, path: Path) -> None:
         """Open a database: a folder with ``data.mdb``, or a single file.
 
-        Raises: ModelLoadError where it cannot be read, or lmdb is not installed.
+        Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
         """
         try:
             lmdb: Any = import_module("lmdb")
@@ -52,16 +53,16 @@ class Volta:
                 keys = [bytes(key).decode() for key in read.cursor().iternext(keys=True, values=False)]
         except (lmdb.Error, OSError, ValueError) as error:
             raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); download it again") from None
-        self._keys = [key for key in keys if key != _NOT_A_PICTURE]
+        self._keys = [key for key in keys if key != _LIST_OF_KEYS]
 
     def keys(self) -> Iterable[str]:
-        """The pictures' numbers, as text."""
+        """The images' numbers, as text."""
         return self._keys
 
     def read(self, key: str) -> Regions:
-        """Read a picture's dictionary.
+        """Read an image's dictionary.
 
-        Raises: DataError that names the key where it is damaged, or holds more than plain values and arrays.
+        Raises: DataError that names the key if it is damaged, or holds more than plain values and arrays.
         """
         try:
             with self._opened.begin() as read:
@@ -75,9 +76,9 @@ class Volta:
 
 
 def _opened(lmdb: Any, path: Path) -> Any:
-    """Open a database, or take the one that is open: a process may open it only once.
+    """Open a database, or return the open one: a process may open it only once.
 
-    Raises: lmdb.Error, OSError, or ValueError where its end is missing, to which reading on would end the process.
+    Raises: lmdb.Error, OSError, or ValueError if its end is missing: a read beyond the end would kill the process.
     """
     file = path / DATA if path.is_dir() else path
     status = file.stat()
@@ -88,13 +89,13 @@ def _opened(lmdb: Any, path: Path) -> Any:
         _OPEN[which] = opened
     whole = (opened.info()["last_pgno"] + 1) * opened.stat()["psize"]
     if status.st_size < whole:
-        raise ValueError(f"it is cut off: {status.st_size:,} of {whole:,} bytes are there")
+        raise ValueError(f"it is cut off: it has {status.st_size:,} of {whole:,} bytes")
     return opened
 
 
 def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:
     if not isinstance(item, Mapping):
-        raise TypeError(f"a {type(item).__name__} where a dictionary was expected")
+        raise TypeError(f"it is a {type(item).__name__}, expected a dictionary")
     count = int(item["num_boxes"])
     arrays = {
         "features": _rows(_numbers(item["features"], np.float32), count),
@@ -105,7 +106,7 @@ def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]
 
 
 def _rows(numbers: NDArray[Any], count: int) -> NDArray[Any]:
-    """Numbers as rows; arrays have their own, of which vilbert-multi-task's ``num_boxes`` counts the sure ones only."""
+    """Numbers as rows; a 2-d array keeps all its rows, though vilbert-multi-task counts only certain boxes."""
     return numbers if numbers.ndim == 2 else numbers.reshape(count, -1)
 
 
@@ -118,4 +119,4 @@ def _numbers(value: object, kind: type[np.generic]) -> NDArray[Any]:
         return from_base64(bytes(value) if isinstance(value, bytearray) else value, kind)
     if isinstance(value, np.ndarray):
         return value.astype(kind)
-    raise TypeError(f"a {type(value).__name__} where numbers were expected")
+    raise TypeError(f"it holds a {type(value).__name__}, expected numbers")

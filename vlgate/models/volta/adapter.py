@@ -1,6 +1,6 @@
 """``volta-*`` and ``vilbert-12-in-1``: matchers on region features, from the files that their authors published.
 
-Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). Nothing of them is on a hub: a user names a file or folder.
+Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). They are on no hub: a user names a file or folder.
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models import hub
-from vlgate.models.device import pick_dtype
-from vlgate.models.fingerprint import digest, digest_path
-from vlgate.models.matching import margin
-from vlgate.models.missing import missing_package
-from vlgate.models.region_inputs import RegionInputs, load_tokenizer, text_length
-from vlgate.models.regions import check_regions, region_source
-from vlgate.models.volta.config import ALIGNMENT, Config
+from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.device import pick_dtype
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.region_models.inputs import RegionInputs, load_tokenizer, text_length
+from vlgate.models.region_models.region_source import check_regions, region_source
 from vlgate.models.volta.embeddings import Seen, with_overall
 from vlgate.models.volta.encoder import Weights
-from vlgate.models.volta.heads import MATCH, logits
-from vlgate.models.volta.sources import VILBERT_MT, Source, find
+from vlgate.models.volta.heads import logits
+from vlgate.models.volta.sources import VILBERT_MT, WeightsFile, find
 from vlgate.models.volta.weights import fitted, placed, read
 from vlgate.types import FloatArray, Match
 
@@ -34,36 +32,38 @@ if TYPE_CHECKING:
 class Volta:
     """A model of VOLTA's family as a matcher.
 
-    ``decision_threshold`` is 0 where the head tells a match from none, None where it ranks. ``cut_texts`` holds
-    the texts so far that lost their end.
+    ``decision_threshold`` is 0 if the head classifies pairs, and None if it ranks them or the score is a raw logit.
+    ``cut_texts`` collects the texts that were cut.
     """
 
-    def __init__(self, config: Config, weights: Weights, inputs: RegionInputs, *, task: int, fingerprint: str) -> None:
-        """Take a model, what makes its inputs (in float32), and the task that it is told."""
-        self.fingerprint = fingerprint
+    def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
+        """Take a checkpoint with its options, its weights, and the maker of its inputs (in float32)."""
+        config = source.config
+        self._rank = source.rank
+        self.fingerprint = fingerprint + self._rank.mark
         self.cut_texts: set[str] = set()
-        self.decision_threshold = 0.0 if config.head == ALIGNMENT else None
+        self.decision_threshold = self._rank.threshold
         self._config = config
         self._weights = weights
         self._inputs = inputs
-        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, config, weights, task=task)
+        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, config, weights, task=source.task)
 
     def compile(self) -> None:
-        """Let ``torch.compile`` have the whole of it, in place."""
+        """Compile the whole model with ``torch.compile``, in place."""
         import torch
 
         self._logits = torch.compile(self._logits)
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know."""
-        return "; ".join(filter(None, (self._inputs.source.note, self._inputs.whose)))
+        """What a reader of the results must know: the sources of the regions, here and in training, and the ranking."""
+        return "; ".join(filter(None, (self._inputs.source.note, self._inputs.whose, self._rank.note)))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs: the logit of a match less that of none, or the rank.
+        """Score pairs: the logit of a match minus that of no match, its raw logit, or the output of a head that ranks.
 
         Returns: scores of shape (n,).
-        Raises: PictureError or NoReplyError where a picture has no regions.
+        Raises: ImageError or NoReplyError if an image has no regions.
         """
         import torch
 
@@ -71,11 +71,11 @@ class Volta:
             seen, cut = self._seen(pairs)
             scores = self._logits(seen).float().cpu().numpy()
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
-        return margin(scores, MATCH if self._config.head == ALIGNMENT else None)
+        return self._rank.of(scores)
 
     def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
-        found = self._inputs.regions([pair.picture for pair in pairs])
+        found = self._inputs.regions([pair.image for pair in pairs])
         features, locations, there = with_overall(self._config, found.features, found.boxes, found.mask.bool())
         precision = self._weights.tensors[f"{self._config.head}.weight"].dtype
         seen = Seen(
@@ -103,10 +103,10 @@ def _built(name: str, weights: str, folder: Path, device: str, dtype: str) -> Vo
         name, digest_path(source.file), repr(source.config), str(source.task), inputs.fingerprint, dtype,
         torch.__version__, transformers.__version__,
     )  # fmt: skip
-    return Volta(source.config, model, inputs, task=source.task, fingerprint=who)
+    return Volta(source, model, inputs, fingerprint=who)
 
 
-def _inputs(source: Source, folder: Path, device: str, dtype: str) -> RegionInputs:
+def _inputs(source: WeightsFile, folder: Path, device: str, dtype: str) -> RegionInputs:
     import torch
 
     beside = hub.Pretrained(asked=str(source.file), location=str(source.file.parent), revision=None, local=True)
@@ -119,18 +119,18 @@ def _inputs(source: Source, folder: Path, device: str, dtype: str) -> RegionInpu
         length=text_length(options.get("max_length", ""), config.longest),
         width=config.features,
         device=torch.device(device),
-        dtype=torch.float32,  # the mean, the areas and VL-BERT's waves of the boxes are not for half precision
+        dtype=torch.float32,  # half precision is too coarse for the mean, areas, and VL-BERT's waves
         whose=source.whose,
     )
 
 
 def _tokenizer(beside: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
     tokenizer = load_tokenizer(beside, folder, asked, vocabulary)
-    # A model for many languages would take the 30,522 tokens of the English BERT that stands in, and mean others.
+    # A multilingual model would accept the 30,522 tokens of the default English BERT, but with other meanings.
     if len(tokenizer) != vocabulary:
         raise ModelLoadError(
-            f"{beside.asked} knows {vocabulary} tokens, the tokenizer has {len(tokenizer)}; name the one that it was "
-            "trained with: tokenizer=FOLDER"
+            f"{beside.asked} knows {vocabulary} tokens, the tokenizer has {len(tokenizer)}; name the tokenizer that it "
+            "was trained with: tokenizer=FOLDER"
         )
     return tokenizer
 
@@ -141,18 +141,18 @@ def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
         folder: Path,
         device: str = "cpu",
         dtype: str = "float32",
-        seed: int = 0,  # noqa: ARG001  # every model is offered one
+        seed: int = 0,  # noqa: ARG001  # every builder gets one
     ) -> Volta:
         """Load the model.
 
         Args:
             weights: a file or folder, with options; see ``sources.find``.
-            folder: where the user started.
+            folder: the folder that relative paths start from.
             device: a name that ``torch.device`` takes.
             dtype: ``float32``, ``float16`` or ``bfloat16``.
-            seed: makes no difference.
+            seed: unused.
 
-        Raises: ModelLoadError, which says what was looked for, where, and what to do.
+        Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
         """
         return _built(name, weights, folder, device, dtype)
 
@@ -161,11 +161,13 @@ def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
 
 def _checker(name: str) -> Callable[[str, Path], None]:
     def check(weights: str, folder: Path) -> None:
-        """Say whether the files are there and the configuration is one; imports no torch.
+        """Check that the files exist and the configuration is valid; do not import torch.
 
-        Raises: ModelLoadError.
+        Raises: ModelLoadError if not.
         """
-        check_regions(find(name, weights, folder).options.get("regions", ""), folder)
+        source = find(name, weights, folder)
+        check_regions(source.options.get("regions", ""), folder)
+        _ = source.rank
 
     return check
 

@@ -1,4 +1,4 @@
-"""What a configuration of VOLTA says of the embeddings, the sublayers and the head, if it agrees with itself."""
+"""Reads and checks a VOLTA configuration: the embeddings, the sublayers and the head."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FUSIONS = ("mul", "sum", "text")
 ACTIVATIONS = ("gelu", "relu", "swish")
 ALIGNMENT = "cls.bi_seq_relationship"
 ORIGINAL = (
-    "is the original LXMERT under VOLTA's names: its match is at the other place of the head and its pooling a tanh, "
-    "neither of which VOLTA keeps; take lxmert:unc-nlp/lxmert-base-uncased"
+    "is the original LXMERT under VOLTA's names, whose match is the head's other logit and whose pooling is a tanh; "
+    "use lxmert:unc-nlp/lxmert-base-uncased instead"
 )
-# What a configuration means where it is silent, as VOLTA's own reader has it.
+# The defaults of VOLTA's own reader.
 _DEFAULTS: dict[str, Any] = {
     "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 768,
     "v_hidden_size": 768, "v_num_attention_heads": 12, "v_intermediate_size": 3072, "v_pooler_size": 1024,
@@ -35,9 +35,9 @@ _DEFAULTS: dict[str, Any] = {
 class Config:
     """A model of VOLTA's family.
 
-    ``overall`` says where the mean of all regions stands among them ("first", "last", "" for nowhere), ``head`` names
-    the weights that say how well text and picture fit, and ``task_tokens`` counts the tasks of a model that is told
-    its task by a token (0: it is not). ``coordinates`` is for VL-BERT's embedding of boxes.
+    ``overall`` is the position of the mean of all regions among them: "first", "last", or "" if there is no mean.
+    ``head`` names the weights of the matching head. ``task_tokens`` is the number of tasks of a model that gets its
+    task as a token; 0 if it does not. ``coordinates`` is a size in VL-BERT's embedding of boxes.
     """
 
     embeddings: str
@@ -60,40 +60,44 @@ class Config:
 
     @property
     def longest(self) -> int:
-        """How many tokens a text may have; VL-BERT's regions stand at the two positions after it."""
+        """The most tokens of a text; VL-BERT's regions take the two positions after it."""
         return self.positions - (2 if self.embeddings == "vl-bert" else 0)
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The content of a configuration's file.
+    """Read a configuration's file.
 
-    Raises: ModelLoadError where it is not there, or is no JSON object.
+    Raises: ModelLoadError if it does not exist, or is not a JSON object.
     """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelLoadError(f"config={str(file)!r}: there is no such file") from None
     except (OSError, ValueError) as error:
-        raise ModelLoadError(f"{file} cannot be read as a configuration ({error}); fetch it anew") from error
+        raise ModelLoadError(f"{file} cannot be read as a configuration ({error}); download it again") from error
     if not isinstance(content, dict):
-        raise ModelLoadError(f"{file} holds a {type(content).__name__}, not a configuration of VOLTA")
+        raise ModelLoadError(
+            f"{file} holds a {type(content).__name__}, expected a configuration of VOLTA (config/ctrl_*.json)"
+        )
     return content
 
 
 def parse(content: Mapping[str, Any], where: str) -> Config:
-    """Make sense of a configuration.
+    """Parse and check a configuration.
 
     Args:
         content: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
-        where: where it comes from, for messages.
+        where: the name of its file, for messages.
 
-    Raises: ModelLoadError where it is none, contradicts itself, or is of a kind that cannot match text and picture.
+    Raises: ModelLoadError if it is not a configuration, contradicts itself, or cannot match text and image.
     """
     if not any(content.get(name) for name in GATES):
-        raise ModelLoadError(f"{where}: no {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)")
+        raise ModelLoadError(
+            f"{where} lacks {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)"
+        )
     try:
         settings = _DEFAULTS | dict(content)
-        if settings["qa_task_weight"]:  # a head that only the conversion of the original has
+        if settings["qa_task_weight"]:  # a head that only the converted original LXMERT has
             raise ModelLoadError(f"{where} {ORIGINAL}")
         for name, known in _KNOWN.items():
             if settings[name] not in known:
@@ -103,9 +107,9 @@ def parse(content: Mapping[str, Any], where: str) -> Config:
         found = _config(settings)
         problem = next(_problems(found, settings), None)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise ModelLoadError(f"{where}: it cannot be read ({type(error).__name__}: {error}); fetch it anew") from error
+        raise ModelLoadError(f"{where} cannot be read ({type(error).__name__}: {error}); download it again") from error
     if problem:
-        raise ModelLoadError(f"{where}: {problem}; take the configuration that the weights were trained with")
+        raise ModelLoadError(f"{where}: {problem}; use the configuration that the weights were trained with")
     return found
 
 
@@ -146,7 +150,7 @@ def _config(settings: Mapping[str, Any]) -> Config:
 
 
 def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
-    """What contradicts itself, so that it would be wrong or raise far from its cause."""
+    """Yield contradictions, which would give wrong scores or raise far from their cause."""
     if "roberta" in settings["bert_model"]:
         yield f"bert_model={settings['bert_model']!r} is not supported; expected a BERT"
     if config.embeddings in ("uniter", "vl-bert", "visualbert") and config.text_width != config.vision_width:
@@ -154,7 +158,7 @@ def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
     if config.embeddings == "vl-bert" and 8 * config.coordinates != config.features:
         yield f"v_coordinate_embeddings_dim={config.coordinates} is not an eighth of v_feature_size={config.features}"
     if config.types < (3 if config.embeddings == "vl-bert" else 2):
-        yield f"type_vocab_size={config.types} leaves none for the regions"
+        yield f"type_vocab_size={config.types} has no type for the regions"
     if config.fusion != "text" and int(settings["v_pooler_size"]) != config.pooled:
         yield f"pooler_size={config.pooled} and v_pooler_size={settings['v_pooler_size']} differ"
     for place, sublayer in enumerate(config.sublayers):

@@ -1,6 +1,6 @@
-"""How texts and regions enter the encoder: one way for each of the five models.
+"""Embeds texts and regions for the encoder, in a different way for each of the five models.
 
-Bugliarello et al. (TACL 2021), section 4.2, and the modules of VOLTA's release, which fix what the paper leaves open.
+Bugliarello et al. (TACL 2021), section 4.2; details that the paper leaves open are those of VOLTA's release.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _TEXT, _VISION = "bert.embeddings.", "bert.v_embeddings."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """n texts with n pictures.
+    """n texts with n images.
 
-    ``ids`` are tokens of shape (n, length), padded on the right. ``features`` are regions of shape (n, regions, d) in
-    the model's precision, and ``locations`` of shape (n, regions, 4 or 5), in float32, where they lie. ``words`` and
-    ``regions`` say which of both are no padding, as booleans of shape (n, length) and (n, regions).
+    ``ids`` are tokens of shape (n, length), padded on the right. ``features`` are those of the regions, of shape
+    (n, regions, d) in the model's precision, and ``locations`` their boxes, of shape (n, regions, 4 or 5) in float32.
+    ``words`` and ``regions`` are False for padding; they are booleans of shape (n, length) and (n, regions).
     """
 
     ids: torch.Tensor
@@ -41,16 +41,16 @@ Regions = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
 
 
 def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, there: torch.Tensor) -> Regions:
-    """Say where regions lie, and put their mean beside them, which stands for the whole picture.
+    """Return the locations of regions, and add their mean as a region that represents the whole image.
 
     Args:
-        config: the model's.
+        config: the model's configuration.
         features: shape (n, regions, d).
         boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
-        there: which of the regions are no padding, booleans of shape (n, regions).
+        there: False for padding, booleans of shape (n, regions).
 
-    Returns: features, locations and which are no padding, of one region more where the model has the mean. A location
-        is the box and, where the model takes five numbers, its share of the picture.
+    Returns: features, locations and ``there``, with one region more if the model takes the mean. A location is the box
+        and, if the model takes five numbers, its share of the image's area.
     """
     import torch
 
@@ -72,10 +72,10 @@ def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Stream
     """Embed texts and regions.
 
     Args:
-        config: the model's.
-        weights: the model's.
-        seen: n texts with n pictures.
-        task: the task that a model with task tokens is told; its token stands behind the first one of each text.
+        config: the model's configuration.
+        weights: the model's weights.
+        seen: n texts with n images.
+        task: the task of a model with task tokens; its token is inserted after the first token of each text.
 
     Returns: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
     """
@@ -87,7 +87,7 @@ def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Stream
 
 
 def _words(config: Config, weights: Weights, seen: Seen, task: int) -> torch.Tensor:
-    """Tokens, positions and types added up, before the layer norm."""
+    """The sum of the embeddings of tokens, positions and types, before the layer norm."""
     import torch
 
     places = torch.arange(seen.ids.shape[1], device=seen.ids.device)
@@ -115,7 +115,7 @@ def _two_streams(config: Config, weights: Weights, seen: Seen, words: torch.Tens
 
 def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
     def normal(name: str, states: torch.Tensor) -> torch.Tensor:
-        """Normalise a layer by the weights of that name."""
+        """Apply the layer norm of that name."""
         return weights.norm(_TEXT + name, states, config.eps)
 
     image = normal("image_layer_norm", weights.linear(f"{_TEXT}image_embeddings", seen.features))
@@ -125,7 +125,7 @@ def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -
 
 
 def _visualbert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
-    """Regions have no place here: VisualBERT looks at their features only."""
+    """VisualBERT takes the features of regions, but not their locations."""
     vision = weights.linear(f"{_TEXT}projection", seen.features)
     vision = vision + weights.rows(f"{_TEXT}position_embeddings_visual", 0)
     vision = vision + weights.rows(f"{_TEXT}token_type_embeddings_visual", 1)
@@ -133,13 +133,13 @@ def _visualbert(config: Config, weights: Weights, seen: Seen, words: torch.Tenso
 
 
 def _vl_bert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
-    """The last region ends the sequence and stands beside every word, also where the mean comes first.
+    """The last region ends the sequence and is added to every word, even if the mean comes first.
 
-    The controlled VL-BERT was trained so: VOLTA's module takes the last region for the whole picture.
+    The controlled VL-BERT was trained this way: VOLTA's module takes the last region for the whole image.
     """
     import torch
 
-    masked = (seen.features == 0).all(dim=-1, keepdim=True)  # as in pretraining; a detector gives no such region
+    masked = (seen.features == 0).all(dim=-1, keepdim=True)  # as in pretraining; a detector returns no such region
     features = torch.where(masked, weights.rows(f"{_TEXT}object_mask_visual_embedding", 0), seen.features)
     waves = _waves(seen.locations[..., :4], config.coordinates).to(features.dtype)
     regions = weights.linear(f"{_TEXT}obj_downsample.1", torch.cat([waves, features], dim=-1)).relu()
@@ -153,7 +153,7 @@ def _vl_bert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) 
         named = torch.where(masked, weights.rows(f"{_TEXT}object_mask_word_embedding", 0), named)
     named = torch.where(last[..., None], weights.rows(f"{_TEXT}end_embedding", 0), named)
 
-    behind = seen.words.sum(dim=1, keepdim=True) + last  # the positions right behind the text
+    behind = seen.words.sum(dim=1, keepdim=True) + last  # the two positions after the text
     vision = named + weights.norm(f"{_TEXT}visual_ln_object", regions, config.eps)
     vision = vision + weights.rows(f"{_TEXT}position_embeddings", behind)
     vision = vision + weights.rows(f"{_TEXT}token_type_embeddings", 2)
@@ -166,11 +166,11 @@ def _normal_together(config: Config, weights: Weights, words: torch.Tensor, visi
 
 
 def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
-    """Centre and size of boxes, in hundredths of the picture, as sines and cosines of ``dim`` wave lengths.
+    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths.
 
     Args:
         boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
-        dim: how many wave lengths, from 1 to nearly 1,000.
+        dim: the number of wavelengths, which go from 1 to nearly 1,000.
 
     Returns: shape (n, regions, 8 dim).
     """

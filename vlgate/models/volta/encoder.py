@@ -1,7 +1,7 @@
-"""The gated encoder: sublayers of attention, in which a stream looks at itself, at the other or at both at once.
+"""The gated encoder, in whose attention sublayers a stream attends to itself, to the other stream or to both.
 
-Bugliarello et al. (TACL 2021), section 4.1. What a stream looks at at once goes into one softmax; a stream that has no
-part in a sublayer passes by.
+Bugliarello et al. (TACL 2021), section 4.1. A stream that attends to both does so in one softmax. A stream that has no
+part in a sublayer stays unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Weights:
-    """A model's weights by name, and the three things that are done with them."""
+    """A model's weights by name, and the three operations on them."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Take the tensors, all on one device and in one precision."""
@@ -40,7 +40,7 @@ class Weights:
         return torch.nn.functional.layer_norm(states, weight.shape, weight, bias, eps)
 
     def rows(self, name: str, numbers: torch.Tensor | int) -> torch.Tensor:
-        """The rows of a table, of shape (*numbers.shape, width)."""
+        """Return rows of an embedding, of shape (*numbers.shape, width)."""
         return self.tensors[f"{name}.weight"][numbers]
 
 
@@ -48,10 +48,10 @@ def encode(config: Config, weights: Weights, states: States, seen: States) -> St
     """Run both streams through all sublayers.
 
     Args:
-        config: the model's.
-        weights: the model's.
+        config: the model's configuration.
+        weights: the model's weights.
         states: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
-        seen: which tokens and which regions are there, as booleans of shape (n, tokens) and (n, regions).
+        seen: False for padding, as booleans of shape (n, tokens) and (n, regions).
 
     Returns: both streams, in the same shapes.
     """
@@ -64,7 +64,7 @@ def encode(config: Config, weights: Weights, states: States, seen: States) -> St
         if one is None:
             states = {**states, **_run(config, weights, sublayer, at, states, masks)}
             continue
-        # A matrix product over both streams takes a sixth less time than one over each (BERT's sizes, 2 CPU cores).
+        # One matrix product over both streams takes a sixth less time than two (BERT's sizes, 2 CPU cores).
         both: States = {"text": torch.cat([states["text"], states["vision"]], dim=1)}
         mask: States = {"text": torch.cat([masks["text"], masks["vision"]], dim=-1)}
         whole, end = _run(config, weights, one, at, both, mask)["text"], states["text"].shape[1]
@@ -82,7 +82,7 @@ def _attend(config: Config, weights: Weights, sublayer: Sublayer, at: str, state
     import torch
 
     def heads(part: str, side: Side) -> torch.Tensor:
-        """Map a side's states, split into heads."""
+        """Map a side's states and split them into heads."""
         mapped = weights.linear(f"{at}.{SELF}.{sublayer.prefix(side)}{part}", states[side])
         return mapped.view(*mapped.shape[:2], sublayer.sides[side].heads, -1).transpose(1, 2)
 
@@ -111,7 +111,7 @@ def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, sta
 
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """An activation by the name that a configuration gives it; ``gelu`` is the exact one."""
+    """Return an activation by its name in a configuration; ``gelu`` is the exact one."""
     import torch
 
     return {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "swish": torch.nn.functional.silu}[name]

@@ -1,4 +1,4 @@
-"""From the encoder's first token and first region to whether text and picture fit."""
+"""The matching head, on the encoder's first token and first region."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     import torch
 
 MATCH = 0
-"""The place of a match in ``cls.bi_seq_relationship``: the pretraining labels a picture's own caption 0."""
+"""The index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0."""
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
-    """What the matching head says of n texts with n pictures.
+    """Return the matching head's outputs for n texts with n images.
 
     Args:
-        config: the model's.
-        weights: the model's.
-        seen: the texts and pictures.
+        config: the model's configuration.
+        weights: the model's weights.
+        seen: the texts and images.
         task: see ``embed``.
 
-    Returns: shape (n, 2), a match at ``MATCH``; shape (n, 1), higher for a match, of a head that ranks.
+    Returns: shape (n, 2), with a match at index ``MATCH``; for a head that ranks, shape (n, 1), higher for a match.
     """
     import torch
 

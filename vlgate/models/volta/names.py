@@ -1,4 +1,4 @@
-"""The weights of a model by the names that VOLTA's checkpoints give them, with their shapes."""
+"""The names of a model's weights in VOLTA's checkpoints, and their shapes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from vlgate.models.volta.sublayers import Sublayer
 
 Shape = tuple[int, ...]
 SELF, OUTPUT = "attention_self", "attention_output"
-# Heads of the pretraining and of other tasks, which no match goes through.
+# Heads of the pretraining and of other tasks, which matching does not use.
 UNUSED = ("cls.predictions.", "cls.imagePredictions.", "clfs_dict.", ALIGNMENT + ".", "vil_", "vision_logit.",
           "linguisic_logit.")  # fmt: skip
 ANSWERS = "cls.qaPredictions."
-"""A head that the conversion of the original LXMERT has, and no model of VOLTA's own."""
+"""A head of the converted original LXMERT, which none of VOLTA's own models has."""
 
 
 def shapes(config: Config) -> dict[str, Shape]:
-    """Every weight that a match goes through, by its name; weights that streams share stand there once, as the text's.
+    """Return the shapes of all weights that matching uses; a weight that streams share is listed once, as the text's.
 
     >>> from vlgate.models.volta.config import parse
     >>> from vlgate.models.volta.published import published
@@ -32,9 +32,9 @@ def shapes(config: Config) -> dict[str, Shape]:
 
 
 def aliases(config: Config) -> dict[str, str]:
-    """Second names under which a checkpoint may hold a weight that is shared, with the first.
+    """Return the second names under which a checkpoint may hold a shared weight, each with the first name.
 
-    The older of VOLTA's checkpoints of UNITER have no second name for the types of tokens.
+    VOLTA's older checkpoints of UNITER have no second name for the token types.
     """
     found = {
         f"bert.encoder.layer.{place}.{_second(name)}": f"bert.encoder.layer.{place}.{name}"
@@ -70,12 +70,12 @@ def _sublayer(sublayer: Sublayer) -> dict[str, Shape]:
 
 
 def linear(name: str, inputs: int, outputs: int) -> dict[str, Shape]:
-    """The two weights of a linear map."""
+    """Return the shapes of a linear map's two weights."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def norm(name: str, width: int) -> dict[str, Shape]:
-    """The two weights of a layer norm."""
+    """Return the shapes of a layer norm's two weights."""
     return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 

@@ -9,7 +9,7 @@ NAMES = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 
 
 def published(name: str) -> dict[str, Any]:
-    """The settings of a controlled model, in VOLTA's own words.
+    """Return the settings of a controlled model, under VOLTA's names.
 
     >>> published("lxmert")["tv_attn_sublayers"]
     [18, 21, 24, 27, 30]
@@ -31,7 +31,7 @@ _EXTRA: dict[str, dict[str, Any]] = {"vl-bert": {"type_vocab_size": 3, "v_coordi
 
 
 def _vilbert() -> dict[str, list[int]]:
-    """Six layers of text alone, then six of co-attention, each followed by one of each stream alone."""
+    """Six layers of text, then six of co-attention, each followed by one layer of each stream by itself."""
     across, alone = range(12, 36, 4), range(14, 36, 4)
     return _lists(
         text=[*range(0, 12, 2), *alone],
@@ -43,7 +43,7 @@ def _vilbert() -> dict[str, list[int]]:
 
 
 def _lxmert() -> dict[str, list[int]]:
-    """Nine layers of text and five of vision alone, then five that look across with shared weights, then alone."""
+    """Nine layers of text and five of vision, then five of cross-attention (shared weights) and self-attention."""
     across, alone, after = range(18, 33, 3), range(19, 33, 3), range(20, 33, 3)
     lists = _lists(
         text=[*range(0, 18, 2), *alone],
@@ -56,7 +56,7 @@ def _lxmert() -> dict[str, list[int]]:
 
 
 def _single_stream() -> dict[str, list[int]]:
-    """Twelve layers of BERT, in which every token looks at every token."""
+    """Twelve layers of BERT, in which every token attends to every token."""
     even, odd = range(0, 24, 2), range(1, 24, 2)
     lists = _lists(text=even, vision=even, across=even, text_ff=odd, vision_ff=odd)
     return lists | {"shared_sublayers": list(range(24)), "single_ln_sublayers": list(range(24))}

@@ -1,4 +1,4 @@
-"""What stands after ``volta-vilbert:`` and its relatives: a file of weights and the configuration that goes with it."""
+"""Reads the text after ``volta-vilbert:`` and the like in ``--model``: a file of weights, and its configuration."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models import hub
-from vlgate.models.region_files import is_features
-from vlgate.models.regions import COUNT
+from vlgate.models.checkpoints import hub
+from vlgate.models.cross.rank_score import OPTION, RankScore, rank_score
+from vlgate.models.region_files.feature_file import is_features
+from vlgate.models.regions.regions import COUNT
 from vlgate.models.volta import vilbert_mt
 from vlgate.models.volta.config import ALIGNMENT, Config, parse, read_json
+from vlgate.models.volta.heads import MATCH
 from vlgate.models.volta.published import NAMES, published
 from vlgate.models.volta.sublayers import GATES
 
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 
 VILBERT_MT = "vilbert-12-in-1"
 FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "pretrained_model*.bin", "*.safetensors")
-OPTIONS = ("config", "regions", "tokenizer", "max_length")
+OPTIONS = ("config", "regions", "tokenizer", "max_length", OPTION)
 RETRIEVAL = 8
-"""The task that ViLBERT 12-in-1 is told: to find captions of Flickr30k (TASK8); 7 is the same of COCO."""
+"""The default task of ViLBERT 12-in-1: to retrieve captions of Flickr30k (TASK8); 7 is the same for COCO."""
 _WHERE = (
     "VOLTA's are linked in MODELS.md of github.com/e-bug/volta, ViLBERT 12-in-1's in the README of "
     "github.com/facebookresearch/vilbert-multi-task"
@@ -32,11 +34,12 @@ _OTHER_DETECTOR = "ViLBERT and 12-in-1 were trained on the regions of a ResNeXt-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A checkpoint: its file, its configuration, what names begin with in it, and what it holds beyond a match.
+class WeightsFile:
+    """A checkpoint: its file, its configuration and its options.
 
-    ``task`` is the task that a model with task tokens is told, ``regions`` how many regions a picture has (None: any),
-    and ``whose`` says of which detector they must be where it is not the one here.
+    ``task`` is the task of a model with task tokens. ``regions`` is the regions per image (None: any), and ``whose``
+    names their detector if it is not the built-in one. ``renamed`` gives VOLTA's prefixes for those of the checkpoint,
+    and ``unused`` parts of names that matching does not use.
     """
 
     file: Path
@@ -48,10 +51,18 @@ class Source:
     renamed: Mapping[str, str] | None = None
     unused: tuple[str, ...] = ()
 
-    def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """A checkpoint's tensors under the names that VOLTA would give them.
+    @property
+    def rank(self) -> RankScore:
+        """What pairs are ranked by.
 
-        Raises: ModelLoadError where an encoder of another kind is in it, or the task or the head are not those asked.
+        Raises: ModelLoadError if the option does not fit the head.
+        """
+        return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
+
+    def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Return a checkpoint's tensors under VOLTA's names.
+
+        Raises: ModelLoadError if its encoder is of another kind, or its tasks or head are not those asked for.
         """
         if self.renamed is None:
             return dict(tensors)
@@ -62,8 +73,8 @@ class Source:
             known = start in self.renamed or any(part in name for part in self.unused)
             if name.startswith("bert.encoder.") and not known:
                 raise ModelLoadError(
-                    f"{self.file} does not fit its configuration: {name} has no place in it; name that of "
-                    "vilbert-multi-task which it was trained with (config=FILE)"
+                    f"{self.file} does not fit its configuration, which has no {name}; name the configuration of "
+                    "vilbert-multi-task that it was trained with (config=FILE)"
                 )
             found[self.renamed.get(start, start) + last] = value
         if remedy := vilbert_mt.remedy(self.config, tensors):
@@ -71,20 +82,21 @@ class Source:
         return found
 
 
-def find(name: str, weights: str, folder: Path) -> Source:
-    """Read what stands after a model's name; imports no torch.
+def find(name: str, weights: str, folder: Path) -> WeightsFile:
+    """Find the file and configuration of a model; do not import torch.
 
     Args:
         name: ``volta-vilbert``, ``volta-lxmert``, ``volta-uniter``, ``volta-vl-bert``, ``volta-visualbert`` or
             ``vilbert-12-in-1``.
-        weights: a file, or a folder with one. Behind a question mark: ``config=FILE`` for another configuration than
-            the published one (also found in the folder), ``regions=FILE`` for region features that were made before,
-            ``tokenizer=FOLDER``, ``max_length=N`` for texts that end after N tokens; of ViLBERT 12-in-1 also
-            ``task=7`` and ``head=alignment`` for the head of the pretraining, which is all that ViLBERT has before its
-            training on tasks (``pretrained_model.bin``).
-        folder: where the user started.
+        weights: a file, or a folder with one. Options after a question mark: ``config=FILE`` for a configuration other
+            than the published one (one in the folder is found by itself), ``regions=FILE`` for region features that
+            were made before, ``tokenizer=FOLDER``, ``max_length=N`` to cut texts to N tokens, ``score=logit`` to rank
+            by the raw match logit of a head with two. ViLBERT 12-in-1 also takes ``task=7``, and ``head=alignment``
+            for the head of the pretraining, the only one that ViLBERT has before its training on tasks
+            (``pretrained_model.bin``).
+        folder: the folder that relative paths start from.
 
-    Raises: ModelLoadError, which says what was looked for, where, and what to do.
+    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
     """
     multi = name == VILBERT_MT
     path, options = hub.split_options(weights, (*OPTIONS, "task", "head") if multi else OPTIONS)
@@ -99,8 +111,8 @@ def _file(name: str, asked: str, folder: Path) -> Path:
     path = folder / Path(asked).expanduser()
     if not asked or not path.exists():
         raise ModelLoadError(
-            f"{name}:{asked}: there is no file or folder {path if asked else '(none is named)'}; expected the weights "
-            f"as their authors published them, for they are on no hub: {_WHERE}"
+            f"{name}:{asked}: there is no file or folder {path if asked else '(none is named)'}; download the weights "
+            f"that their authors published, which are on no hub: {_WHERE}"
         )
     if path.is_file():
         return path
@@ -112,7 +124,7 @@ def _file(name: str, asked: str, folder: Path) -> Path:
 
 
 def _configuration(asked: str, path: Path, folder: Path, *, multi: bool) -> tuple[dict[str, Any] | None, str]:
-    """The configuration that a user names, or that lies in the folder; None for the published one."""
+    """The configuration that a user names, or the one in the folder; None for the published one."""
     if asked:
         file = folder / Path(asked).expanduser()
         return read_json(file), str(file)
@@ -131,39 +143,39 @@ def _has(file: Path, names: tuple[str, ...]) -> bool:
 
 def _controlled(
     name: str, file: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
-) -> Source:
+) -> WeightsFile:
     kind = name.removeprefix("volta-")
     config = parse(published(kind) if content is None else content, where)
     if config.embeddings != kind:
         known = " or ".join(f"volta-{other}" for other in NAMES if other == config.embeddings)
         raise ModelLoadError(
-            f"{where}: image_embeddings={config.embeddings!r}; {name} needs {kind!r}; the model of that "
-            f"configuration is {known}"
+            f"{where}: image_embeddings={config.embeddings!r}, but {name} needs {kind!r}; name the model of that "
+            f"configuration, {known}"
         )
-    return Source(file=file, config=config, options=options)
+    return WeightsFile(file=file, config=config, options=options)
 
 
 def _multi_task(
     name: str, file: Path, folder: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
-) -> Source:
+) -> WeightsFile:
     asked = options.get("head", "ranking")
     if asked not in vilbert_mt.HEADS:
         raise ModelLoadError(f"head={asked!r}: {nearest(asked, sorted(vilbert_mt.HEADS))}")
     regions = folder / Path(options.get("regions", "")).expanduser()
     if not options.get("regions") or (regions.is_dir() and not is_features(regions)):
         raise ModelLoadError(
-            f"{name} needs a file of features: {_OTHER_DETECTOR}, whose numbers mean something else than those of the "
-            "detector here; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
+            f"{name} needs a file of features: {_OTHER_DETECTOR}, whose features differ from those of the built-in "
+            "detector; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
         )
     head = vilbert_mt.HEADS[asked]
-    # The pretrained model has no task tokens; the multi-task model may be asked through the pretraining's head, too.
+    # The pretrained model has no task tokens; the multi-task model can also use the pretraining's head.
     tasks = vilbert_mt.TASK_TOKENS if head != ALIGNMENT or "task" in options else 0
     settings = vilbert_mt.PUBLISHED if content is None else content
-    return Source(
+    return WeightsFile(
         file=file,
         config=parse(vilbert_mt.in_words_of_volta(settings, where, head=head, task_tokens=tasks), where),
         options=options,
-        regions=None,  # from 10 to 100, as many as the detector is sure of
+        regions=None,  # from 10 to 100: those that the detector is certain of
         whose=_OTHER_DETECTOR,
         task=_task(options.get("task", str(RETRIEVAL))) if tasks else 0,
         renamed=vilbert_mt.renamed(settings),

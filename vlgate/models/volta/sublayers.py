@@ -1,8 +1,8 @@
-"""The sublayers of VOLTA's encoder: what each looks at, and how wide it is, as the gates of a configuration say.
+"""The sublayers of VOLTA's encoder: what each attends to, and how wide it is, as the gates of a configuration say.
 
 Bugliarello, Cotterell, Okazaki and Elliott, "Multimodal Pretraining Unmasked" (TACL 2021), section 4: ViLBERT, LXMERT,
 UNITER, VL-BERT and VisualBERT are one encoder of gated sublayers, over a text stream and a vision stream. A gate says
-whether the tokens of one stream look at those of the other, or of their own.
+whether the tokens of a stream attend to their own stream, to the other, or to both.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FEEDS: dict[str, Side] = {"t_ff_sublayers": "text", "v_ff_sublayers": "vision"}
 class Stream:
     """One stream's part in a sublayer.
 
-    ``width`` is how many numbers a token has, ``inner`` how many it has within the sublayer: all attention heads
-    together, or between the two halves of a feed-forward sublayer. ``sees`` names the streams that it looks at, text
+    ``width`` is the numbers per token, and ``inner`` the numbers per token within the sublayer: all attention heads
+    together, or between the two halves of a feed-forward sublayer. ``sees`` names the streams that it attends to, text
     first; it is empty in a feed-forward sublayer.
     """
 
@@ -39,9 +39,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sublayer:
-    """A sublayer: the streams that go through it (the other passes by), and whether both use the same weights.
+    """A sublayer: the streams that go through it (the other is unchanged), and whether both use the same weights.
 
-    Whether both also go through one layer norm, side by side, is not kept: a layer norm looks at one token at a time.
+    VOLTA also sets whether both go through one layer norm. That changes nothing, as it normalises each token by itself.
     """
 
     attends: bool
@@ -49,12 +49,12 @@ class Sublayer:
     shared: bool
 
     def prefix(self, side: Side) -> str:
-        """How the names of a stream's weights begin, within the sublayer."""
+        """Return the prefix of the names of a stream's weights within the sublayer."""
         return "" if side == "text" or self.shared else "v_"
 
     @property
     def joined(self) -> Sublayer | None:
-        """The same for both streams as one, one behind the other, where all is shared and each sees both; else None."""
+        """The sublayer for both streams concatenated, if they share all weights and each sees both; else None."""
         if not self.shared or any(len(stream.sees) == 1 for stream in self.sides.values()):
             return None
         one = replace(self.sides["text"], sees=("text",) if self.attends else ())
@@ -62,15 +62,15 @@ class Sublayer:
 
 
 def sublayers_of(settings: Mapping[str, Any]) -> tuple[Sublayer, ...]:
-    """The sublayers of a configuration, in order.
+    """Return the sublayers of a configuration, in order.
 
-    Raises: ValueError where they are not numbered from 0, or one is of two kinds; also what a value of another type
+    Raises: ValueError if they are not numbered from 0, or one is of both kinds; also what a value of a wrong type
         raises.
     """
     attending = {place for name in GATES for place in settings.get(name, ())}
     feeding = {place for name in FEEDS for place in settings.get(name, ())}
     if attending & feeding or attending | feeding != set(range(len(attending | feeding))):
-        raise ValueError("the sublayers are not numbered from 0, each either of attention or of feed-forward")
+        raise ValueError("the sublayers are not numbered from 0, with each either attention or feed-forward")
     return tuple(_sublayer(settings, place, attends=place in attending) for place in sorted(attending | feeding))
 
 
@@ -91,7 +91,7 @@ def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Sid
     v = "" if side == "text" else "v_"
 
     def size(general: str, special: str) -> int:
-        """The sublayer's own size where it has one, else that of all."""
+        """The sublayer's own size if it has one, else the general size."""
         return int(settings.get(f"sublayer2{v}{special}", {}).get(str(place), settings[v + general]))
 
     width = int(settings[v + "hidden_size"])
@@ -103,15 +103,15 @@ def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Sid
 
 
 def problems_of(sublayer: Sublayer) -> Iterator[str]:
-    """What contradicts itself within a sublayer."""
+    """Yield the contradictions within a sublayer."""
     streams = list(sublayer.sides.values())
     for stream in streams:
         if stream.inner % stream.heads:
             yield f"{stream.heads} heads do not divide {stream.inner}"
         if not set(stream.sees) <= set(sublayer.sides):
-            yield "a stream is looked at that has no attention of its own there"
+            yield "a stream attends to another that has no attention in it"
     crossed = any(len(set(stream.sees) - {side}) for side, stream in sublayer.sides.items())
     if crossed and len({(stream.inner, stream.heads) for stream in streams}) > 1:
-        yield "two streams look at each other with heads of different sizes"
+        yield "two streams attend to each other with heads of different sizes"
     if sublayer.shared and len({(stream.width, stream.inner, stream.heads) for stream in streams}) > 1:
         yield "two streams of different sizes share weights"

@@ -1,6 +1,6 @@
-"""ViLBERT as facebookresearch/vilbert-multi-task has it, in the words of VOLTA: the same arithmetic under other names.
+"""Translates configurations and weights of facebookresearch/vilbert-multi-task to VOLTA's names.
 
-Lu et al., "12-in-1: Multi-Task Vision and Language Representation Learning" (CVPR 2020).
+The arithmetic is the same. Lu et al., "12-in-1: Multi-Task Vision and Language Representation Learning" (CVPR 2020).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.volta.config import ALIGNMENT, Config
 
 RANKING = "vil_logit"
-"""The head of the retrieval tasks: one number, higher for the better fit."""
+"""The head of the retrieval tasks: one number, higher for a better match."""
 TASK_TOKENS = 20
 _GENERAL = ("vocab_size", "max_position_embeddings", "type_vocab_size", "hidden_size", "num_attention_heads",
             "intermediate_size", "v_hidden_size", "v_num_attention_heads", "v_intermediate_size", "v_feature_size",
@@ -28,11 +28,11 @@ PUBLISHED: dict[str, Any] = {
     "bi_hidden_size": 1024, "bi_num_attention_heads": 8, "hidden_act": "gelu", "v_hidden_act": "gelu",
     "v_biattention_id": [0, 1, 2, 3, 4, 5], "t_biattention_id": [6, 7, 8, 9, 10, 11],
 }  # fmt: skip
-"""``config/bert_base_6layer_6conect.json``, with which the multi-task model was published."""
+"""``config/bert_base_6layer_6conect.json``, the configuration of the published multi-task model."""
 
 
 def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """The layers in the order in which they run, as (``layer``, ``v_layer`` or ``c_layer``, number)."""
+    """Return the layers in running order, as pairs of a kind (``layer``, ``v_layer``, ``c_layer``) and a number."""
     found: list[tuple[str, int]] = []
     text = vision = 0
     ends = zip(content["t_biattention_id"], content["v_biattention_id"], strict=True)
@@ -46,26 +46,26 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
-    """A configuration of vilbert-multi-task as one of VOLTA.
+    """Translate a configuration of vilbert-multi-task to one of VOLTA.
 
     Args:
-        content: names and values of ``config/bert_base_6layer_6conect.json`` or one like it.
-        where: where it comes from, for messages.
-        head: ``RANKING``, or ``ALIGNMENT`` for that of the pretraining.
-        task_tokens: how many tasks the checkpoint has tokens for; 0 for a pretrained one.
+        content: names and values of ``config/bert_base_6layer_6conect.json`` or a similar file.
+        where: the name of the file, for messages.
+        head: ``RANKING``, or ``ALIGNMENT`` for the head of the pretraining.
+        task_tokens: the number of tasks that the checkpoint has tokens for; 0 for a pretrained one.
 
-    Raises: ModelLoadError where it is no such configuration.
+    Raises: ModelLoadError if it is not such a configuration.
     """
     lacking = [name for name in _NEEDED if name not in content]
     if lacking:
         raise ModelLoadError(
-            f"{where}: no {', '.join(lacking)}; expected a configuration of vilbert-multi-task "
+            f"{where} lacks {', '.join(lacking)}; expected a configuration of vilbert-multi-task "
             "(config/bert_base_6layer_6conect.json)"
         )
     try:
         settings = _in_words_of_volta(content)
     except (TypeError, ValueError, KeyError) as error:
-        raise ModelLoadError(f"{where}: it cannot be read ({type(error).__name__}: {error}); fetch it anew") from error
+        raise ModelLoadError(f"{where} cannot be read ({type(error).__name__}: {error}); download it again") from error
     return settings | {"head": head, "task_tokens": task_tokens}
 
 
@@ -95,7 +95,7 @@ def _places(order: Sequence[str], kind: str) -> list[int]:
 
 
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
-    """How the names of the encoder's modules begin: those of vilbert-multi-task, with VOLTA's."""
+    """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
     found: dict[str, str] = {}
     for place, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
@@ -113,7 +113,7 @@ def renamed(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
-    """Where both streams look at each other; 1 is vision there and 2 is text."""
+    """The prefixes of a layer of co-attention, in which 1 is vision and 2 is text."""
     found: dict[str, str] = {}
     for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
         found |= {f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
@@ -125,26 +125,26 @@ def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
 
 
 def remedy(config: Config, names: Collection[str]) -> str:
-    """What a checkpoint is and what a user should add or leave out, where its head or task are not those asked.
+    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for.
 
     Args:
-        config: of the model that is asked for.
-        names: of the checkpoint's weights.
+        config: the configuration of the model that is asked for.
+        names: the names of the checkpoint's weights.
 
-    Returns: the end of a sentence about the checkpoint; "" where nothing is amiss.
+    Returns: the end of a sentence about the checkpoint; "" if they fit.
     """
     told = "bert.embeddings.task_embeddings.weight" in names
     if config.head == RANKING and f"{RANKING}.weight" not in names:
-        return "has no head that ranks, as ViLBERT before its training on tasks; add head=alignment, without a task"
+        return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"
     if config.task_tokens and not told:
         rest = "leave task out" if config.head == ALIGNMENT else "add head=alignment, without a task"
         return f"has no tokens for tasks, unlike multi_task_model.bin; {rest}"
     if told and not config.task_tokens:
-        return "has tokens for tasks; say which it is told: task=8 (captions of Flickr30k) or task=7 (of COCO)"
+        return "has tokens for tasks; add task=8 (captions of Flickr30k) or task=7 (captions of COCO)"
     return ""
 
 
 UNUSED = (".biOutput.q_dense1.", ".biOutput.q_dense2.")
-"""Modules that the release makes and saves, and runs nothing through."""
+"""Modules that the release creates and saves, but does not use."""
 
 HEADS = {"ranking": RANKING, "alignment": ALIGNMENT}

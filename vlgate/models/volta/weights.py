@@ -1,4 +1,4 @@
-"""A checkpoint's file, held against the weights that its configuration asks for: all of them, and no others."""
+"""Reads a checkpoint's file and checks that it holds exactly the weights of its configuration."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SHOWN = 5
 
 
 def read(file: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a ``.bin`` (a pickle, of which nothing but tensors is read) or ``.safetensors``.
+    """Read the tensors of a ``.bin`` (a pickle, from which only tensors are read) or ``.safetensors``.
 
-    ``module.``, as data-parallel training leaves it, is taken off the names, and ``bert.`` put before those of a model
-    that was saved without its heads.
+    The prefix ``module.`` of data-parallel training is removed from the names, and ``bert.`` is added to those of a
+    model that was saved without its heads.
 
-    Raises: ModelLoadError where it cannot be read, or holds anything else.
+    Raises: ModelLoadError if it cannot be read, or holds anything else.
     """
     content = _content(file)
     if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
@@ -33,7 +33,7 @@ def read(file: Path) -> dict[str, torch.Tensor]:
     import torch
 
     if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise ModelLoadError(f"{file} holds no weights by name; expected a pytorch_model_*.bin as VOLTA saves it")
+        raise ModelLoadError(f"{file} does not hold named tensors; expected a pytorch_model_*.bin that VOLTA saved")
     found = {str(name).removeprefix("module."): value for name, value in content.items()}
     if not any(name.startswith("bert.") for name in found):
         found = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in found.items()}
@@ -55,28 +55,28 @@ def _content(file: Path) -> Any:
         if file.suffix == ".safetensors":
             return load_file(file)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns of pickle protocols that it may not read; it raises then
+            warnings.simplefilter("ignore")  # torch warns about pickle protocols, and raises if it cannot read one
             return torch.load(file, map_location="cpu", weights_only=True)
     except damaged as error:
         raise ModelLoadError(
-            f"{file} holds more than tensors, or is damaged, and is not opened ({type(error).__name__}); fetch it anew"
+            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}); fetch it again"
         ) from error
 
 
 def fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
-    """Take the weights that a match goes through.
+    """Return the weights that matching uses, after a check of names and shapes.
 
     Args:
-        config: what the weights should be.
-        tensors: what there is, by VOLTA's names.
+        config: the model's configuration.
+        tensors: the checkpoint's tensors, by VOLTA's names.
         where: the checkpoint, for messages.
-        unused: parts of names of further weights that no match goes through.
+        unused: parts of names of further weights that matching does not use.
 
     Returns: exactly the weights of ``names.shapes(config)``.
-    Raises: ModelLoadError that lists what is missing, of another shape, not in the configuration, or shared there and
-        different here; or that says that it is the original LXMERT.
+    Raises: ModelLoadError that lists the weights that are missing, of another shape, not in the configuration, or
+        shared there and different in the checkpoint; or if the checkpoint is the original LXMERT.
     """
     import torch
 
@@ -93,13 +93,13 @@ def fitted(
         if name in merged and tuple(merged[name].shape) != shape
     ]
     problems += [
-        f"{name} has no place in the configuration"
+        f"{name} is not in the configuration"
         for name in tensors
         if name not in wanted and name not in second and not _known(name, unused)
     ]
     if not problems:
         problems = [
-            f"{name} differs from {first}, with which it is shared"
+            f"{name} differs from {first}, though both are one weight"
             for name, first in second.items()
             if name in tensors and not torch.equal(tensors[name], merged[first])
         ]
@@ -107,7 +107,7 @@ def fitted(
         rest = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise ModelLoadError(
             f"{where} does not fit its configuration: {'; '.join(problems[:_SHOWN])}{rest}; name the configuration "
-            "that it was trained with (config=FILE), or the model that it is"
+            "that it was trained with (config=FILE), or the right model"
         )
     return {name: merged[name] for name in wanted}
 
@@ -117,11 +117,13 @@ def _known(name: str, unused: Collection[str]) -> bool:
 
 
 def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
-    """Put weights onto a device, in one precision.
+    """Move weights to a device, in one precision.
 
-    Raises: ModelLoadError where they do not go there.
+    Raises: ModelLoadError if the device cannot hold them.
     """
     try:
         return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
     except RuntimeError as error:
-        raise ModelLoadError(f"the weights do not go onto device={device!r} ({error}); try another") from error
+        raise ModelLoadError(
+            f"the weights cannot be moved to device={device!r} ({error}); try another device"
+        ) from error

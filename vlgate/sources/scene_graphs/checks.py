@@ -1,10 +1,10 @@
-"""What a graph must be, whatever file it comes from: raised, or left out and counted, where it is not."""
+"""Checks scene graphs of any format: a fault is either raised, or the faulty part is left out and counted."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -12,48 +12,62 @@ from typing import Any, Literal
 
 from vlgate.errors import DataError, nearest
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
-from vlgate.sources.images import is_plain
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.scene_graphs.circles import ORDERS, circles
 
 Mode = Literal["fail", "leave out"]
 
 MOST_OBJECTS = 10_000
-"""The most objects of one graph; GQA's largest have some 130."""
+"""The most objects that a graph may have; GQA's largest graphs have about 130."""
 
 TOLERANCE = 0.1
-"""How far a box may reach beyond the picture, as a share of the picture's side; it is cut off there.
+"""How far a box may reach beyond the image, as a share of the image's side; the box is cut off at the edge.
 
-Where the picture's size is not given, the box's own side counts. ``TOLERANCE_PIXELS`` are allowed in any case.
+If the image's size is not given, the box's own side counts. ``TOLERANCE_PIXELS`` are allowed in any case.
 """
 
 TOLERANCE_PIXELS = 2.0
 
+SCALED = 0.02
+"""How much the proportions of a graph's size may differ from those of its image, because a scaled image is rounded."""
+
 
 @dataclass(slots=True)
 class Faults:
-    """What becomes of the faults of a file: an error, or a count by reason in ``left_out``."""
+    """The faults of a file: in mode "fail" each is an error, in "leave out" it is counted in ``left_out`` by reason.
+
+    If there is a list ``errors``, it also gets the error of each fault that is counted.
+    """
 
     file: Path
     mode: Mode
     left_out: Counter[str]
-    remedy: str = "correct it, or leave such parts out (--faults leave-out), which are counted"
+    remedy: str = "correct it, or leave such parts out, and count them, with --faults leave-out"
+    errors: list[DataError] | None = None
 
-    def found(self, where: str, reason: str, shown: str) -> None:
-        """Raise DataError for a fault, or count it, for the caller to leave out the part that has it."""
+    def found(self, where: str, reason: str, shown: str, counted: str = "") -> None:
+        """Raise DataError for a fault, or count it by ``counted`` or ``reason``; the caller leaves the part out."""
         if self.mode == "fail":
-            raise DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
-        self.left_out[reason] += 1
+            raise self.error(where, reason, shown)
+        self.left_out[counted or reason] += 1
+        if self.errors is not None:
+            self.errors.append(self.error(where, reason, shown))
+
+    def error(self, where: str, reason: str, shown: str) -> DataError:
+        """Return the error for a fault."""
+        return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
 
     def refuse_unknown(self, fields: Mapping[str, Any], known: Collection[str], where: str) -> None:
-        """Find a fault in each field that is not among ``known``; left out, it is passed over."""
+        """Report a fault for each field that is not among ``known``; in mode "leave out" the field is ignored."""
         for name in fields:
             if name not in known:
-                self.found(where, "an unknown field", f"{name!r} ({nearest(name, known)})")
+                which = f"{shown(name)} ({nearest(name, known)})"
+                self.found(where, "an unknown field", which, counted=f"an unknown field {which}")
 
 
-@lru_cache(maxsize=2**16)  # a release has some thousand names, each a thousand times
+@lru_cache(maxsize=2**16)  # a release has a few thousand names, each about a thousand times
 def normal_name(name: str) -> str | None:
-    """Return a name in lower case with single blanks; None where nothing or something unprintable is left.
+    """Return a name in lower case with single blanks; None if it is then empty or not printable.
 
     >>> normal_name("Traffic  light ")
     'traffic light'
@@ -63,32 +77,41 @@ def normal_name(name: str) -> str | None:
 
 
 def shown(value: object) -> str:
-    """Return what a message shows of a value of any size."""
+    """Return a short text for a value of any size, for messages."""
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     text = repr(value) if value is not None else "null"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+SizeOf = Callable[[str], tuple[int, int] | None]
+"""Returns the width and height of the image with a name; None if they are not known."""
+
+
 @dataclass(slots=True)
 class Checker:
-    """Makes graphs of the raw ones of a file, which are in GQA's form: see ``vlgate.sources.scene_graphs.gqa``."""
+    """Makes graphs from a file's raw graphs, which are in GQA's form: see ``vlgate.sources.scene_graphs.gqa``.
+
+    With ``size_of``, a graph's size is compared with that of its image.
+    """
 
     faults: Faults
+    size_of: SizeOf | None = None
     _seen: set[str] = field(default_factory=set)
 
     def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
-        """Return a graph without a fault; None where it is left out as a whole.
+        """Return a graph without faults; None if it is left out as a whole.
 
-        Raises: DataError where there is a fault and ``faults`` raises it, and for more than ``MOST_OBJECTS`` objects.
+        Raises: DataError for a fault, if the mode of ``faults`` is "fail"; in either mode for more than
+        ``MOST_OBJECTS`` objects.
         """
         where = f"graph {shown(name)}"
         for key in repeated:
-            self.faults.found(where, "a key a second time in one object", repr(key))
+            self.faults.found(where, "a repeated key in one object", repr(key))
         if not self._may_be(name, where) or not isinstance(name, str):
             return None
         if type(fields) is not dict:
-            self.faults.found(where, "a graph that is no object", shown(fields))
+            self.faults.found(where, "a graph that is not an object", shown(fields))
             return None
         objects = fields.get("objects")
         if type(objects) is not dict:
@@ -96,10 +119,18 @@ class Checker:
             self.faults.found(where, "no objects", wrong)
             return None
         if len(objects) > MOST_OBJECTS:
-            problem = f"has {len(objects)} objects where at most {MOST_OBJECTS} are allowed"
+            problem = f"has {len(objects)} objects, more than the {MOST_OBJECTS} that are allowed"
             raise DataError(self.faults.file, where, problem, "split the graph, or leave objects out")
         size = self._side(fields, "width", where), self._side(fields, "height", where)
-        made = {one: thing for one in objects if (thing := self._object(one, objects[one], size, where)) is not None}
+        image = None if self.size_of is None else self.size_of(name)
+        if image is not None and not _scaled(size, image):
+            given = " x ".join("?" if side is None else str(side) for side in size)
+            self.faults.found(
+                where, "a width or height that is not the image's", f"{given}, not {image[0]} x {image[1]}"
+            )
+            return None
+        edge = image if image is not None and size == (None, None) else size
+        made = {one: thing for one in objects if (thing := self._object(one, objects[one], edge, where)) is not None}
         related = self._related(objects, made, where)
         return SceneGraph(
             id=name,
@@ -111,12 +142,12 @@ class Checker:
         )
 
     def _may_be(self, name: object, where: str) -> bool:
-        """Return whether a graph of that name may be; it is the name of a picture, which may lead nowhere else."""
+        """Return whether a name is a plain relative path, as an image must have, and no earlier graph has it."""
         if type(name) is not str or not is_plain(name):
-            self.faults.found(where, "no name of a picture", f"{shown(name)} where a plain relative path was expected")
+            self.faults.found(where, "no valid image name", f"{shown(name)}, expected a plain relative path")
             return False
         if name in self._seen:
-            self.faults.found(where, "an id that an earlier graph has", "each picture has one graph")
+            self.faults.found(where, "an id that an earlier graph has", "each image has one graph")
             return False
         self._seen.add(name)
         return True
@@ -125,7 +156,7 @@ class Checker:
         value = fields.get(side)
         if value is None or (type(value) is int and value > 0):
             return value
-        self.faults.found(where, f"a {side} that is no integer above 0", shown(value))
+        self.faults.found(where, f"a {side} that is not an integer above 0", shown(value))
         return None
 
     def _object(
@@ -133,7 +164,7 @@ class Checker:
     ) -> SceneObject | None:
         where = f"{graph}, object {name_in_graph!r}"
         if type(fields) is not dict:
-            self.faults.found(where, "an object that is no JSON object", shown(fields))
+            self.faults.found(where, "an object that is not a JSON object", shown(fields))
             return None
         name = self._name(fields.get("name"), where, "a name")
         box = None if name is None else self._box(fields, size, where)
@@ -145,7 +176,7 @@ class Checker:
 
     def _name(self, name: Any, where: str, what: str) -> str | None:
         if type(name) is not str:
-            self.faults.found(where, f"{what} that is no string", shown(name))
+            self.faults.found(where, f"{what} that is not a string", shown(name))
             return None
         normal = normal_name(name)
         if normal is None:
@@ -154,7 +185,7 @@ class Checker:
 
     def _attributes(self, given: Any, where: str) -> tuple[str, ...]:
         if type(given) is not list:
-            self.faults.found(where, "attributes that are no list", shown(given))
+            self.faults.found(where, "attributes that are not a list", shown(given))
             return ()
         names = [self._name(name, where, "an attribute") for name in given]
         return tuple(dict.fromkeys(name for name in names if name is not None))
@@ -163,11 +194,12 @@ class Checker:
         try:
             x, y, w, h = fields["x"], fields["y"], fields["w"], fields["h"]
         except KeyError as error:
-            if "box" in fields:  # of a user's own file
+            if "box" in fields:  # only graphs of a user's own file have it
                 self.faults.found(where, "a box that is not of four finite numbers", shown(fields["box"]))
                 return None
             self.faults.found(where, "no box", f"{error.args[0]!r} is missing ({nearest(error.args[0], fields)})")
             return None
+        # type() and not isinstance(), because true is an int in Python; the sums, because 1e308 + 1e308 is infinite.
         numbers = {type(x), type(y), type(w), type(h)} <= {int, float}
         if not numbers or not math.isfinite(x + w) or not math.isfinite(y + h):
             self.faults.found(where, "a box that is not of four finite numbers", shown((x, y, w, h)))
@@ -177,8 +209,8 @@ class Checker:
             return None
         left, top = _cut(x, w, size[0]), _cut(y, h, size[1])
         if left is None or top is None:
-            extent = f"in a picture of {size[0]} x {size[1]}" if size != (None, None) else "where 0, 0 is the corner"
-            self.faults.found(where, "a box outside the picture", f"x={x}, y={y}, w={w}, h={h} {extent}")
+            extent = f"in an image of {size[0]} x {size[1]}" if size != (None, None) else "in an image from 0, 0 on"
+            self.faults.found(where, "a box outside the image", f"x={x}, y={y}, w={w}, h={h} {extent}")
             return None
         return Box(x=left[0], y=top[0], w=left[1], h=top[1])
 
@@ -188,7 +220,7 @@ class Checker:
         for one in made:
             relations = related[one] = self._relations(one, objects[one].get("relations", []), objects, made, graph)
             ordered += [(one, name, other) for name, other in relations if name in ORDERS]
-        closing = circles(ordered) if len(ordered) > 1 else {}
+        closing = circles(ordered) if len(ordered) > 1 else {}  # one relation alone closes no circle
         for (one, name, other), things in closing.items():
             circle = " - ".join(f"{made[thing].name} {thing!r}" for thing in (*things, things[0]))
             while (name, other) in related[one]:
@@ -201,7 +233,7 @@ class Checker:
     ) -> list[tuple[str, str]]:
         where = f"{graph}, object {one!r}"
         if type(given) is not list:
-            self.faults.found(where, "relations that are no list", shown(given))
+            self.faults.found(where, "relations that are not a list", shown(given))
             return []
         relations = []
         for relation in given:
@@ -211,7 +243,7 @@ class Checker:
             given_name, other = relation.get("name"), relation["object"]
             name = normal_name(given_name) if type(given_name) is str else None
             if name is None:
-                self._name(given_name, where, "a relation")  # says what is wrong with it
+                self._name(given_name, where, "a relation's name")  # reports what is wrong with it
                 continue
             if other in made and other != one:
                 relations.append((name, other))
@@ -234,8 +266,16 @@ def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
     return SceneObject(id=thing.id, name=thing.name, box=thing.box, attributes=thing.attributes, relations=made)
 
 
+def _scaled(given: tuple[int | None, int | None], image: tuple[int, int]) -> bool:
+    """Return whether a graph's size is that of the image, or of the image in another resolution."""
+    factors = [side / whole for side, whole in zip(given, image, strict=True) if side is not None]
+    if len(factors) == 1:
+        return factors == [1.0]
+    return not factors or abs(factors[0] / factors[1] - 1) <= SCALED
+
+
 def _cut(start: float, extent: float, side: int | None) -> tuple[float, float] | None:
-    """Return where an interval starts within the picture and its extent there; None where it reaches too far out."""
+    """Return the start and extent of an interval, cut off at the image's edge; None if it reaches too far beyond it."""
     end = start + extent
     if start >= 0 and (side is None or end <= side):
         return float(start), float(extent)

@@ -1,4 +1,4 @@
-"""Relations that contradict each other: a cup on a table that is on the cup."""
+"""Finds relations that contradict each other, such as a cup on a table that is on the cup."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
     {name: (order, True) for order, names in _FORWARD.items() for name in names}
     | {name: (order, False) for order, names in _BACKWARD.items() for name in names},
 )
-"""For each relation that sets things in an order: the order, and whether the first thing comes first in it.
+"""The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
 
-"above" and "under" are one order, told from its two ends; "on" is another, since a sign on a wall may be above it.
+"above" and "under" are the same order in two directions; "on" is another, because a sign on a wall may be above it.
 """
 
 
 def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Find the relations that close a circle of an order: (thing, relation, other thing), in the order of the graph.
+    """Find the relations that close a circle; relations are (thing, relation, other thing), in the graph's order.
 
-    Returns: for each relation that would have to go, the things of the circle that it closes. Without them there is no
+    Returns: for each relation to remove, the things of the circle that it closes. Without these relations there is no
     circle. The same relations in the same order give the same result.
 
     >>> circles([("cup", "on", "table"), ("table", "on", "box"), ("box", "on top of", "cup")])
@@ -63,9 +63,9 @@ def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, s
                 after[first][second] = None
             else:
                 after[first] = {second: None}
-    closing = {(order, *edge): way for order, after in orders.items() for edge, way in _closing(after)}
+    closing = {(order, *edge): circle for order, after in orders.items() for edge, circle in _closing(after)}
     found = {one: closing.get(_edge(*one)) for one in relations if one[1] in ORDERS} if closing else {}
-    return {one: way for one, way in found.items() if way is not None}
+    return {one: circle for one, circle in found.items() if circle is not None}
 
 
 def _edge(thing: str, name: str, other: str) -> tuple[str, str, str]:
@@ -74,20 +74,23 @@ def _edge(thing: str, name: str, other: str) -> tuple[str, str, str]:
 
 
 def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[Edge, tuple[str, ...]]]:
-    """Yield the edges that lead back to a thing on the way to them, with that way (depth first, without recursion)."""
+    """Yield the edges that lead back to a thing on the current path, with the things of the circle.
+
+    The search is depth first, without recursion, because a graph may have 10,000 objects.
+    """
     done: set[str] = set()
     for start in after:
         if start in done:
             continue
-        way = {start: iter(after[start])}
-        while way:
-            here = next(reversed(way))
-            other = next(way[here], None)
+        path = {start: iter(after[start])}
+        while path:
+            here = next(reversed(path))
+            other = next(path[here], None)
             if other is None:
                 done.add(here)
-                del way[here]
-            elif other in way:
-                things = list(way)
+                del path[here]
+            elif other in path:
+                things = list(path)
                 yield (here, other), tuple(things[things.index(other) :])
             elif other not in done:
-                way[other] = iter(after.get(other, ()))
+                path[other] = iter(after.get(other, ()))

@@ -1,6 +1,6 @@
-"""A user's own scene graphs: JSON with a list of graphs, or JSON lines with one graph a line.
+"""A user's own scene graphs: JSON with a list of graphs, or JSON lines with one graph per line.
 
-An example, with everything that may be there::
+An example with all fields::
 
     {"graphs": [
        {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen",
@@ -14,11 +14,11 @@ An example, with everything that may be there::
        "attributes": [{"name": "moving", "category": "activity", "before": true, "after": "moving", "rank": 5}],
        "relations": [{"name": "welded to", "text": "welded to", "that": true}]}}
 
-``image`` is the picture's path in the data folder and the graph's id. ``box`` is [x, y, width, height] in pixels, the
-left upper corner first. ``id``, ``name`` and ``box`` are needed for each object, and an integer may be an id;
-``width``, ``height``, ``location``, ``attributes`` and ``relations`` are not. ``words`` names what is missing in the
-vocabulary that the questions are made with. In JSON lines each graph stands alone, ``{"image": ..., "objects": [...]}``
-with one of the graph's fields first, without words.
+``image`` is the image's path in the data folder, and the graph's id. ``box`` is [x, y, width, height] in pixels; x and
+y are the upper left corner. Each object must have ``id`` (a string or an integer), ``name`` and ``box``;
+``width``, ``height``, ``location``, ``attributes`` and ``relations`` are optional. ``words`` adds words that the
+vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects": [...]}``, which
+must begin with a field of the graph; there are no words.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ RELATION = ("name", "object")
 
 
 def graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a user's own file, in its order.
+    """Yield the graphs of a user's own file, in the order of the file.
 
-    Raises: DataError for a fault, an unknown field among them, where the checker raises them.
+    Raises: DataError for a fault, such as an unknown field, if the checker's mode is "fail".
     """
     for member in members:
         if member.layout == "beside":
@@ -55,9 +55,9 @@ def graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
 
 
 def _plain(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Bring a graph into GQA's form."""
+    """Convert a graph to GQA's form; None if that is not possible."""
     if type(fields) is not dict:
-        faults.found(where, "a graph that is no object", shown(fields))
+        faults.found(where, "a graph that is not an object", shown(fields))
         return None
     faults.refuse_unknown(fields, GRAPH, where)
     if "image" not in fields:
@@ -73,7 +73,7 @@ def _plain(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
         if number is None:
             faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
         elif number in objects:
-            faults.found(where, "an object's id a second time", f"object {position}: {number!r}")
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
         else:
             objects[number] = _object(thing, f"{where}, object {number!r}", faults)
     return {**fields, "objects": objects}

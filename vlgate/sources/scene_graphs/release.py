@@ -1,9 +1,9 @@
-"""Visual Genome's release in several files, joined: objects, attributes and relationships of each picture.
+"""Visual Genome's release in several files, joined: objects, attributes and relationships of each image.
 
-``objects.json`` is the file to read; ``attributes.json`` and ``relationships.json`` must lie beside it, and
-``image_data.json`` gives the pictures' sizes where it does. All are lists with a record a picture, in one order
-(https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html), so they are read side by side, a record of each
-at a time. That the ids agree is checked for every record.
+``objects.json`` is the file to read; ``attributes.json`` and ``relationships.json`` must be in the same folder, and
+``image_data.json`` is read for the sizes of the images if it is there. Each is a list with one record per image, and
+all have the same order (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html), so they are read in
+parallel, one record at a time. For every record it is checked that the ids agree.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ SIZES = "image_data.json"
 
 
 def is_apart(member: Member) -> bool:
-    """Return whether a record of a list has objects only, so that its relationships are in another file."""
+    """Return whether a record of a list has objects but no relationships, which are then in another file."""
     return type(member.value) is dict and "objects" in member.value and "relationships" not in member.value
 
 
 def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
-    """Yield the records of ``objects.json``, each as the graph that it makes with those of the files beside it.
+    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it.
 
-    Raises: DataError where a file is missing, or the files are not of the same pictures in the same order.
+    Raises: DataError if a file is missing, or the files do not have the same images in the same order.
     """
     folder = faults.file.parent
     for name in NEEDED:
@@ -56,8 +56,8 @@ def _same(file: Path, member: Member, other: Member | None) -> Member:
 
 
 def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | None) -> DataError:
-    problem = f"picture {is_there!r} is in place {place} where objects.json has {expected!r}"
-    return DataError(file, None, problem, "take all files from one release, where their order is the same")
+    problem = f"image {is_there!r} is in place {place}, but objects.json has image {expected!r} there"
+    return DataError(file, None, problem, "take all files from the same release, so that their order agrees")
 
 
 def _graph(member: Member, found: dict[str, Member], faults: Faults) -> Member:
@@ -75,11 +75,11 @@ def _graph(member: Member, found: dict[str, Member], faults: Faults) -> Member:
 
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
-    """Return the objects with their attributes, which the other file gives by the object's id."""
+    """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
     attributes: dict[str | None, Any] = {}
     records = given.get("attributes")
     if type(records) is not list:
-        faults.found(where, "attributes that are no list", shown(records))
+        faults.found(where, "attributes that are not a list", shown(records))
     for record in records if type(records) is list else ():
         if type(record) is dict and (more := record.get("attributes")) is not None:
             attributes[id_of(record, "object_id", "id")] = more

@@ -1,8 +1,8 @@
-r"""A file of scene graphs, one graph after the other, however large the file is.
+r"""Reads a file of scene graphs one graph at a time, however large the file is.
 
-The parser is ``ijson``: GQA's ``train_sceneGraphs.json`` is several hundred MB, and as one Python object several GB.
-What ``ijson`` does not say is said here: where the JSON ends to be JSON, which key an object has twice, and that an
-escape is half of a surrogate pair (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
+The parser is ``ijson``, because GQA's ``train_sceneGraphs.json`` has several hundred MB, and several GB as one Python
+object. This module adds what ``ijson`` does not report: the place of a syntax error, a repeated key in an object, and
+an escape that is half of a surrogate pair (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from typing import Any, BinaryIO, Literal
 
 import ijson
 
-from vlgate.errors import DataError
+from vlgate.errors import DataError, nearest
 
 MOST_BYTES = 8 * 2**20
-"""The longest JSON of one graph: a file without graphs must not be read into memory as a whole."""
+"""The longest JSON of one graph, so that a file without graphs is not read into memory as a whole."""
 
 MOST_DEPTH = 32
-"""The deepest nesting; the formats need seven levels."""
+"""The deepest nesting that is allowed; the formats need seven levels."""
+
+CHUNK = 2**18
+"""The number of bytes that are read from a file at a time."""
 
 Layout = Literal["keyed", "listed", "own", "line", "beside"]
 
 AGAIN = "download or write the file again"
 
-_CHUNK = 2**18
 _MARK = b"\xef\xbb\xbf"
 _OWN = frozenset({"graphs", "words"})
 _LINE = frozenset({"image", "width", "height", "objects", "location"})
 OWN_KEYS = tuple(sorted(_OWN | _LINE))
-"""The keys, any of which comes first in a user's own file."""
+"""The keys that may come first in a user's own file."""
 
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -44,11 +46,12 @@ _OPENING = frozenset({"start_map", "start_array"})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One graph as it stands in the file, or what stands beside the graphs in a user's own file.
+    """One raw graph of the file, or a value beside the graphs in a user's own file.
 
-    ``layout`` is how the file holds it: ``keyed`` under its id in the outermost object, ``listed`` in the outermost
-    list, ``own`` in the list ``graphs``, ``line`` by itself. ``key`` is its id or its position, from 1, ``repeated``
-    names the keys that an object in it has a second time; the first one counts.
+    ``layout`` is the graph's place in the file: ``keyed`` under its id in the outermost object, ``listed`` in the
+    outermost list, ``own`` in the list ``graphs``, ``line`` on a line of its own; ``beside`` is a value that is not a
+    graph. ``key`` is the id, or the position from 1. ``repeated`` are the repeated keys of objects in the value; the
+    first occurrence counts.
     """
 
     layout: Layout
@@ -58,11 +61,11 @@ class Member:
 
 
 def members(file: Path) -> Generator[Member, None, None]:
-    """Yield what a file holds, in its order; no more than one graph and one piece of the file is in memory.
+    """Yield the members of a file, in its order; at most one graph and one piece of the file are in memory.
 
-    Raises: DataError, which names the line and column where it can, for a file that is missing, a folder, unreadable,
-    empty, cut off or otherwise no JSON (NaN is none), nested deeper than ``MOST_DEPTH``, with half of a surrogate pair,
-    or without an end of a graph within ``MOST_BYTES``.
+    Raises: DataError, which names the line and column if they are known, if the file is missing, a folder, unreadable,
+    empty, cut off or otherwise not JSON (which has no NaN), is nested deeper than ``MOST_DEPTH``, has half of a
+    surrogate pair, or has a graph that does not end within ``MOST_BYTES``.
     """
     try:
         with file.open("rb") as handle, closing(_Pieces(file, handle)) as pieces:
@@ -70,14 +73,14 @@ def members(file: Path) -> Generator[Member, None, None]:
     except FileNotFoundError:
         raise DataError(file, None, "there is no such file", "check the path, or download the file") from None
     except IsADirectoryError:
-        remedy = "give a file in it: of Visual Genome's release in several files objects.json"
-        raise DataError(file, None, "is a folder where a file of scene graphs was expected", remedy) from None
+        remedy = "name a file in it; for Visual Genome's release in several files, name objects.json"
+        raise DataError(file, None, "is a folder, expected a file of scene graphs", remedy) from None
     except OSError as error:
         raise DataError(file, None, f"cannot be read ({error.strerror})", "make it a readable file") from None
 
 
 class _Pieces:
-    """The file's bytes for ``ijson``, in pieces that end behind a ``}``, so that none ends within an escape."""
+    """Gives ``ijson`` the file's bytes, in pieces that end after a ``}``, so that no piece ends within an escape."""
 
     def __init__(self, file: Path, handle: BinaryIO) -> None:
         self.file = file
@@ -88,21 +91,21 @@ class _Pieces:
         self._since = 0
 
     def close(self) -> None:
-        """Let go of what was read."""
+        """Free the memory of the pieces."""
         self.piece = self._held = b""
 
     def graph_ended(self) -> None:
-        """Begin to count a graph's bytes anew."""
+        """Reset the count of a graph's bytes."""
         self._since = 0
 
     def read(self, size: int) -> bytes:
-        """Give the parser its next bytes."""
-        if size == 0:  # ijson asks what type of string comes
+        """Return the next piece of the file."""
+        if size == 0:  # ijson calls read(0) to find out whether it gets bytes or text
             return b""
         self.start += len(self.piece)
         self.piece = self._next()
         self._since += len(self.piece)
-        if self._since > MOST_BYTES + _CHUNK:
+        if self._since > MOST_BYTES + CHUNK:
             raise self._too_long()
         if b"\\ud" in self.piece or b"\\uD" in self.piece:
             self._refuse_halves()
@@ -110,7 +113,7 @@ class _Pieces:
 
     def _next(self) -> bytes:
         block, self._held = self._held, b""
-        while fresh := self._handle.read(_CHUNK):
+        while fresh := self._handle.read(CHUNK):
             if self.start == 0 and not block and fresh.startswith(_MARK):
                 self.start, fresh = len(_MARK), fresh[len(_MARK) :]
             block += fresh
@@ -122,7 +125,7 @@ class _Pieces:
         return block
 
     def _too_long(self) -> DataError:
-        problem = f"no graph ends within {MOST_BYTES // 2**20} MiB, the most that one graph may have"
+        problem = f"no graph ends within {MOST_BYTES // 2**20} MiB, the limit for one graph"
         return DataError(self.file, None, problem, "check that this is a file of scene graphs, or split the graph")
 
     def _refuse_halves(self) -> None:
@@ -134,11 +137,11 @@ class _Pieces:
 
 
 class _Events(Iterator[tuple[str, Any]]):
-    """The parser's events; its errors are told with their place in the file."""
+    """The parser's events; a syntax error becomes a DataError with its place in the file."""
 
     def __init__(self, pieces: _Pieces) -> None:
         self._pieces = pieces
-        self._parsed = ijson.basic_parse(pieces, buf_size=_CHUNK, use_float=True, multiple_values=True)
+        self._parsed = ijson.basic_parse(pieces, buf_size=CHUNK, use_float=True, multiple_values=True)
 
     def __next__(self) -> tuple[str, Any]:
         try:
@@ -148,25 +151,25 @@ class _Events(Iterator[tuple[str, Any]]):
         return event
 
     def value(self, event: str, value: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return the value that begins with an event, and the keys that an object in it has twice."""
+        """Return the value that begins with an event, and the repeated keys of objects in it."""
         if event not in _OPENING:
             return value, ()
         return self.rest({} if event == "start_map" else [], None)
 
     def rest(self, top: Any, key: Any) -> tuple[Any, tuple[str, ...]]:  # noqa: C901 - the one loop over all events
-        """Return a list or object that is open already; ``key`` is the last key that was read in it."""
+        """Return the rest of an open list or object ``top``; ``key`` is the last key that was read in it."""
         root = top
         repeated: list[str] = []
         stack: list[tuple[Any, Any]] = []
         try:
-            for event, value in self._parsed:  # not over self: 100 MB are 14 million events
+            for event, value in self._parsed:  # not self, which costs a call per event: 100 MB are 14 million events
                 if event == "map_key":
                     if value in top:
                         repeated.append(value)
-                        value = None  # noqa: PLW2901 - no key of JSON: what comes is dropped at the object's end
+                        value = None  # noqa: PLW2901 - not a JSON key: its value is dropped at the object's end
                     key = value
                     continue
-                if event == "end_map" or event == "end_array":  # noqa: PLR1714 - likewise
+                if event == "end_map" or event == "end_array":  # noqa: PLR1714 - for speed, too
                     if repeated and type(top) is dict:
                         top.pop(None, None)
                     if not stack:
@@ -189,7 +192,7 @@ class _Events(Iterator[tuple[str, Any]]):
 
 
 def _members(events: _Events, pieces: _Pieces) -> Iterator[Member]:
-    """Yield the members of each outermost value; more than one there may be only where each is a graph by itself."""
+    """Yield the members of each outermost value; only a file of JSON lines may have more than one such value."""
     layout: Layout | None = None
     for position, (event, value) in enumerate(events, 1):
         if layout not in {None, "line"}:
@@ -210,9 +213,9 @@ def _layout(file: Path, event: str, first: tuple[str, Any], before: Layout | Non
     if event == "start_array" and before is None:
         return "listed"
     if event != "start_map" or (before == "line" and first[1] not in _LINE):
-        problem = "is none of the formats of scene graphs: GQA's {image id: graph}, Visual Genome's list of graphs, a "
-        problem += 'user\'s own {"graphs": [...]} or one such graph a line'
-        raise DataError(file, None, problem, "see vlgate.sources.scene_graphs.own for the last")
+        problem = "has no known format of scene graphs: GQA's {image id: graph}, Visual Genome's list of graphs, a "
+        problem += 'user\'s own {"graphs": [...]}, or one such graph per line'
+        raise DataError(file, None, problem, "see vlgate.sources.scene_graphs.own for your own graphs")
     return "own" if first[1] in _OWN else "line" if first[1] in _LINE else "keyed"
 
 
@@ -230,9 +233,11 @@ def _keyed(events: _Events, pieces: _Pieces, layout: Layout, key: str) -> Iterat
     event = "map_key"
     while event == "map_key":
         opening, start = next(events)
+        if layout == "keyed" and opening != "start_map" and (hint := nearest(key, OWN_KEYS)).startswith("did you"):
+            raise DataError(pieces.file, "(the whole file)", f"has the unknown field {key!r}; {hint}", "rename it")
         if layout == "own" and key in seen:
-            raise DataError(pieces.file, None, f"has the key {key!r} a second time", AGAIN)
-        if layout == "own":  # in GQA's form the ids are the caller's to compare
+            raise DataError(pieces.file, None, f"repeats the key {key!r}", AGAIN)
+        if layout == "own":  # in GQA's form the keys are ids, which the caller compares
             seen.add(key)
         if layout == "own" and key == "graphs" and opening == "start_array":
             yield from _listed(events, pieces, layout)
@@ -244,7 +249,7 @@ def _keyed(events: _Events, pieces: _Pieces, layout: Layout, key: str) -> Iterat
 
 
 def _no_json(pieces: _Pieces, error: Exception) -> DataError:
-    """Find the byte that the parser stopped at; a slow second look that only a broken file gets."""
+    """Return the error for the byte at which the parser stopped; this slow second pass runs for a broken file only."""
     file = pieces.file
     with file.open("rb") as handle:
         again = _Pieces(file, handle)
@@ -267,13 +272,13 @@ def _no_json(pieces: _Pieces, error: Exception) -> DataError:
         return DataError(file, None, f"{place_of(file, again.start + stop)} is not UTF-8", AGAIN)
     shown = again.piece[stop : stop + 30].partition(b"\n")[0].decode(errors="replace")
     said = re.sub(r"\A(b['\"])?(?:parse|lexical) error: |(?:\\n|\n).*", "", str(error), flags=re.DOTALL)
-    problem = f"is no JSON: {said.rstrip('.')} at {place_of(file, again.start + stop)}, which reads {shown!r}"
+    problem = f"is not JSON: {said.rstrip('.')} at {place_of(file, again.start + stop)}, which reads {shown!r}"
     return DataError(file, None, problem, AGAIN)
 
 
 class _Nowhere:
     def send(self, _: object) -> None:
-        """Pass over an event."""
+        """Ignore an event."""
 
 
 def _accepts(parser: Any, byte: bytes) -> bool:
@@ -285,10 +290,10 @@ def _accepts(parser: Any, byte: bytes) -> bool:
 
 
 def place_of(file: Path, offset: int) -> str:
-    """Return the line and column, both from 1, of a byte; the column counts bytes."""
+    """Return the line and column of a byte, both counted from 1; the column counts bytes."""
     line = column = 0
     with file.open("rb") as handle:
-        while offset > 0 and (block := handle.read(min(offset, _CHUNK))):
+        while offset > 0 and (block := handle.read(min(offset, CHUNK))):
             offset -= len(block)
             line += block.count(b"\n")
             column = len(block) - block.rfind(b"\n") - 1 if b"\n" in block else column + len(block)

@@ -3,10 +3,10 @@
 Krishna et al. 2017, "Visual Genome: Connecting Language and Vision Using Crowdsourced Dense Image Annotations", section
 3 (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html). ``scene_graphs.json`` is a list of graphs,
 ``{"image_id", "objects": [{"object_id", "names", "x", "y", "w", "h", "attributes"}], "relationships": [{"predicate",
-"subject_id", "object_id"}]}``, without the pictures' sizes. The release in several files is read by its
-``objects.json``, see ``vlgate.sources.scene_graphs.release``.
+"subject_id", "object_id"}]}``, without the images' sizes. To read the release in several files, read ``objects.json``
+(see ``vlgate.sources.scene_graphs.release``).
 
-An object's name is the first of its ``names``. An id in ``merged_object_ids`` stands for the object that has it.
+An object's name is the first of its ``names``. An id in an object's ``merged_object_ids`` stands for that object.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _COPIED = ("x", "y", "w", "h", "attributes")
 
 
 def graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a list of Visual Genome, in its order.
+    """Yield the graphs of a list of Visual Genome, in the order of the list.
 
-    Raises: DataError for a fault, where the checker raises them.
+    Raises: DataError for a fault, if the checker's mode is "fail".
     """
     for member in listed:
         name = image_of(member.value)
@@ -35,7 +35,7 @@ def graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
 
 
 def id_of(fields: Any, *names: str) -> str | None:
-    """Return an id, which releases write as an integer, as a string; None where no field of these names has one.
+    """Return an id, which releases write as an integer, as a string; None if no field with these names has one.
 
     >>> id_of({"object_id": 5046}, "object_id", "id")
     '5046'
@@ -45,17 +45,17 @@ def id_of(fields: Any, *names: str) -> str | None:
 
 
 def image_of(fields: Any) -> str | None:
-    """Return the id of the picture that a record is about; ``id`` is what the first version called it."""
+    """Return the id of a record's image; the first version of the release has it in ``id``."""
     return id_of(fields, "image_id", "id")
 
 
 def _plain(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Bring a graph into GQA's form; None where it cannot be."""
+    """Convert a graph to GQA's form; None if that is not possible."""
     if type(fields) is not dict:
-        faults.found(where, "a record that is no object", shown(fields))
+        faults.found(where, "a record that is not an object", shown(fields))
         return None
     if type(fields.get("objects")) is not list:
-        faults.found(where, "objects that are no list", shown(fields.get("objects")))
+        faults.found(where, "objects that are not a list", shown(fields.get("objects")))
         return None
     objects: dict[str, Any] = {}
     merged: dict[str, str] = {}
@@ -64,13 +64,13 @@ def _plain(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
         if number is None:
             faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
         elif number in objects:
-            faults.found(where, "an object's id a second time", f"object {position}: {number!r}")
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
         else:
             objects[number] = _object(thing)
             merged.update((str(other), number) for other in _list(thing.get("merged_object_ids")))
     given = fields.get("relationships", [])
     if type(given) is not list:
-        faults.found(where, "relationships that are no list", shown(given))
+        faults.found(where, "relationships that are not a list", shown(given))
     for relation in _list(given):
         _relate(relation, objects, merged, where, faults)
     return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}

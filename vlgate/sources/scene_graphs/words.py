@@ -1,4 +1,4 @@
-"""The words that a user's own file adds to the vocabulary: checked, and each with all its fields."""
+"""Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
         },
     },
 )
-"""The kinds of words, and for each of their fields its type and what it is where it is absent (None: it is needed)."""
+"""The kinds of words and the fields of each: (type, default). The default None means that the field is required."""
 
 NUMBERS = ("singular", "plural", "mass")
 
@@ -40,24 +40,25 @@ NUMBERS = ("singular", "plural", "mass")
 def words(member: Member, faults: Faults) -> Words:
     """Return the words of a user's own file by their kind, each with all its fields.
 
-    Raises: DataError for a fault, where ``faults`` raises it: another key than ``words``, a kind or field that is not
-    in ``WORDS``, one that is missing or of another type, a number that is none, and a name twice in a kind.
+    Raises: DataError for a fault, if the mode of ``faults`` is "fail". Faults are a key other than ``words``, a kind or
+    field that is not in ``WORDS``, a field that is missing or of the wrong type, a ``number`` that is not in
+    ``NUMBERS``, and a name that is repeated within a kind.
     """
-    faults.refuse_unknown({member.key: None}, ("graphs", "words"), "the whole")
+    faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
-        faults.found("'graphs'", "graphs that are no list", shown(member.value))
+        faults.found("'graphs'", "graphs that are not a list", shown(member.value))
     if member.key == "words" and type(member.value) is not dict:
-        faults.found("'words'", "words that are no object", shown(member.value))
+        faults.found("'words'", "words that are not an object", shown(member.value))
     if member.key != "words" or type(member.value) is not dict:
         return {}
     for key in member.repeated:
-        faults.found("'words'", "a key a second time in one object", repr(key))
+        faults.found("'words'", "a repeated key in one object", repr(key))
     faults.refuse_unknown(member.value, tuple(WORDS), "'words'")
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for kind in WORDS:
         entries = member.value.get(kind, [])
         if type(entries) is not list:
-            faults.found(f"'words', {kind}", "words that are no list", shown(entries))
+            faults.found(f"'words', {kind}", "words that are not a list", shown(entries))
         for position, entry in enumerate(entries if type(entries) is list else (), 1):
             where = f"'words', {kind}, {position}"
             word = _word(entry, kind, where, faults)
@@ -71,7 +72,7 @@ def words(member: Member, faults: Faults) -> Words:
 def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any] | None:
     fields = WORDS[kind]
     if type(entry) is not dict:
-        faults.found(where, "a word that is no object", shown(entry))
+        faults.found(where, "a word that is not an object", shown(entry))
         return None
     faults.refuse_unknown(entry, tuple(fields), where)
     word = {}

@@ -1,0 +1,86 @@
+"""The page of the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import ModuleType
+
+from reference.markdown import code, description, inline, table
+from vlgate.metrics import bla, clusters, hierarchy, questions, ranking, stats, winoground
+from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.metrics.variants import VARIANTS, Variant
+from vlgate.types import Shape
+
+INTRODUCTION = """\
+# Metrics
+
+Each task has the metrics of the shape of its cases. All are fractions from 0 to 1. A metric is the mean of one value
+per judged case, with Wilson's interval at the effective number of cases, or it is one of two statistics of pairs with
+an interval of their own. The headline metric decides whether a case as a whole is right. The chance level is exact for
+scores in random order without ties; "-" means that it depends on the data or on how often the model says yes. The
+functions are in the [Python API](api.md).
+"""
+_RULES: Mapping[Shape, tuple[ModuleType, tuple[Callable[..., object], ...]]] = {
+    "pair": (ranking, (ranking.facts, ranking.statistics)),
+    "quad": (winoground, (winoground.facts,)),
+    "set": (bla, (bla.facts,)),
+    "active_passive_set": (bla, ()),
+    "questions": (questions, (questions.facts,)),
+}
+_ANALYTIC = {"min_pc_pf": "that of the smaller mean", "auroc": "DeLong, Obuchowski"}
+_INTERVALS: Mapping[str, Callable[..., object]] = {
+    "Means": stats.proportion,
+    "Smaller of two means": stats.smaller,
+    "Area under the ROC curve": stats.area,
+    "Design effect": clusters.Clusters.deff,
+}
+_AVERAGES: Mapping[str, Callable[..., object]] = {
+    "VALSE's averages": hierarchy.valse_averages,
+    "VL-CheckList's averages": hierarchy.checklist_rows,
+    "VL-CheckList's gaps": hierarchy.checklist_gaps,
+}
+
+
+def page() -> str:
+    """The metrics by shape, then the variants, the intervals and the averages."""
+    sections = [_variants(), _section("Intervals", _INTERVALS), _section("Averages and gaps", _AVERAGES)]
+    return "\n".join([INTRODUCTION, *map(_shape, NAMES), *sections])
+
+
+def _shape(shape: Shape) -> str:
+    module, rules = _RULES[shape]
+    rows = [(code(name), _chance(shape, name), _interval(name), _headline(shape, name)) for name in NAMES[shape]]
+    listed = table(("metric", "chance", "interval", "headline"), rows)
+    same = [] if rules else ["The rule is that of [`set`](#set); the preferences have other names.", ""]
+    definitions = [part for rule in rules for part in (description(rule), "")]
+    return "\n".join([f"## {shape}", "", description(module), "", listed, "", *same, *definitions])
+
+
+def _chance(shape: Shape, name: str) -> str:
+    found = CHANCE[shape].get(name)
+    return "-" if found is None else str(Fraction(found).limit_denominator(100))
+
+
+def _interval(name: str) -> str:
+    return _ANALYTIC.get(name, "Wilson")
+
+
+def _headline(shape: Shape, name: str) -> str:
+    return "yes" if name == HEADLINE[shape] else ""
+
+
+def _variants() -> str:
+    about = "`--protocol NAME` adds metrics as other code or other formulas define them, as `metric@NAME`."
+    return "\n".join(["## Variants", "", about, "", *(_variant(name, one) for name, one in VARIANTS.items())])
+
+
+def _variant(name: str, variant: Variant) -> str:
+    metrics = ", ".join(code(f"{metric}@{name}") for metric in variant.metrics)
+    about = f"{inline(variant.about[0].upper() + variant.about[1:])}."
+    rules = [f"On {code(pattern)}:\n\n{description(rule)}\n" for pattern, rule in variant.rules.items()]
+    return "\n".join([f"### {name}", "", about, "", f"Metrics: {metrics}", "", *rules])
+
+
+def _section(name: str, parts: Mapping[str, Callable[..., object]]) -> str:
+    return "\n".join([f"## {name}", "", *(f"### {part}\n\n{description(one)}\n" for part, one in parts.items())])

@@ -1,0 +1,153 @@
+"""``vlgate check``: everything that is wrong with data folders and thresholds, at once and without a model."""
+
+import json
+
+import pytest
+from PIL import Image
+
+from vlgate.cli import main
+
+PAIR = {"task": "mine/pairs", "image": "photos/1.jpg", "caption": "a cup", "foil": "a dog"}
+RECORD = {
+    "dataset": "visual7w",
+    "original_split": "test",
+    "linguistic_phenomena": "existence",
+    "classes": 0,
+    "classes_foil": [1],
+    "provenance_of_foils": "zero_to_something",
+    "mturk": {"caption": 3, "foil": 0, "other": 0},
+    "image_file": "v7w_1.jpg",
+    "caption": "There are no dogs.",
+    "foil": "There are dogs.",
+}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+    folder = tmp_path / "data"
+    (folder / "photos").mkdir(parents=True)
+    Image.new("RGB", (64, 48)).save(folder / "photos/1.jpg")
+    return folder
+
+
+def own(data, *rows, name="cases.jsonl"):
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    (data / name).write_text("\n".join(lines) + "\n")
+
+
+def checked(capsys, *arguments):
+    status = main(["check", *map(str, arguments)])
+    said = capsys.readouterr()
+    return status, said.out.splitlines(), said.err
+
+
+def wrong(lines):
+    return [line for line in lines if line.startswith("wrong: ")]
+
+
+def test_data_in_order_end_with_0_and_a_line_per_task(data, capsys):
+    own(data, PAIR, PAIR | {"task": "mine/other"})
+    status, lines, _ = checked(capsys, "--data", data)
+    assert status == 0
+    assert "mine/pairs: 1 of 1 cases have their image" in lines
+    assert "mine/other: 1 of 1 cases have their image" in lines
+    assert wrong(lines) == []
+
+
+def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, capsys):
+    missing = {name: value for name, value in PAIR.items() if name != "caption"}
+    own(
+        data,
+        missing,
+        PAIR,
+        '{"task": ',
+        PAIR | {"foli": "x"},
+        PAIR | {"task": "valse/mine"},
+        PAIR | {"image": "../1.jpg"},
+    )
+    status, lines, _ = checked(capsys, "--data", data)
+    assert status == 1
+    for number in (1, 3, 4, 5, 6):
+        [line] = [line for line in wrong(lines) if f"line {number}," in line or f"line {number}:" in line]
+        assert str(data / "cases.jsonl") in line
+        assert "; " in line  # what to do
+    assert len(wrong(lines)) == 5
+    assert "mine/pairs: 1 of 1 cases have their image" in lines
+
+
+def test_every_wrong_record_of_every_benchmark_is_listed(data, capsys):
+    (data / "valse").mkdir()
+    records = {f"record_{n}": dict(RECORD) for n in range(5)}
+    del records["record_1"]["caption"], records["record_3"]["foil"]
+    records["record_4"]["mturk"] = {}
+    (data / "valse/existence.json").write_text(json.dumps(records))
+    (data / "valse/plurals.json").write_text("[")
+    own(data, PAIR)
+    status, lines, _ = checked(capsys, "--data", data, "--suite", "valse/*,mine/*")
+    assert status == 1
+    for told in ("record record_1", "record record_3", "record record_4", "plurals.json"):
+        assert any(told in line for line in wrong(lines)), told
+    assert "mine/pairs: 1 of 1 cases have their image" in lines
+    assert any(line.startswith("valse/existence: 0 of 2 cases have their image") for line in lines)
+
+
+def test_missing_images_are_wrong_and_one_is_named_with_the_place(data, capsys):
+    own(data, *[PAIR | {"image": f"photos/{n}.jpg"} for n in range(1, 5)])
+    status, lines, _ = checked(capsys, "--data", data)
+    assert status == 1
+    [line] = wrong(lines)
+    assert "mine/pairs: 1 of 4 cases have their image" in line
+    assert f"{data}/photos/2.jpg" in line
+
+
+def test_the_faults_of_scene_graphs_are_listed_with_graph_and_object(data, capsys):
+    (data / "scene-graphs").mkdir()
+    things = [{"id": "1", "name": "cup", "box": [4, 4, 100, 20]}, {"id": "2", "name": "dog", "box": [4, 4, 0, 9]}]
+    graph = {"image": "photos/1.jpg", "objects": things, "imagee": 1}
+    (data / "scene-graphs/own.json").write_text(json.dumps({"graphs": [graph]}))
+    own(data, PAIR)
+    status, lines, _ = checked(capsys, "--data", data)
+    assert status == 1
+    for told in (
+        "object '1': has a box outside the image",
+        "object '2': has a box without",
+        "imagee' (did you mean 'image'?);",
+    ):
+        assert sum(told in line and "own.json" in line for line in wrong(lines)) == 1, told
+
+
+def test_every_error_of_the_thresholds_is_listed(data, tmp_path, capsys):
+    own(data, PAIR)
+    text = """
+    schema = 1
+    frobnicate = 2
+    [defaults]
+    confidence = 7
+    [gate."mine/pairs".acc_r]
+    min = 3
+    [gate."mine/pears".acc_r]
+    min = 0.5
+    [gate."valse/*".acc_q]
+    min = 0.5
+    [gate."valse/existence".acc_r]
+    min = 0.5
+    """
+    file = tmp_path / "gates.toml"
+    file.write_text(text)
+    status, lines, _ = checked(capsys, "--data", data, "--thresholds", file)
+    assert status == 1
+    for told in ("'frobnicate'", "confidence = 7", "min = 3", "did you mean 'mine/pairs'", "'acc_q'"):
+        assert sum(told in line and str(file) in line for line in wrong(lines)) == 1, told
+    assert len(wrong(lines)) == 5
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--data", "nowhere"), ("--data", "data", "--suite", "mine/pear"), ("--data", ".")]
+)
+def test_a_wrong_option_ends_with_4(data, capsys, arguments):
+    own(data, PAIR)
+    status, _, err = checked(capsys, *arguments)
+    assert status == 4
+    assert err.startswith("vlgate check: ")

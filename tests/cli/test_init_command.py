@@ -1,0 +1,85 @@
+"""``vlgate init``: files that work as they stand."""
+
+import json
+import shlex
+import tomllib
+
+import pytest
+
+from vlgate.cli import main
+
+FILES = ("thresholds.toml", "my_model.py", ".github/workflows/vlgate.yml")
+FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505}
+
+
+@pytest.fixture
+def folder(pytester, monkeypatch):
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+    monkeypatch.syspath_prepend(pytester.path)
+    return pytester.path
+
+
+def test_a_run_with_what_it_writes_passes_its_gates(folder, pytester, capsys):
+    assert main(["init"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"wrote: {name}" in said and (folder / name).is_file() for name in FILES)
+    workflow = (folder / FILES[2]).read_text()
+    [command] = [line.partition("run: ")[2] for line in workflow.splitlines() if "run: pytest" in line]
+    result = pytester.runpytest_inprocess(*shlex.split(command)[1:], "--suite=scenes/foil-it,scenes/attributes")
+    assert result.ret == 0
+    gates = json.loads((folder / "results/gates/metrics.json").read_text())["gates"]
+    assert [gate["decision"] for gate in gates] == ["pass", "pass"]
+
+
+def test_nothing_is_overwritten(folder, capsys):
+    (folder / "my_model.py").write_text("mine")
+    assert main(["init"]) == 0
+    assert (folder / "my_model.py").read_text() == "mine"
+    assert "kept: my_model.py" in capsys.readouterr().out
+    assert main(["init"]) == 1
+
+
+def run_folder(folder, tasks):
+    (folder / "run").mkdir()
+    content = {"model": {"name": "clip", "weights": "a/b"}, "tasks": tasks}
+    (folder / "run/metrics.json").write_text(json.dumps(content))
+    return ["init", "--from", "run"]
+
+
+def test_the_gates_of_a_run_stand_at_the_lower_end_rounded_down(folder):
+    tasks = {
+        "valse/existence": {"metrics": {"acc_r": FIGURE}},
+        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"low": 0.504}}},
+        "valse/relations": {"metrics": {"acc_r": FIGURE | {"n": 29}}},
+        "valse/actant-swap": {"metrics": {}},
+        "winoground/all": {"metrics": {"group": FIGURE | {"low": 0.29}, "text": FIGURE}},
+    }
+    assert main(run_folder(folder, tasks)) == 0
+    text = (folder / "thresholds.toml").read_text()
+    gates = tomllib.loads(text)["gate"]
+    assert {task: {name: gate["min"] for name, gate in found.items()} for task, found in gates.items()} == {
+        "valse/existence": {"acc_r": 0.62},
+        "winoground/all": {"group": 0.29},
+    }
+    assert gates["valse/existence"]["acc_r"]["why"] == "clip:a/b reached 0.669 (0.628 to 0.709, n = 505)"
+    for task, why in (("plurality", "not above chance"), ("relations", "only 29 cases"), ("actant-swap", "no acc_r")):
+        assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
+
+
+def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester):
+    arguments = ["--pyargs", "tests_vl", "--suite=scenes/foil-it,scenes/order-inv,scenes/relations", "--health=off"]
+    pytester.runpytest_inprocess(*arguments, "--results=run")
+    assert main(["init", "--from", "run"]) == 0
+    assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0
+    gates = json.loads((folder / "again/metrics.json").read_text())["gates"]
+    assert "scenes/foil-it:acc_r" in {gate["gate"] for gate in gates if gate["decision"] == "pass"}
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", "{}"])
+def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, capsys):
+    (folder / "run").mkdir()
+    if content is not None:
+        (folder / "run/metrics.json").write_text(content)
+    assert main(["init", "--from", "run"]) == 1
+    assert "run/metrics.json" in capsys.readouterr().err
+    assert not any((folder / name).exists() for name in FILES)

@@ -1,0 +1,64 @@
+"""``vlgate tasks``: what each task measures, and how long it takes."""
+
+import json
+from fnmatch import fnmatchcase
+
+import pytest
+
+from vlgate.cli import main
+from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.sources.measures import measures, sentences
+from vlgate.sources.registry import shapes
+
+PAIR = {"task": "mine/pairs", "image": "1.jpg", "caption": "a cup", "foil": "a dog"}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+    rows = [PAIR | {"caption": f"cup {n}"} for n in range(300)]
+    (tmp_path / "cases.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+def listed(capsys, *arguments):
+    assert main(["tasks", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("task", shapes())
+def test_every_task_that_a_source_can_make_has_a_sentence(task):
+    assert measures(task).endswith((".", "?"))
+    assert 20 <= len(measures(task)) <= 110
+
+
+def test_every_sentence_belongs_to_a_task_and_an_own_task_has_none():
+    idle = [key for key in sentences() if not any(fnmatchcase(task, key) for task in shapes())]
+    assert idle == []
+    assert measures("mine/order-inv") == ""
+
+
+@pytest.mark.usefixtures("data")
+def test_the_embedded_scenes_are_listed_without_data(capsys):
+    text = listed(capsys, "--suite", "scenes/relations,scenes/word-swap")
+    assert "scenes/relations" in text
+    assert measures("scenes/relations") in text
+    assert "group (0.167)" in text
+    assert "scenes/foil-it" not in text
+
+
+def test_a_rate_gives_the_expected_time(data, capsys):
+    [entry] = json.loads(listed(capsys, "--data", data, "--rate", "0.5", "--json"))
+    assert (entry["task"], entry["measures"], entry["shape"]) == ("mine/pairs", "", "pair")
+    assert entry["metrics"] == list(NAMES["pair"])
+    assert entry["chance"] == CHANCE["pair"]
+    assert (entry["cases"], entry["images"], entry["requests"]) == (300, 0, 301)
+    assert entry["seconds"] == 602
+    assert "10 min" in listed(capsys, "--data", data, "--rate", "0.5")
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("arguments", [["--rate", "0"], ["--suite", "scenes/relation"], ["--data", "nowhere"]])
+def test_a_wrong_option_ends_with_4(capsys, arguments):
+    assert main(["tasks", *arguments]) == 4
+    assert capsys.readouterr().err.startswith("vlgate tasks: ")

@@ -1,0 +1,173 @@
+"""Links of the Markdown files lead somewhere, and commands name options that exist."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from vlgate.cli import COMMANDS, main
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
+PRESENT = [file for file in PAGES if file.name != "CHANGELOG.md"]
+"""The pages that say how things are; a list of changes may name an option that is gone."""
+FENCE = re.compile(r"^ *(```|~~~)(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]+`")
+LINK = re.compile(r"\[[^\[\]]*\]\(\s*(?P<target>[^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
+REFERENCE = re.compile(r"^\[[^\]]+\]: +(?P<target>\S+)", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+# `pytest --help` shows the longer one of two names only.
+SHORT = {"--co", "--ff", "--junitxml", "--lf", "--nf", "--sw"}
+
+
+def slug(heading):
+    """The anchor of a heading, as code hosting sites and the site of docs/ make it."""
+    text = re.sub(r"[^\w\s-]", "", heading.strip().lower())
+    return re.sub(r"\s", "-", text.strip())
+
+
+def plain(heading):
+    """A heading without the marks of links, code and emphasis."""
+    text = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", heading)
+    return re.sub(r"[`*]|\s#+$|\{[^}]*\}$", "", text).replace("\\_", "_")
+
+
+@cache
+def anchors(file):
+    text = FENCE.sub("", file.read_text(encoding="utf-8"))
+    headings = [slug(plain(line)) for line in re.findall(r"^#{1,6} +(.+)$", text, re.MULTILINE)]
+    again = [f"{one}-{headings[:place].count(one)}" for place, one in enumerate(headings) if one in headings[:place]]
+    return {*headings, *again, *re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text)}
+
+
+def links(text):
+    without_code = CODE.sub("`code`", FENCE.sub("", text))
+    return [found["target"] for pattern in (LINK, REFERENCE) for found in pattern.finditer(without_code)]
+
+
+def broken(file, text):
+    """The relative links of a page that lead to no file or to no heading."""
+    for target in links(text):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (file.parent / path).resolve() if path else file
+        if not place.exists() or (place != ROOT and ROOT not in place.parents):
+            yield f"{target}: no such file"
+        elif anchor and place.suffix == ".md" and anchor not in anchors(place):
+            yield f"{target}: no such heading"
+
+
+def commands(text):
+    """The commands of the blocks of a page that are marked ``console``, as words."""
+    for block in FENCE.finditer(text):
+        if block["language"] != "console":
+            continue
+        for line in block["text"].replace("\\\n", " ").splitlines():
+            with contextlib.suppress(ValueError):  # output may hold an odd quote
+                yield shlex.split(line.strip().removeprefix("$ "), comments=True)
+
+
+def program(words):
+    """The program that a command runs and its own words: ``pytest``, ``vlgate models``, or another one."""
+    while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+        words = words[1:]
+    names = [word.rpartition("/")[2] for word in words[:3]]
+    if names[:2] in (["python", "-m"], ["python3", "-m"]):
+        return program(words[2:])
+    return (" ".join(names[:2]), words[2:]) if names[:1] == ["vlgate"] else ("".join(names[:1]), words[1:])
+
+
+@cache
+def options_of_pytest():
+    command = [sys.executable, "-m", "pytest", "--help", "-p", "no:cacheprovider"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return frozenset(OPTION.findall(shown)) | SHORT
+
+
+@cache
+def options_of_command(name):
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), pytest.raises(SystemExit):
+        main([name, "--help"] if name else ["--help"])
+    return frozenset(OPTION.findall(shown.getvalue()))
+
+
+def unknown_options(words):
+    """The options of a command that its program does not have; none for a program that is not ours."""
+    name, rest = program(words)
+    if name == "pytest":
+        known = options_of_pytest()
+    elif name.startswith("vlgate"):
+        command = name.removeprefix("vlgate").strip()
+        if command.startswith("-"):
+            rest, command = [command, *rest], ""
+        if command and command not in COMMANDS:
+            return [name]
+        known = options_of_command(command)
+    else:
+        return []
+    return [option for word in rest if (found := OPTION.match(word)) and (option := found[0]) not in known]
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading(file):
+    assert list(broken(file, file.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_command_names_options_that_exist(file):
+    found = commands(file.read_text(encoding="utf-8"))
+    assert [(" ".join(words), wrong) for words in found if (wrong := unknown_options(words))] == []
+
+
+@pytest.mark.parametrize("file", PRESENT, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_option_in_running_text_exists(file):
+    text = FENCE.sub("", file.read_text(encoding="utf-8"))
+    named = {option for code in CODE.findall(text) if code.startswith("`--") for option in OPTION.findall(code)}
+    known = options_of_pytest().union(*map(options_of_command, ["", *COMMANDS]))
+    assert named - known == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[a](nowhere.md)", "no such file"),
+        ("[a](ARCHITECTURE.md#nowhere)", "no such heading"),
+        ("[a](#nowhere)", "no such heading"),
+        ("[a]: nowhere.md", "no such file"),
+        ("[a](../outside.md)", "no such file"),
+    ],
+)
+def test_a_broken_link_is_found(text, problem):
+    [found] = broken(ROOT / "README.md", text)
+    assert found.endswith(problem)
+
+
+def test_a_link_in_code_is_not_a_link():
+    assert (
+        list(broken(ROOT / "README.md", "`[a](b.md)`\n\n```text\n[a](b.md)\n```\n[ok](ARCHITECTURE.md#layers)")) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("pytest --modle=lxmert -q", ["--modle"]),
+        ("HF_HUB_OFFLINE=1 .venv/bin/python -m pytest --pyargs tests_vl --model x", []),
+        ("$ vlgate models --jsn", ["--jsn"]),
+        ("vlgate --version", []),
+        ("vlgate modles", ["vlgate modles"]),
+        ("pip install --upgrade vlgate", []),
+        ("pytest --limit=3 \\\n  --nowhere", ["--nowhere"]),
+    ],
+)
+def test_an_option_that_does_not_exist_is_found(line, wrong):
+    found = [option for words in commands(f"```console\n{line}\n```\n") for option in unknown_options(words)]
+    assert found == wrong

@@ -1,0 +1,74 @@
+"""The pages of docs/reference are what the code says."""
+
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.metrics import bla, ranking, stats, winoground
+from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.plugin.given import read
+from vlgate.plugin.settings import SETTINGS
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "write_reference.py"
+ORDERS = np.array(list(permutations([1.0, 2.0, 4.0, 8.0])))
+
+
+def test_the_reference_pages_are_what_the_code_says():
+    done = subprocess.run([sys.executable, SCRIPT, "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}run `make docs` and commit docs/reference"
+
+
+def test_every_option_has_a_section():
+    page = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
+    assert [line.removeprefix("## --") for line in page.splitlines() if line.startswith("## --")] == [
+        setting.name for setting in SETTINGS
+    ]
+
+
+IN_WORDS = {"require-gates", "suite", "data", "limit", "thresholds", "results", "protocol"}
+
+
+@pytest.mark.parametrize("setting", [one for one in SETTINGS if one.name not in IN_WORDS], ids=lambda one: one.name)
+def test_an_option_with_its_documented_default_changes_nothing(setting, pytester):
+    fixed = ["--results=out", "--thresholds=gates.toml"]
+    left_out = read(pytester.parseconfig(*fixed))
+    spelled = f"--no-{setting.name}" if setting.flag else f"--{setting.name}={setting.default}"
+    given = read(pytester.parseconfig(*fixed, spelled))
+    assert given == left_out
+
+
+def mean_facts(shape):
+    """The mean of each fact over all orders of the scores of a case."""
+    yes_or_no = np.array([[a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
+    rules = {
+        "pair": lambda: ranking.facts(np.repeat([[1.0, 2.0], [2.0, 1.0]], 4, axis=0), np.tile(yes_or_no, (2, 1))),
+        "quad": lambda: winoground.facts(ORDERS),
+        "set": lambda: bla.facts(ORDERS, NAMES["set"]),
+        "active_passive_set": lambda: bla.facts(ORDERS, NAMES["active_passive_set"]),
+    }
+    return {name: values.mean() for name, values in rules[shape]().items()}
+
+
+@pytest.mark.parametrize("shape", ["pair", "quad", "set", "active_passive_set"])
+def test_a_chance_level_is_the_mean_over_all_orders_of_the_scores(shape):
+    found = mean_facts(shape)
+    assert {name: found[name] for name in CHANCE[shape] if name in found} == pytest.approx(
+        {name: value for name, value in CHANCE[shape].items() if name in found}
+    )
+    assert set(CHANCE[shape]) - set(found) <= {"auroc"}
+
+
+def test_the_chance_level_of_auroc_is_its_mean_over_all_orders():
+    scores = ORDERS.reshape(-1, 2, 2)
+    found = [stats.area(one[:, 0], one[:, 1]).value for one in scores]
+    assert np.mean(found) == pytest.approx(CHANCE["pair"]["auroc"])
+
+
+def test_every_shape_has_its_chance_levels_among_its_metrics():
+    assert list(CHANCE) == list(NAMES)
+    assert all(set(CHANCE[shape]) <= set(NAMES[shape]) for shape in NAMES)

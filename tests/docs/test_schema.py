@@ -1,0 +1,203 @@
+"""metrics.json of real runs, held against its JSON Schema."""
+
+import json
+from importlib.resources import files
+from typing import get_args
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from vlgate import types
+from vlgate.checks.check import CheckOutcome
+
+SCHEMA = json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+TRUE_TEXTS = """
+class Model:
+    decision_threshold = -15.0
+    def match(self, pairs):
+        return [-float(len(pair.text)) for pair in pairs]
+
+def build():
+    return Model()
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run the suite in a folder of its own; returns metrics.json."""
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+
+    def running(*arguments):
+        pytester.runpytest_subprocess("--pyargs", "tests_vl", "--results=out", "-q", *arguments)
+        return json.loads((pytester.path / "out" / "metrics.json").read_text(encoding="utf-8"))
+
+    return running
+
+
+def valse_record(number):
+    return {
+        "image_file": f"v7w_{number}.jpg",
+        "caption": f"There are {number} dogs.",
+        "foil": f"There are no {number} dogs.",
+        "dataset": "visual7w",
+        "original_split": "test",
+        "linguistic_phenomena": "existence",
+        "classes": 0,
+        "classes_foil": [1],
+        "provenance_of_foils": "zero_to_something" if number % 2 else "something_to_zero",
+        "mturk": {"caption": 3, "foil": 0, "other": 0},
+    }
+
+
+@pytest.fixture
+def valse(pytester):
+    """A data folder with six records of VALSE, and replies to all of them but one."""
+    folder = pytester.path / "data" / "valse"
+    folder.mkdir(parents=True)
+    records = {f"record_{number}": valse_record(number) for number in range(6)}
+    (folder / "existence.json").write_text(json.dumps(records))
+    rows = [
+        {"image": record["image_file"], "text": record[kind], "score": score, "match": score > 0.5}
+        for record in list(records.values())[:5]
+        for kind, score in (("caption", 0.75), ("foil", 0.25))
+    ]
+    (pytester.path / "replies.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (pytester.path / "thresholds.toml").write_text('schema = 1\n[gate."*/*".acc_r]\nmin = 0.5\nwhy = "a coin"\n')
+    return "--data=data"
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The smallest metrics.json."""
+    model = {"name": "m", "weights": "", "fingerprint": "", "adapters": {}, "notes": [], "checks": []}
+    run = {"seed": 0, "limit": None, "ties": "strict", "missing_images": "fail", "suite": [], "thresholds": "t.toml"}
+    names = ("cases", "judged", "unscored", "skipped", "deselected", "images", "tied", "unread", "cut")
+    counts = dict.fromkeys(names, 1)
+    metric = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 1}
+    task = {
+        "capability": "foil",
+        **counts,
+        "left_out": {},
+        "note": "",
+        "metrics": {"acc_r": {**metric, "deff": 1.5}},
+        "slices": {},
+    }
+    gate = {
+        "gate": "a/b:acc_r",
+        **metric,
+        "min": 0.5,
+        "max": None,
+        "basis": "lower",
+        "confidence": 0.95,
+        "decision": "pass",
+        "why": "",
+        "reason": "",
+    }
+    return {
+        "schema": 2,
+        "complete": True,
+        "model": model,
+        "run": {**run, "protocols": []},
+        "tasks": {"a/b": task},
+        "averages": {"valse:acc_r": {"value": 0.5, "tasks": 1, "of": 11}},
+        "gaps": {"vl-checklist/object/size:large-small": {"value": -0.25, "tasks": 1}},
+        "gates": [gate],
+    }
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_a_run_of_the_embedded_scenes_fits(run):
+    written = run("--limit=3")
+    VALIDATOR.validate(written)
+    assert len(written["tasks"]) > 10
+    assert all("blind" in metric for task in written["tasks"].values() for metric in task["metrics"].values())
+    assert any("responses" in task for task in written["tasks"].values())
+    assert all("flaws" in task for task in written["tasks"].values())
+
+
+def test_a_run_with_variants_slices_averages_and_an_unscored_case_fits(run, valse):
+    written = run(valse, "--model=replay:replies.jsonl", "--protocol=valse_paper_ties", "--health=off", "--seed=7")
+    VALIDATOR.validate(written)
+    task = written["tasks"]["valse/existence"]
+    assert "acc_r@valse_paper_ties" in task["metrics"]
+    assert (task["unscored"], len(task["slices"]), "flaws" in task) == (1, 3, False)
+    assert written["averages"]["valse:acc_r"]["of"] == 11
+    assert [gate["decision"] for gate in written["gates"]] == ["inconclusive"]
+
+
+def test_a_run_with_deselected_and_skipped_cases_fits(run, valse, pytester):
+    (pytester.path / "mine.py").write_text(TRUE_TEXTS)
+    chosen = "existence:record_1 or existence:record_2"
+    written = run(valse, "--model=mine:build", "--missing-images=skip", "-k", chosen)
+    VALIDATOR.validate(written)
+    task = written["tasks"]["valse/existence"]
+    assert task["deselected"] == 4
+    assert task["skipped"] + task["judged"] == 2
+
+
+def test_the_example_fits(example):
+    VALIDATOR.validate(example)
+
+
+def objects_of(value, path=()):
+    """All objects within a JSON value, by their paths."""
+    if isinstance(value, dict):
+        yield path, value
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from objects_of(inner, (*path, key))
+
+
+FIXED = [(), ("model",), ("run",), ("tasks", "a/b"), ("tasks", "a/b", "metrics", "acc_r"), ("gates", 0)]
+
+
+def changed(example, path, change):
+    copy = json.loads(json.dumps(example))
+    change(dict(objects_of(copy))[path])
+    return copy
+
+
+@pytest.mark.parametrize("path", FIXED, ids=lambda path: "/".join(map(str, path)) or "top")
+def test_a_new_a_missing_and_a_renamed_key_are_refused(example, path):
+    for key in list(dict(objects_of(example))[path]):
+        with pytest.raises(ValidationError):
+            VALIDATOR.validate(changed(example, path, lambda found, key=key: found.pop(key)))
+        with pytest.raises(ValidationError):
+            VALIDATOR.validate(changed(example, path, lambda found, key=key: found.update({f"{key}_": found.pop(key)})))
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(changed(example, path, lambda found: found.update(new=1)))
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value"),
+    [
+        ((), "schema", 1),
+        (("tasks", "a/b"), "cases", 1.5),
+        (("tasks", "a/b"), "capability", "foils"),
+        (("tasks", "a/b", "metrics", "acc_r"), "value", 66.9),
+        (("tasks", "a/b", "metrics", "acc_r"), "deff", 0.5),
+        (("tasks", "a/b", "metrics", "acc_r"), "blind", 0.5),
+        (("tasks", "a/b", "metrics"), "acc r", {"value": 0.5, "low": 0.5, "high": 0.5, "n": 1, "deff": 1.0}),
+        (("gates", 0), "decision", "passed"),
+        (("averages",), "valse:acc", 0.5),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(example, path, key, value):
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(changed(example, path, lambda found: found.update({key: value})))
+
+
+@pytest.mark.parametrize(
+    ("definition", "key", "literal"),
+    [
+        ("task", "capability", types.Capability),
+        ("run", "ties", types.Ties),
+        ("gate", "decision", types.Outcome),
+        ("check", "outcome", CheckOutcome),
+    ],
+)
+def test_the_schema_names_the_values_of_the_types(definition, key, literal):
+    assert SCHEMA["$defs"][definition]["properties"][key]["enum"] == list(get_args(literal))

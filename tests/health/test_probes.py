@@ -1,0 +1,261 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vlgate.health.grouping import FOLDS
+from vlgate.health.probes import Probe, probe, solved
+from vlgate.metrics.stats import wilson
+from vlgate.sources.benchmarks.valse import read
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
+
+REAL = Path(__file__).parents[3] / "shared/data"
+needs_data = pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data")
+RULES = ["constant", "longer text", "shorter text", "larger number", "smaller number", "text classifier"]
+
+
+def image(key):
+    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
+
+
+def pairs(*rows, name="x/pairs"):
+    """Rows of (image, caption, foil)."""
+    cases = tuple(
+        Case(
+            id=f"{number}",
+            requests=(Match(image=image(key), text=caption), Match(image=image(key), text=foil)),
+            truths=(True, False),
+        )
+        for number, (key, caption, foil) in enumerate(rows)
+    )
+    return Task(id=name, capability="foil", shape="pair", cases=cases)
+
+
+def questions(*rows):
+    """Rows of (question, choices, answer), two per case."""
+    asked = [Ask(image=image("a"), question=words, choices=choices) for words, choices, _ in rows]
+    answers = [answer for *_, answer in rows]
+    cases = tuple(
+        Case(id=f"{n}", requests=tuple(asked[n : n + 2]), truths=tuple(answers[n : n + 2]))
+        for n in range(0, len(rows), 2)
+    )
+    return Task(id="x/questions", capability="invariance", shape="questions", cases=cases)
+
+
+def values(task, **options):
+    return {found.name: found.value for found in probe(task, **options)}
+
+
+def test_the_rules_on_pairs_by_hand():
+    found = values(
+        pairs(
+            ("a", "a long caption", "a foil"),
+            ("b", "two cups", "three mugs"),
+            ("c", "12 red cups", "9 red cups"),
+            ("d", "same", "size"),
+        )
+    )
+    assert list(found) == RULES
+    assert found["constant"] == 0.5
+    assert found["longer text"] == (1 + 0 + 1 + 0.5) / 4
+    assert found["shorter text"] == (0 + 1 + 0 + 0.5) / 4
+    assert found["larger number"] == (0.5 + 0 + 1 + 0.5) / 4
+    assert found["smaller number"] == (0.5 + 1 + 0 + 0.5) / 4
+
+
+@pytest.mark.parametrize(
+    ("caption", "foil", "larger"),
+    [
+        ("three cups", "two cups", 1.0),
+        ("Twelve cups", "11 cups", 1.0),
+        ("2 cups and 7 mugs", "6 cups and 5 mugs", 1.0),
+        ("2.5 m", "2 m", 1.0),
+        ("someone", "twofold", 0.5),
+        ("two cups", "many cups", 0.5),
+        ("zero cups", "1 cup", 0.0),
+        ("bus 51", "bus 510", 0.0),
+    ],
+)
+def test_numbers_are_read_in_digits_and_words(caption, foil, larger):
+    assert values(pairs(("a", caption, foil)))["larger number"] == larger
+
+
+def test_the_classifier_finds_a_word_that_gives_the_foil_away():
+    rows = [(str(n), f"thing{n % 7} here", f"thing{n % 5} nowhere") for n in range(100)]
+    assert values(pairs(*rows))["text classifier"] == 1.0
+
+
+def test_the_classifier_is_at_chance_if_no_word_occurs_twice():
+    assert values(pairs(*[(f"{n}", f"true{n}", f"false{n}") for n in range(12)]))["text classifier"] == 0.5
+
+
+def test_the_classifier_is_at_chance_on_texts_without_a_pattern():
+    random = np.random.default_rng(0)
+    rows = [(str(n), *(" ".join(map(str, random.choice(50, 4))) for _ in range(2))) for n in range(600)]
+    assert 0.4 < values(pairs(*rows))["text classifier"] < 0.6
+
+
+def test_the_classifier_has_not_seen_the_image_that_it_judges():
+    """A word that goes with one image only can be learnt from its other cases, but not from other images."""
+    rows = [(f"{n // 10}", f"w{n // 10} a", f"w{n // 10} a") for n in range(200)]
+    known = [(key, f"{text} true{key}", f"{text} false{key}") for key, text, _ in rows]
+    assert values(pairs(*known))["text classifier"] == 0.5
+
+
+def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains():
+    cases = tuple(
+        Case(
+            id=str(n),
+            requests=tuple(
+                Match(image=image(f"{n}-{side}"), text=text)
+                for side in "ab"
+                for text in (f"short {n}", f"much longer {n}")
+            ),
+            truths=(True, False, False, True),
+        )
+        for n in range(20)
+    )
+    found = probe(Task(id="x/quads", capability="compositional", shape="quad", cases=cases))
+    assert [one.name for one in found] == RULES
+    assert {one.value for one in found} == {0.5}
+    assert {one.n for one in found} == {40}
+
+
+@pytest.mark.parametrize("shape", ["set", "active_passive_set"])
+def test_a_set_is_four_comparisons(shape):
+    requests = tuple(Match(image=image("a"), text=text) for text in ("aaaa", "bb", "ccc", "d"))
+    case = Case(id="1", requests=requests, truths=(True, True, False, False))
+    found = probe(Task(id="x/sets", capability="compositional", shape=shape, cases=(case,)))
+    assert (found[1].name, found[1].value, found[1].n) == ("longer text", 3 / 4, 4)
+
+
+def test_a_probe_that_cannot_be_run_says_why():
+    few = probe(pairs(*[(str(n), "cup", "mug") for n in range(FOLDS - 1)]))
+    assert few[-1].value is None
+    assert "10 images, and there are 9" in few[-1].note
+    rows = pairs(*[(str(n), "cup", "mug") for n in range(FOLDS)])
+    assert probe(rows)[-1].value == 1.0
+
+
+def test_the_rules_on_questions_by_hand():
+    yes_no = ("yes", "no")
+    task = questions(
+        ("q", yes_no, "yes"),
+        ("r", yes_no, "no"),
+        ("s", ("red", "blue"), "blue"),
+        ("t", ("red", "blue"), "Blue"),
+        ("u", ("no", "yes"), "no"),
+        ("v", (), "no"),
+    )
+    assert values(task) == {
+        "always yes": 1 / 6,
+        "first choice": 2 / 6,
+        "last choice": 3 / 6,
+        "most common answer": 5 / 6,
+    }
+
+
+def test_rules_that_do_not_apply_to_the_questions_are_not_run():
+    found = {one.name: one for one in probe(questions(("q", (), "red"), ("r", (), "blue")))}
+    assert found["most common answer"].value == 0.5
+    for name in ("always yes", "first choice", "last choice"):
+        assert found[name].value is None
+        assert "not run" in found[name].note
+
+
+def test_tasks_without_images_or_cases_have_no_probes():
+    case = Case(id="1", requests=(Read(text="a"), Read(text="b")), truths=(True, False))
+    assert probe(Task(id="x/y", capability="foil", shape="pair", cases=(case,))) == ()
+    assert probe(pairs()) == ()
+    assert probe(questions()) == ()
+
+
+def test_a_large_task_is_probed_on_a_draw_that_is_always_the_same():
+    task = pairs(*[(str(n), "a" * (n % 3), "b") for n in range(500)])
+    found = probe(task, limit=60)
+    assert found == probe(task, limit=60)
+    assert {one.n for one in found} == {60}
+    assert found[1].value != probe(pairs(*[(str(n), "a" * (n % 3), "b") for n in range(60)]))[1].value
+
+
+texts = st.sampled_from(["cup", "red cup", "two cups", "3 cups", "a tin cup"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), texts, texts), min_size=1, max_size=30))
+def test_exchanging_captions_and_foils_mirrors_every_probe(rows):
+    found = values(pairs(*rows))
+    mirrored = values(pairs(*[(key, foil, caption) for key, caption, foil in rows]))
+    for name in RULES[:-1]:
+        assert found[name] + mirrored[name] == pytest.approx(1)
+        assert 0 <= found[name] <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "solves"),
+    [(0.99, 2000, True), (1.0, 30, True), (1.0, 5, False), (0.78, 100, False), (0.78, 20_000, True)],
+)
+def test_a_task_is_solved_if_the_interval_is_above_three_quarters(value, n, solves):
+    best = Probe(name="shorter text", value=value, n=n)
+    others = [Probe(name="constant", value=0.5, n=n), Probe(name="text classifier", value=None, n=n)]
+    assert solved([*others, best]) == (best if solves else None)
+    assert (wilson(value, n, 0.975)[0] > 0.75) is solves
+
+
+def test_many_probes_need_more_to_solve_a_task():
+    best = Probe(name="best", value=0.87, n=60)
+    rest = [Probe(name=f"{n}", value=0.5, n=60) for n in range(20)]
+    assert solved([best]) == best
+    assert solved([best, *rest]) is None
+
+
+def test_nothing_solves_a_task_without_probes():
+    assert solved([]) is None
+    assert solved([Probe(name="text classifier", value=None, n=9)]) is None
+    assert solved([Probe(name="constant", value=0.5, n=900)], threshold=0.4) is not None
+
+
+@needs_data
+def test_the_shortcuts_of_valse():
+    tasks = {
+        task.id: task
+        for task in read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset()))
+    }
+    best = {name: probe(task)[-1].value for name, task in tasks.items()}
+    assert {name: round(value, 2) for name, value in best.items()} == pytest.approx(
+        {
+            "valse/existence": 0.77,
+            "valse/plurality": 0.73,
+            "valse/counting-balanced": 0.55,
+            "valse/actant-swap": 0.94,
+            "valse/coreference-standard": 0.55,
+            "valse/foil-it": 0.76,
+        },
+        abs=0.02,
+    )
+    by = {name: found.name for name, task in tasks.items() if (found := solved(probe(task)))}
+    assert by == {"valse/actant-swap": "text classifier"}
+
+
+@needs_data
+@pytest.mark.parametrize(("file", "shorter", "by"), [("add_obj", 0.99, "shorter text"), ("swap_obj", 0.55, None)])
+def test_the_shortcuts_of_sugarcrepe(file, shorter, by):
+    records = json.loads((REAL / f"sugarcrepe/data/{file}.json").read_text(encoding="utf-8")).values()
+    found = probe(pairs(*[(r["filename"], r["caption"], r["negative_caption"]) for r in records]))
+    assert found[2].value == pytest.approx(shorter, abs=0.01)
+    best = solved(found)
+    assert (best and best.name) == by
+
+
+@needs_data
+def test_a_large_task_is_probed_by_a_draw_of_its_cases():
+    file = REAL / "vl-checklist/data/Relation/vg/spatial.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    task = pairs(*[(key, both["POS"][0], both["NEG"][0]) for key, both in records])
+    found = probe(task)
+    assert {one.n for one in found} == {20_000}
+    assert found[-1].value > 0.95

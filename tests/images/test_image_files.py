@@ -1,0 +1,282 @@
+"""Image files: missing, broken, cut off, too large, or decoded when they are loaded."""
+
+import os
+import pickle
+import struct
+import threading
+import warnings
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+
+import pytest
+from encoded_images import PHOTO, encoded, rotated
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageFile
+
+from vlgate.errors import ImageError, MissingImageError
+from vlgate.images.decoding import MAX_PIXELS, decode_stream
+from vlgate.images.files import decode, file_image, missing_image
+
+
+def problem(path):
+    with pytest.raises(ImageError) as caught:
+        decode(path, "v7w_1.jpg")
+    assert caught.value.key == "v7w_1.jpg"
+    assert "'v7w_1.jpg'" in str(caught.value)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(MissingImageError, match=r"a\.jpg.*--missing-images skip"):
+        decode(tmp_path / "a.jpg", "key")
+
+
+def test_file_below_a_file_is_missing(tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    with pytest.raises(MissingImageError):
+        decode(tmp_path / "a.jpg" / "b.jpg", "key")
+
+
+def test_empty_file(tmp_path):
+    (tmp_path / "a.jpg").touch()
+    assert "is empty" in problem(tmp_path / "a.jpg")
+
+
+def test_folder(tmp_path):
+    (tmp_path / "a.jpg").mkdir()
+    assert "is a folder" in problem(tmp_path / "a.jpg")
+
+
+def test_pipe_does_not_wait(tmp_path):
+    os.mkfifo(tmp_path / "a.jpg")
+    assert "is not a regular file" in problem(tmp_path / "a.jpg")
+
+
+def test_loop_of_links(tmp_path):
+    (tmp_path / "a.jpg").symlink_to(tmp_path / "a.jpg")
+    assert "cannot be opened" in problem(tmp_path / "a.jpg")
+
+
+def test_name_with_nul(tmp_path):
+    with pytest.raises(ImageError, match=r"image 'key': .*a\\x00\.jpg"):
+        decode(f"{tmp_path}/a\0.jpg", "key")
+
+
+def test_text_named_jpg(tmp_path):
+    (tmp_path / "a.jpg").write_text("<!DOCTYPE html><title>404</title>")
+    assert "begins with b'<!DOCTYPE html>" in problem(tmp_path / "a.jpg")
+
+
+def test_a_program_in_an_image_is_not_run(tmp_path):
+    (tmp_path / "a.jpg").write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n")
+    assert "is not a complete image in a known format" in problem(tmp_path / "a.jpg")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(tmp_path):
+    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
+    (tmp_path / "a.png").chmod(0)
+    assert "give read permission" in problem(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("method", ["open", "stat"])
+def test_refused_file(tmp_path, monkeypatch, method):
+    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
+
+    def refuse(*_args, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(f"pathlib.Path.{method}", refuse)
+    assert "give read permission" in problem(tmp_path / "a.png")
+
+
+def test_a_disk_that_fails(tmp_path, monkeypatch):
+    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
+
+    def fail(*_args, **_options):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("pathlib.Path.open", fail)
+    assert "cannot be read ([Errno 5] Input/output error)" in problem(tmp_path / "a.png")
+
+
+def test_a_stream_is_decoded_as_a_file_is(tmp_path):
+    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
+    image = decode_stream(BytesIO(encoded(PHOTO, "PNG")), "images.zip/a.png", "a")
+    assert image.tobytes() == decode(tmp_path / "a.png", "a").tobytes()
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", encoded(PHOTO, "PNG")[:-40], encoded(PHOTO, "JPEG")[:-200]])
+def test_a_stream_without_a_complete_image_is_named(content):
+    with pytest.raises(ImageError, match=r"image 'a': images\.zip/a\.png "):
+        decode_stream(BytesIO(content), "images.zip/a.png", "a")
+
+
+def test_no_memory(tmp_path, monkeypatch):
+    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
+
+    def exhaust(_):
+        raise MemoryError
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", exhaust)
+    assert "more memory than" in problem(tmp_path / "a.png")
+
+
+FILES = {
+    "jpeg": encoded(PHOTO, "JPEG"),
+    "progressive": encoded(PHOTO, "JPEG", progressive=True),
+    "cmyk": encoded(PHOTO.convert("CMYK"), "JPEG"),
+    "mpo": encoded(PHOTO, "MPO", save_all=True, append_images=[PHOTO.rotate(90)]),
+    "png": encoded(PHOTO, "PNG"),
+    "apng": encoded(PHOTO, "PNG", save_all=True, append_images=[PHOTO.rotate(180)]),
+    "gif": encoded(PHOTO, "GIF"),
+    "webp": encoded(PHOTO, "WEBP"),
+    "bmp": encoded(PHOTO, "BMP"),
+    "tiff": encoded(PHOTO, "TIFF"),
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_a_cut_off_file_is_an_error_or_complete_but_never_half_an_image(form, decoded):
+    whole = decoded(FILES[form]).tobytes()
+    lengths = {
+        *range(0, len(FILES[form]), 1 + len(FILES[form]) // 100),
+        *range(len(FILES[form]) - 20, len(FILES[form])),
+    }
+    errors = 0
+    for length in lengths:
+        try:
+            assert decoded(FILES[form][:length]).tobytes() == whole
+        except ImageError:
+            errors += 1
+    assert errors > len(lengths) * 0.3  # the first frame of an animation or MPO may be complete
+
+
+@pytest.mark.parametrize("form", ["jpeg", "progressive", "cmyk", "mpo"])
+def test_a_jpeg_that_ends_in_zeros_is_never_half_grey(form, decoded):
+    content = FILES[form]
+    whole = decoded(content).tobytes()
+    for length in range(0, len(content), 11):
+        try:
+            assert decoded(content[:length] + bytes(len(content) - length)).tobytes() == whole
+        except ImageError:
+            continue
+
+
+def test_a_jpeg_may_have_something_after_its_end(decoded):
+    assert decoded(FILES["jpeg"] + b"\xff\xda trailer").tobytes() == decoded(FILES["jpeg"]).tobytes()
+
+
+def test_the_end_of_a_thumbnail_is_not_the_end(decoded):
+    thumbnail = b"\xff\xe1" + struct.pack(">H", 2 + len(FILES["jpeg"])) + FILES["jpeg"]
+    content = FILES["jpeg"][:2] + thumbnail + FILES["jpeg"][2:]
+    assert decoded(content).size == PHOTO.size
+    with pytest.raises(ImageError, match=r"image 'key': .*a\.jpg .*cut off"):
+        decoded(content[:-60] + bytes(60))
+
+
+@given(st.sampled_from(sorted(FILES)), st.data())
+def test_altered_bytes_give_an_image_or_an_image_error(tmp_path_factory, form, data):
+    content = bytearray(FILES[form])
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "altered"
+    path.write_bytes(content)
+    try:
+        image = decode(path, "key")
+    except ImageError:
+        return
+    assert (image.mode, min(image.size) >= 1) == ("RGB", True)
+
+
+def chunk(name, body):
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def test_pils_warnings_about_metadata_are_not_passed_on(decoded):
+    content = FILES["png"][:33] + chunk(b"acTL", bytes(8)) + FILES["png"][33:]  # an animation without frames
+    with pytest.warns(UserWarning, match="Invalid APNG"), Image.open(BytesIO(content)):
+        pass
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert decoded(content).tobytes() == PHOTO.tobytes()
+    assert seen == []
+
+
+def png_header(width, height):
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("side", [60_000, 10_000])  # PIL raises an error for the first, and only warns for the second
+@pytest.mark.parametrize("action", ["error", "default", "ignore"])
+def test_a_huge_claim_is_refused_by_its_header(side, action, tmp_path, monkeypatch):
+    (tmp_path / "a.png").write_bytes(png_header(side, side))
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda _: pytest.fail("took memory"))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter(action)
+        assert f"at most {MAX_PIXELS:,} pixels" in problem(tmp_path / "a.png")
+    assert seen == []
+
+
+def test_the_limit_holds_where_pil_has_none(tmp_path, monkeypatch):
+    (tmp_path / "a.png").write_bytes(png_header(60_000, 60_000))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)
+    assert "60,000 x 60,000" in problem(tmp_path / "a.png")
+
+
+def test_pils_settings_stay(decoded):
+    before = (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, warnings.filters[:])
+    decoded(FILES["jpeg"])
+    assert before == (Image.MAX_IMAGE_PIXELS, False, warnings.filters[:])
+
+
+def test_no_pixels(tmp_path):
+    (tmp_path / "a.png").write_bytes(png_header(0, 5))
+    assert "is not a complete image" in problem(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_the_name_need_not_fit_the_format(form, decoded):
+    assert decoded(FILES[form], "photo.dat").size == PHOTO.size
+
+
+def test_many_threads_leave_the_warning_filters_as_they_were(tmp_path):
+    (tmp_path / "a.jpg").write_bytes(encoded(PHOTO, "JPEG", exif=rotated(6)))
+    before = warnings.filters[:]
+    start = threading.Barrier(8)
+
+    def task(_):
+        start.wait()
+        return {decode(tmp_path / "a.jpg", "key").size for _ in range(30)}
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set.union(*pool.map(task, range(8))) == {(32, 40)}
+    assert warnings.filters == before
+
+
+def test_file_image_is_lazy_and_travels(tmp_path):
+    image = file_image("key", tmp_path / "a.png")
+    (tmp_path / "a.png").write_bytes(FILES["png"])
+    copy = pickle.loads(pickle.dumps(image))
+    assert (copy, copy.where) == (image, str(tmp_path / "a.png"))
+    assert copy.load().tobytes() == PHOTO.tobytes()
+
+
+def test_missing_image_names_the_places_and_the_remedy(tmp_path):
+    image = pickle.loads(pickle.dumps(missing_image("v7w_1.jpg", [tmp_path / "vg", tmp_path / "visual7w"])))
+    with pytest.raises(MissingImageError) as caught:
+        image.load()
+    assert caught.value.key == "v7w_1.jpg"
+    for part in (str(tmp_path / "vg"), str(tmp_path / "visual7w"), "put it there", "--missing-images skip"):
+        assert part in str(caught.value)
+
+
+def test_missing_image_without_a_data_folder():
+    with pytest.raises(MissingImageError, match="no data folder was given"):
+        missing_image("a.jpg", []).load()

@@ -1,0 +1,343 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.inference.batching import Caller, Problem, out_of_memory
+from vlgate.types import Ask, LazyImage, Match
+
+NAN, INF = math.nan, math.inf
+
+
+class OutOfMemoryError(RuntimeError):
+    """Has the name of torch's own error."""
+
+
+MEMORY = [
+    MemoryError(),
+    RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+    RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"),
+    RuntimeError("MPS backend out of memory"),
+    OutOfMemoryError("no words that are known"),
+]
+
+
+def caller(size=4):
+    return Caller(name="lxmert", size=size)
+
+
+def doubled(items):
+    return np.array(items, dtype=float) * 2
+
+
+def lengths(calls, method):
+    """A method that does the same as ``method`` and notes the size of each batch."""
+
+    def noted(items):
+        calls.append(len(items))
+        return method(items)
+
+    return noted
+
+
+def raising(error):
+    def method(_):
+        raise error
+
+    return method
+
+
+@given(st.lists(st.integers(-100, 100), max_size=30), st.integers(1, 8))
+def test_every_item_gets_its_own_reply_whatever_the_batch_size(items, size):
+    calls = []
+    assert caller(size).numbers(items, lengths(calls, doubled), "match") == [2.0 * item for item in items]
+    assert sum(calls) == len(items)
+    assert calls == [size] * (len(items) // size) + ([len(items) % size] if len(items) % size else [])
+
+
+def test_without_items_the_model_is_not_called():
+    assert caller().numbers([], raising(AssertionError), "match") == []
+    assert caller().strings([], raising(AssertionError), "answer") == []
+
+
+@pytest.mark.parametrize("error", MEMORY, ids=lambda error: f"{type(error).__name__}: {error}")
+def test_a_batch_that_is_too_large_is_halved_and_the_size_is_remembered(error):
+    calls = []
+
+    def at_most_two(items):
+        if len(items) > 2:
+            raise error
+        return doubled(items)
+
+    one = caller(8)
+    assert one.numbers(range(8), lengths(calls, at_most_two), "match") == [2.0 * item for item in range(8)]
+    assert calls == [8, 4, 2, 2, 2, 2]
+    assert one.size == 2
+    calls.clear()
+    one.numbers(range(4), lengths(calls, at_most_two), "match")
+    assert calls == [2, 2]
+
+
+def test_what_was_replied_before_memory_ran_out_is_not_asked_again():
+    calls, refused = [], []
+
+    def tired(items):
+        calls.append(list(items))
+        if items[0] >= 4 and len(items) == 4 and not refused:
+            refused.append(items)
+            raise MemoryError
+        return doubled(items)
+
+    assert caller(4).numbers(range(8), tired, "match") == [2.0 * item for item in range(8)]
+    assert calls == [[0, 1, 2, 3], [4, 5, 6, 7], [4, 5], [6, 7]]
+
+
+@pytest.mark.parametrize("error", MEMORY, ids=lambda error: f"{type(error).__name__}: {error}")
+def test_out_of_memory_on_a_batch_of_one_is_an_error_that_names_the_model(error):
+    with pytest.raises(ModelReplyError, match=r"'lxmert' runs out of memory") as caught:
+        caller(4).numbers(range(4), raising(error), "match")
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("shapes (3, 4) and (5,)"), KeyError("x"), OSError(28, "No space")])
+def test_whatever_else_the_model_raises_passes_through_unchanged(error):
+    calls = []
+    with pytest.raises(type(error)) as caught:
+        caller(4).numbers(range(4), lengths(calls, raising(error)), "match")
+    assert caught.value is error
+    assert calls == [4]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("memory format must be channels_last"), KeyError("out of memory")])
+def test_an_error_that_only_mentions_memory_does_not_mean_that_it_ran_out(error):
+    assert not out_of_memory(error)
+
+
+class OnTheAccelerator:
+    """Like a tensor that numpy cannot read."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+class WithGradient:
+    """Like a tensor that is part of a graph."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+
+class Readable:
+    """Like a tensor that numpy can read."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ([1.0, NAN, 3.0], "nan for item 1 of 3"),
+        ([1.0, 2.0, INF], "inf for item 2 of 3"),
+        ([-INF, 2.0, 3.0], "-inf for item 0 of 3"),
+        ([1.0, 2.0], r"shape \(2,\) for n = 3"),
+        ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"),
+        ([], r"shape \(0,\) for n = 3"),
+        ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"),
+        (2.0, r"shape \(\) for n = 3"),
+        (None, r"shape \(\) for n = 3"),
+        ([1.0, None, 3.0], "nan for item 1 of 3"),
+        (["a", "b", "c"], "list .*numbers"),
+        ("abc", "str .*numbers"),
+        ([1.0, [2.0], 3.0], "list .*numbers"),
+        ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
+        (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"),
+        (WithGradient(), "WithGradient .*requires grad"),
+    ],
+)
+def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
+    with pytest.raises(ModelReplyError, match=rf"match\(\).*'lxmert'.*{says}"):
+        caller().numbers(range(3), lambda _: reply, "match")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [1, 2, 3],
+        (1.0, 2.0, 3.0),
+        np.array([1, 2, 3], dtype=np.float16),
+        np.array([True, False, True]),
+        Readable([1.0, 2.0, 3.0]),
+    ],
+)
+def test_whatever_numpy_reads_as_n_numbers_is_a_reply(reply):
+    assert caller().numbers(range(3), lambda _: reply, "match") == np.asarray(reply, dtype=float).tolist()
+
+
+def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
+    found = caller().numbers(range(3), lambda _: [1.0, NAN, 0.0], "accepts", nan=True)
+    assert np.array_equal(found, [1.0, NAN, 0.0], equal_nan=True)
+    with pytest.raises(ModelReplyError, match=r"accepts\(\).*inf for item 1 of 3"):
+        caller().numbers(range(3), lambda _: [NAN, INF, 0.0], "accepts", nan=True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"),
+        (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
+        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"),
+        ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
+        ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"),
+        ([[1.0, 2.0], [1.0]], "list .*numbers"),
+    ],
+)
+def test_features_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
+    with pytest.raises(ModelReplyError, match=rf"encode_texts\(\).*'lxmert'.*{says}"):
+        caller().rows(range(2), lambda _: reply, "encode_texts")
+
+
+def test_each_item_gets_its_row_of_features():
+    features = np.arange(10.0).reshape(5, 2)
+    found = caller(2).rows(range(5), lambda items: features[list(items)], "encode_texts")
+    assert np.array_equal(found, features)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (["yes"], "1 answers for 2 questions"),
+        (["yes", "no", "no"], "3 answers for 2 questions"),
+        ("no", "str.*2 strings"),
+        (None, "NoneType"),
+        (iter(["yes", "no"]), "list_iterator"),
+        (["yes", None], "None,"),
+        (["yes", 3], "3,"),
+        ([b"yes", "no"], "b'yes',"),
+    ],
+)
+def test_answers_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
+    with pytest.raises(ModelReplyError, match=rf"answer\(\).*'lxmert'.*{says}"):
+        caller().strings(range(2), lambda _: reply, "answer")
+
+
+def test_answers_may_be_any_sequence_of_strings():
+    assert caller().strings(range(2), lambda _: ("yes", ""), "answer") == ["yes", ""]
+
+
+def good(key):
+    return LazyImage(key=key, load=object)
+
+
+def bad(key, error=ImageError):
+    def load():
+        raise error(key, "it is broken", "replace it")
+
+    return LazyImage(key=key, load=load)
+
+
+def decoding(items):
+    """A model that decodes every image of a batch and raises at the first one that cannot be decoded."""
+    for item in items:
+        image = item if isinstance(item, LazyImage) else item.image
+        image.load()
+    return [float(len(items))] * len(items)
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda p: p, lambda p: Match(image=p, text="t"), lambda p: Ask(image=p, question="q")]
+)
+def test_a_bad_image_affects_its_own_items_and_not_its_neighbours(wrapped):
+    items = [wrapped(p) for p in (good("a"), bad("b"), good("c"), bad("d", MissingImageError), good("e"))]
+    found = caller(8).numbers(items, decoding, "match")
+    assert [found[place] for place in (0, 2, 4)] == [3.0] * 3
+    assert found[1] == Problem(why="image 'b': it is broken; replace it")
+    assert found[3] == Problem(why="image 'd': it is broken; replace it", missing=True)
+
+
+def test_a_batch_of_bad_images_only_is_not_asked_again():
+    calls = []
+    found = caller(8).numbers([bad("a"), bad("b")], lengths(calls, decoding), "match")
+    assert [type(reply) for reply in found] == [Problem, Problem]
+    assert calls == [2]
+
+
+def test_a_model_that_blames_a_good_image_is_at_fault_itself():
+    error = ImageError("a", "is too dark", "use a lamp")
+    with pytest.raises(ModelReplyError, match=r"ImageError.*image 'a': is too dark") as caught:
+        caller().numbers([good("a"), good("b")], raising(error), "match")
+    assert caught.value.__cause__ is error
+
+
+def test_a_text_has_no_image_that_could_be_bad():
+    with pytest.raises(ModelReplyError, match="raised ImageError"):
+        caller().rows(["a text"], raising(ImageError("a", "p", "r")), "encode_texts")
+
+
+def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
+    calls = []
+
+    def only_even(items):
+        missing = [place for place, item in enumerate(items) if item % 2]
+        if missing:
+            raise NoReplyError(missing, f"{len(missing)} have no row")
+        return doubled(items)
+
+    found = caller(4).numbers(range(6), lengths(calls, only_even), "match")
+    assert found == [
+        0.0,
+        Problem(why="2 have no row"),
+        4.0,
+        Problem(why="2 have no row"),
+        8.0,
+        Problem(why="1 have no row"),
+    ]
+    assert calls == [4, 2, 2, 1]
+
+
+def test_positions_without_a_reply_are_counted_in_the_batch_that_the_model_was_called_with():
+    answered = {"a": None, "b": "no row for b", "c": 3.0, "d": "no row for d"}
+
+    def one_at_a_time(items):
+        for place, item in enumerate(items):
+            if isinstance(answered[item], str):
+                raise NoReplyError([place], answered[item])
+        return [answered[item] or 1.0 for item in items]
+
+    found = caller(4).numbers(list(answered), one_at_a_time, "match")
+    assert found == [1.0, Problem(why="no row for b"), 3.0, Problem(why="no row for d")]
+
+
+@pytest.mark.parametrize("positions", [[], [3], [-1]])
+def test_an_error_that_names_no_position_that_was_asked_is_the_models(positions):
+    with pytest.raises(ModelReplyError, match=r"NoReplyError.*nothing at all"):
+        caller().numbers(range(3), raising(NoReplyError(positions, "nothing at all")), "match")
+
+
+def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
+    items = [Match(image=p, text=str(n)) for n, p in enumerate([good("a"), bad("b"), good("c"), good("d"), good("e")])]
+
+    def difficult(batch):
+        if len(batch) > 3:
+            raise MemoryError
+        decoding(batch)
+        missing = [place for place, item in enumerate(batch) if item.image.key == "d"]
+        if missing:
+            raise NoReplyError(missing, "no row")
+        return [float(item.text) for item in batch]
+
+    found = caller(5).numbers(items, difficult, "match")
+    assert [reply if isinstance(reply, float) else reply.why.split(";")[0] for reply in found] == [
+        0.0,
+        "image 'b': it is broken",
+        2.0,
+        "no row",
+        4.0,
+    ]

@@ -1,0 +1,500 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.judging.verdicts import judge
+from vlgate.types import TIED, Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
+
+NAN = math.nan
+
+
+def image(key, error=None):
+    def load():
+        if error is not None:
+            raise error(key, "it cannot be had", "fetch it")
+        return object()
+
+    return LazyImage(key=key, load=load)
+
+
+A, B = image("a"), image("b")
+
+
+def match(about, text):
+    return Match(image=about, text=text)
+
+
+def ask(about, question, *choices):
+    return Ask(image=about, question=question, choices=choices)
+
+
+def scorer(model, size=64, **options):
+    return ModelPredictor(model=model, name="lxmert", caller=Caller(name="lxmert", size=size), **options)
+
+
+def scores_of(found):
+    return [prediction.score for prediction in found.values()]
+
+
+def value(text):
+    """A number that depends on the text."""
+    return float(len(text)) + ord(text[-1]) / 1000
+
+
+class Noting:
+    """Notes everything that a model is called with."""
+
+    def __init__(self):
+        self.asked = []
+
+    def note(self, kind, items):
+        self.asked += [(kind, item) for item in items]
+
+
+class Matcher(Noting):
+    def match(self, pairs):
+        self.note("match", pairs)
+        for pair in pairs:
+            pair.image.load()
+        return np.array([value(pair.image.key + pair.text) for pair in pairs])
+
+
+class Dual(Noting):
+    def encode_images(self, images):
+        self.note("image", images)
+        for image in images:
+            image.load()
+        return np.array([[value(image.key), 1.0, 2.0] for image in images])
+
+    def encode_texts(self, texts):
+        self.note("text", texts)
+        return np.array([[1.0, value(text), -1.0] for text in texts])
+
+
+class Answerer(Noting):
+    def __init__(self, say=lambda _: "yes"):
+        super().__init__()
+        self.say = say
+
+    def answer(self, questions):
+        self.note("answer", questions)
+        for question in questions:
+            question.image.load()
+        return [self.say(question) for question in questions]
+
+
+class Reader(Noting):
+    def __init__(self, surprise=value):
+        super().__init__()
+        self.surprise = surprise
+
+    def perplexity(self, texts):
+        self.note("read", texts)
+        return np.array([self.surprise(text) for text in texts])
+
+
+class Everything(Matcher, Dual, Answerer, Reader):
+    def __init__(self):
+        Noting.__init__(self)
+        self.say, self.surprise = (lambda question: question.question), value
+
+
+def fixed(scores):
+    """A matcher with a fixed score per text."""
+
+    class Fixed:
+        def match(self, pairs):
+            return [scores[pair.text] for pair in pairs]
+
+    return Fixed()
+
+
+requests = st.lists(
+    st.one_of(
+        st.builds(match, st.sampled_from([A, B]), st.sampled_from(["one", "two", "three"])),
+        st.builds(ask, st.sampled_from([A, B]), st.sampled_from(["left?", "right?"])),
+        st.builds(lambda text: Read(text=text), st.sampled_from(["one", "two"])),
+    ),
+    max_size=30,
+)
+
+
+@given(requests, st.integers(1, 5))
+def test_each_distinct_request_is_asked_once_and_replied_in_the_order_of_first_appearance(drawn, size):
+    model = Everything()
+    found = scorer(model, size).predict(drawn)
+    assert list(found) == list(dict.fromkeys(drawn))
+    assert all(prediction.request == request for request, prediction in found.items())
+    assert all(prediction.problem is None for prediction in found.values())
+    assert len(model.asked) == len(set(model.asked)) == len(set(drawn))
+
+
+@given(requests, st.randoms(use_true_random=False), st.integers(1, 5))
+def test_neither_the_order_of_the_requests_nor_the_size_of_the_batches_changes_a_reply(drawn, random, size):
+    shuffled = random.sample(drawn, len(drawn))
+    assert scorer(Everything()).predict(drawn) == scorer(Everything(), size).predict(shuffled)
+
+
+def test_the_requests_of_a_batch_of_cases_are_asked_once_even_if_cases_share_them():
+    true, false, other = (match(A, text) for text in ("true", "false", "other"))
+    cases = tuple(Case(id=foil.text, requests=(true, foil), truths=(True, False)) for foil in (false, other, false))
+    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
+    model = Matcher()
+    assert set(score(scorer(model), Batch(task=task, positions=(0, 1)))) == {true, false, other}
+    assert Counter(item.text for _, item in model.asked) == {"true": 1, "false": 1, "other": 1}
+    assert set(score(scorer(model), Batch(task=task, positions=(0, 2)))) == {true, false}
+
+
+def test_a_dual_encoder_encodes_each_image_and_each_text_once():
+    model = Dual()
+    pairs = [match(image(key), text) for key in "abab" for text in ("one", "two", "one")]
+    found = scorer(model, 3).predict(pairs)
+    assert Counter(model.asked) == {("image", A): 1, ("image", B): 1, ("text", "one"): 1, ("text", "two"): 1}
+    for pair, prediction in found.items():
+        seen, read = [value(pair.image.key), 1.0, 2.0], [1.0, value(pair.text), -1.0]
+        assert prediction.score == pytest.approx(sum(a * b for a, b in zip(seen, read, strict=True)))
+
+
+def test_a_dual_encoder_encodes_no_text_whose_images_cannot_be_loaded():
+    model = Dual()
+    scorer(model).predict([match(image("bad", ImageError), "lonely"), match(A, "one")])
+    assert [item for kind, item in model.asked if kind == "text"] == ["one"]
+
+
+def test_a_dual_encoders_score_does_not_depend_on_the_pairs_beside_it():
+    random = np.random.default_rng(0)
+    features = {key: random.normal(size=512) for key in "abcdef"}
+
+    class Wide:
+        def encode_images(self, images):
+            return np.array([features[image.key] for image in images])
+
+        def encode_texts(self, texts):
+            return np.array([features[text] for text in texts])
+
+    pairs = [match(image(key), text) for key in "abc" for text in "def"]
+    together = scorer(Wide()).predict(pairs)
+    for pair in pairs:
+        assert scorer(Wide(), 1).predict([pair])[pair].score == together[pair].score
+
+
+def test_features_of_different_lengths_are_an_error_that_names_the_model():
+    class Askew(Dual):
+        def encode_texts(self, texts):
+            return np.ones((len(texts), 2))
+
+    with pytest.raises(ModelReplyError, match=r"'lxmert' .*images .*\(3,\).* texts .*\(2,\)"):
+        scorer(Askew()).predict([match(A, "one")])
+
+
+@pytest.mark.parametrize(
+    ("model", "request_", "method"),
+    [
+        (Matcher, match(A, "one"), "match"),
+        (Answerer, ask(A, "one?"), "answer"),
+        (Reader, Read(text="one"), "perplexity"),
+    ],
+)
+def test_a_reply_that_cannot_be_used_names_the_model_and_the_method(model, request_, method):
+    broken = type("Broken", (model,), {method: lambda *_: None})
+    with pytest.raises(ModelReplyError, match=rf"{method}\(\).*'lxmert'"):
+        scorer(broken()).predict([request_])
+
+
+@pytest.mark.parametrize("encoder", ["encode_images", "encode_texts"])
+def test_features_that_are_nan_name_the_encoder(encoder):
+    broken = type("Broken", (Dual,), {encoder: lambda _, items: np.full((len(items), 3), NAN)})
+    with pytest.raises(ModelReplyError, match=rf"{encoder}\(\).*'lxmert'.* nan "):
+        scorer(broken()).predict([match(A, "one")])
+
+
+@pytest.mark.parametrize("model", [Matcher, Dual])
+@pytest.mark.parametrize(
+    ("error", "on_missing", "skipped"),
+    [
+        (ImageError, "fail", False),
+        (ImageError, "skip", False),
+        (MissingImageError, "fail", False),
+        (MissingImageError, "skip", True),
+    ],
+)
+def test_a_bad_image_affects_its_own_requests_only_and_is_skipped_only_if_missing_and_asked_for(
+    model, error, on_missing, skipped
+):
+    bad = image("bad", error)
+    pairs = [match(about, text) for about in (A, bad, B) for text in ("one", "two")]
+    found = scorer(model(), on_missing=on_missing).predict(pairs)
+    whole = scorer(model()).predict([pair for pair in pairs if pair.image != bad])
+    assert {pair: found[pair] for pair in whole} == whole
+    for pair in (match(bad, "one"), match(bad, "two")):
+        assert found[pair].problem == "image 'bad': it cannot be had; fetch it"
+        assert found[pair].skipped is skipped
+        assert (found[pair].score, found[pair].accepted) == (None, None)
+
+
+@pytest.mark.parametrize(("on_missing", "skipped"), [("fail", False), ("skip", True)])
+@pytest.mark.parametrize(
+    ("model", "request_"),
+    [
+        (Answerer(), lambda about: ask(about, "left?")),
+        (Answerer(), lambda about: match(about, "one")),
+        (Matcher(), lambda about: ask(about, "where?", "left", "right")),
+    ],
+)
+def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_missing, skipped):
+    missing = request_(image("bad", MissingImageError))
+    found = scorer(model, on_missing=on_missing).predict([missing, request_(A)])
+    assert found[request_(A)].problem is None
+    assert (found[missing].skipped, found[missing].answer, found[missing].score) == (skipped, None, None)
+    assert "image 'bad'" in found[missing].problem
+
+
+def test_a_request_without_a_reply_is_unscored_and_says_why():
+    class Partly(Matcher):
+        def match(self, pairs):
+            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
+            if missing:
+                raise NoReplyError(missing, "r.jsonl has no row")
+            return super().match(pairs)
+
+    found = scorer(Partly()).predict([match(A, "one"), match(A, "two"), match(A, "three")])
+    assert [prediction.problem for prediction in found.values()] == [None, "r.jsonl has no row", None]
+    assert not any(prediction.skipped for prediction in found.values())
+
+
+def test_what_the_model_itself_raises_passes_through():
+    error = ValueError("a bug in the model")
+
+    class Buggy:
+        def match(self, _):
+            raise error
+
+    with pytest.raises(ValueError, match="a bug in the model") as caught:
+        scorer(Buggy()).predict([match(A, "one")])
+    assert caught.value is error
+
+
+def test_running_out_of_memory_makes_smaller_batches_for_the_rest_of_the_session():
+    class Small(Matcher):
+        def match(self, pairs):
+            if len(pairs) > 2:
+                raise RuntimeError("CUDA out of memory. Tried to allocate 1 GiB")
+            return super().match(pairs)
+
+    small = scorer(Small(), 8)
+    pairs = [match(A, str(number)) for number in range(8)]
+    assert small.predict(pairs) == scorer(Matcher()).predict(pairs)
+    assert small.caller.size == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (Matcher, {"Match": "match()", "Ask": "adapter"}),
+        (Dual, {"Match": "encode_images() and encode_texts()", "Ask": "adapter"}),
+        (Answerer, {"Match": "adapter", "Ask": "answer()"}),
+        (Reader, {"Match": "adapter", "Ask": "adapter", "Read": "perplexity()"}),
+        (Everything, {"Match": "match()", "Ask": "answer()", "Read": "perplexity()"}),
+        (object, {}),
+    ],
+)
+def test_the_report_says_how_each_kind_of_request_reaches_the_model(model, expected):
+    found = scorer(model()).adapters()
+    assert list(found) == list(expected)
+    assert all(found[kind].startswith(start) for kind, start in expected.items())
+
+
+def test_the_adapters_that_the_report_names_are_those_that_reply():
+    for model in (Matcher, Dual, Answerer, Reader, Everything):
+        made = model()
+        asked = {"Match": match(A, "one"), "Ask": ask(A, "where?", "left", "right"), "Read": Read(text="one")}
+        found = scorer(made).predict(asked.values())
+        replied = {kind for kind, request in asked.items() if found[request].problem is None}
+        assert replied == set(scorer(made).adapters())
+
+
+@pytest.mark.parametrize("request_", [match(A, "one"), ask(A, "where?", "left"), Read(text="one")])
+def test_a_model_that_cannot_reply_to_a_kind_of_request_leaves_it_unscored_and_says_what_is_needed(request_):
+    found = scorer(object()).predict([request_])[request_]
+    assert found.problem.startswith(f"the model 'lxmert' cannot reply to a {type(request_).__name__} request")
+    assert not found.skipped
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("yes", 1.0), ("Yes", 1.0), (" YES. ", 1.0), ("no", 0.0), ("yesterday", 0.0), ("eyes", 0.0), ("", 0.0)],
+)
+def test_an_answerer_matches_by_saying_yes(said, expected):
+    model = Answerer(lambda _: said)
+    [prediction] = scorer(model).predict([match(A, 'a "red" cup')]).values()
+    assert prediction.score == expected
+    [(_, question)] = model.asked
+    assert (question.image, question.choices) == (A, ("yes", "no"))
+    assert 'a "red" cup' in question.question
+
+
+def test_a_reader_matches_by_how_plausible_the_text_is_and_never_looks():
+    blind = image("bad", MissingImageError)
+    model = Reader({"likely": 5.0, "odd": 80.0}.get)
+    found = scorer(model).predict([match(about, text) for text in ("odd", "likely") for about in (A, blind)])
+    assert scores_of(found) == [-80.0, -80.0, -5.0, -5.0]
+    assert model.asked == [("read", "odd"), ("read", "likely")]
+
+
+def test_a_matcher_answers_with_the_choice_that_fits_best_wherever_it_stands():
+    model = fixed({"where? left": 0.2, "where? right": 0.9, "where? above": 0.1})
+    for choices in (("left", "right", "above"), ("right", "above", "left")):
+        [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
+        assert (prediction.answer, prediction.score) == ("right", None)
+
+
+def test_choices_that_tie_are_not_an_answer_rather_than_the_first():
+    model = fixed({"where? left": 0.9, "where? right": 0.9, "where? above": 0.1})
+    for choices in (("left", "right", "above"), ("right", "left", "above")):
+        [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
+        assert (prediction.answer, prediction.problem) == (None, None)
+
+
+@pytest.mark.parametrize("capability", ["invariance", "directional"])
+@pytest.mark.parametrize("other", ["left", TIED])
+def test_a_tie_is_a_miss_and_consistent_with_nothing_for_a_matcher_and_an_answerer(capability, other):
+    first, second = (ask(A, question, "left", "right") for question in ("where?", "and now?"))
+    case = Case(id="1", requests=(first, second), truths=("left", "left"))
+    batch = Batch(task=Task(id="x/y", capability=capability, shape="questions", cases=(case,)), positions=(0,))
+    level = {"where? left": 1, "where? right": 1, "and now? left": 1, "and now? right": 1 if other == TIED else 0}
+    for model in (fixed(level), Answerer(lambda question: TIED if question == first else other)):
+        [verdict] = judge(batch, score(scorer(model), batch))
+        assert (verdict.state, verdict.right) == ("judged", False)
+        assert [verdict.facts[name] for name in ("acc_original", "acc_perturbed", "cons")] == [0, other == "left", 0]
+        assert verdict.predictions[0] == Prediction(request=first)
+
+
+def test_an_answerer_that_cannot_tell_yes_from_no_does_not_say_that_a_text_fits():
+    found = scorer(Answerer(lambda _: TIED)).predict([match(A, "one")])
+    assert scores_of(found) == [0.0]
+
+
+def test_a_tie_below_the_best_choice_changes_nothing():
+    model = fixed({"where? left": 0.1, "where? right": 0.9, "where? above": 0.1})
+    [prediction] = scorer(model).predict([ask(A, "where?", "left", "right", "above")]).values()
+    assert prediction.answer == "right"
+
+
+def test_a_matcher_asks_a_choice_that_questions_share_once():
+    model = Matcher()
+    asked = [ask(A, "where?", "left", "right"), ask(A, "where?", "right", "above")]
+    scorer(model).predict(asked)
+    assert Counter(item.text for _, item in model.asked) == {"where? left": 1, "where? right": 1, "where? above": 1}
+
+
+def test_a_matcher_cannot_answer_without_choices():
+    [prediction] = scorer(Matcher()).predict([ask(A, "what is this?")]).values()
+    assert "without choices" in prediction.problem
+
+
+@pytest.mark.parametrize(("reply", "accepted"), [(0.4, False), (0.5, False), (math.nextafter(0.5, 1), True), (1, True)])
+def test_a_score_exactly_at_the_decision_threshold_is_a_no(reply, accepted):
+    model = fixed({"one": reply})
+    model.decision_threshold = 0.5
+    assert scorer(model).predict([match(A, "one")])[match(A, "one")].accepted is accepted
+
+
+def test_a_threshold_of_zero_is_a_threshold_and_none_is_none():
+    model = fixed({"one": 0.1, "two": -0.1})
+    model.decision_threshold = 0
+    pairs = [match(A, "one"), match(A, "two")]
+    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [True, False]
+    model.decision_threshold = None
+    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [None, None]
+
+
+def test_the_threshold_of_a_matcher_is_none_for_perplexities():
+    model = Reader(lambda _: 0.1)
+    model.decision_threshold = -1.0
+    assert scorer(model).predict([match(A, "one")])[match(A, "one")].accepted is None
+
+
+def test_a_classifier_says_yes_or_no_itself_or_has_no_opinion():
+    class Classifier(Matcher):
+        decision_threshold = -math.inf
+
+        def accepts(self, pairs):
+            return [{"one": 1.0, "two": 0.0, "three": NAN}[pair.text] for pair in pairs]
+
+    found = scorer(Classifier()).predict([match(A, text) for text in ("one", "two", "three")])
+    assert [prediction.accepted for prediction in found.values()] == [True, False, None]
+    assert None not in scores_of(found)
+
+
+@pytest.mark.parametrize("said", [0.3, 0.999, -1.0, 2.0])
+def test_a_probability_is_not_taken_for_a_yes(said):
+    class Hesitant(Matcher):
+        def accepts(self, pairs):
+            return [said] * len(pairs)
+
+    with pytest.raises(ModelReplyError, match=rf"'lxmert' returned {said} from accepts\(\).*1\.0 for yes, 0\.0 for no"):
+        scorer(Hesitant()).predict([match(A, "one")])
+
+
+def test_a_classifier_without_a_reply_to_a_pair_has_no_opinion_about_it():
+    class Partly(Matcher):
+        def accepts(self, pairs):
+            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
+            if missing:
+                raise NoReplyError(missing, "no opinion recorded")
+            return [1.0] * len(pairs)
+
+    found = scorer(Partly()).predict([match(A, "one"), match(A, "two")])
+    assert [prediction.accepted for prediction in found.values()] == [True, None]
+    assert [prediction.problem for prediction in found.values()] == [None, None]
+
+
+def test_a_dual_encoder_may_have_a_decision_threshold():
+    class Clip(Dual):
+        decision_threshold = 0.0
+
+    pairs = [match(A, "one"), match(A, "two")]
+    found = scorer(Clip()).predict(pairs)
+    assert all(prediction.accepted is (prediction.score > 0.0) for prediction in found.values())
+
+
+SHORT, LONG = "a cup", "a cup on a table beside a window"
+
+
+class Cutting:
+    """A model that reads eight characters of a text, and says so."""
+
+    def note(self, kind, items):
+        super().note(kind, items)
+        self.__dict__.setdefault("cut_texts", set())
+        texts = [getattr(item, "question", None) or getattr(item, "text", item) for item in items]
+        self.cut_texts |= {text for text in texts if isinstance(text, str) and len(text) > 8}
+
+
+@pytest.mark.parametrize(
+    ("kind", "requests"),
+    [
+        (Matcher, (match(image("1"), SHORT), match(image("1"), LONG))),
+        (Dual, (match(image("1"), SHORT), match(image("1"), LONG))),
+        (Reader, (Read(text=SHORT), Read(text=LONG))),
+        (Answerer, (ask(image("1"), "cup?"), ask(image("1"), "is it a cup on a table?"))),
+        (Matcher, (ask(image("1"), "?", "no", "yes"), ask(image("1"), "?", "no", "certainly"))),
+    ],
+)
+def test_only_the_requests_of_a_text_that_was_cut_are_marked(kind, requests):
+    found = scorer(type("Cut", (Cutting, kind), {})()).predict(requests)
+    assert [found[request].cut for request in requests] == [False, True]
+
+
+def test_a_pair_is_marked_if_the_question_made_of_it_was_cut():
+    model = Answerer()
+    model.cut_texts = {f'Does "{LONG}" describe the image?'}
+    pairs = [match(image("1"), text) for text in (SHORT, LONG)]
+    assert [scorer(model).predict(pairs)[pair].cut for pair in pairs] == [False, True]

@@ -1,0 +1,66 @@
+"""Requests of coming batches are asked together with those of the first one."""
+
+import numpy as np
+import pytest
+
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.inference.prefetch import prefetching
+from vlgate.types import Batch, Case, LazyImage, Match, Task
+
+IMAGE = LazyImage(key="1.jpg", load=lambda: None)
+TEXTS = "abcdefgh"
+TASK = Task(
+    id="x/y",
+    capability="foil",
+    shape="pair",
+    cases=tuple(Case(id=text, requests=(Match(image=IMAGE, text=text),), truths=(True,)) for text in TEXTS),
+)
+BATCHES = [Batch(task=TASK, positions=(i,)) for i in range(len(TEXTS))]
+
+
+class Noting:
+    """A matcher that notes the texts of each call, and raises at one of them."""
+
+    def __init__(self, raises_at=""):
+        self.calls, self.raises_at = [], raises_at
+
+    def match(self, pairs):
+        self.calls.append("".join(pair.text for pair in pairs))
+        if self.raises_at and self.raises_at in self.calls[-1]:
+            raise ValueError(f"no score for {self.raises_at}")
+        return np.array([float(ord(pair.text)) for pair in pairs])
+
+
+def predictor(model, size):
+    inner = ModelPredictor(model=model, name="noting", caller=Caller(name="noting", size=size))
+    return prefetching(inner, BATCHES)
+
+
+def test_coming_requests_fill_the_models_batch_and_each_is_asked_once():
+    model = Noting()
+    asked = predictor(model, size=3)
+    found = [score(asked, batch) for batch in BATCHES]
+    assert model.calls == ["abc", "def", "gh"]
+    assert [reply.score for one in found for reply in one.values()] == [float(ord(text)) for text in TEXTS]
+
+
+def test_batches_in_another_order_than_foreseen_have_the_same_replies():
+    model = Noting()
+    asked = predictor(model, size=3)
+    for batch in (BATCHES[5], BATCHES[0], BATCHES[7]):
+        [reply] = score(asked, batch).values()
+        assert reply.score == float(ord(reply.request.text))
+    assert model.calls == ["fab", "hcd"]
+
+
+def test_what_a_model_raises_meets_its_own_batch_and_ends_the_prefetching():
+    model = Noting(raises_at="b")
+    asked = predictor(model, size=2)
+    [reply] = score(asked, BATCHES[0]).values()
+    assert reply.score == float(ord("a"))
+    with pytest.raises(ValueError, match="no score for b"):
+        score(asked, BATCHES[1])
+    for batch in BATCHES[2:]:
+        score(asked, batch)
+    assert model.calls == ["ab", "a", "b", *TEXTS[2:]]

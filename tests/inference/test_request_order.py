@@ -1,0 +1,96 @@
+"""The position of a request in a call tells a model nothing about its truth."""
+
+import numpy as np
+import pytest
+
+from vlgate.inference.batching import Caller
+from vlgate.inference.order import in_hashed_order
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.types import Ask, LazyImage, Match, Read
+
+IMAGES = [LazyImage(key=f"{n}.jpg", load=lambda: None) for n in range(40)]
+PAIRS = [Match(image=image, text=text) for image in IMAGES for text in ("a true text", "a false text")]
+
+
+class Noting:
+    """A model with every method, which notes what it is given and scores each item by its text alone."""
+
+    def __init__(self):
+        self.given = []
+
+
+def numbers(items):
+    return np.array([float(len(str(item))) for item in items])
+
+
+def noting(name, reply):
+    model = Noting()
+
+    def method(items):
+        model.given.append(items)
+        return reply(items)
+
+    setattr(model, name, method)
+    return model
+
+
+def predictor(model, seed=0, size=512):
+    return ModelPredictor(model=model, name="noting", caller=Caller(name="noting", size=size), seed=seed)
+
+
+def test_a_score_that_follows_the_position_is_right_about_half_of_the_time():
+    model = noting("match", lambda pairs: np.arange(len(pairs), dtype=float)[::-1])
+    replies = predictor(model).predict(PAIRS)
+    right = sum(replies[true].score > replies[false].score for true, false in zip(PAIRS[::2], PAIRS[1::2], strict=True))
+    assert 10 <= right <= 30
+
+
+def test_requests_of_one_image_stay_together_and_the_seed_changes_the_order():
+    orders = {}
+    for seed in (0, 1):
+        model = noting("match", numbers)
+        predictor(model, seed).predict(PAIRS)
+        [given] = model.given
+        assert sorted(given, key=PAIRS.index) == PAIRS
+        keys = [pair.image.key for pair in given]
+        assert keys[::2] == keys[1::2]
+        orders[seed] = given
+    assert orders[0] != orders[1]
+
+
+def test_replies_go_back_to_their_requests_whatever_the_size_of_a_call():
+    for size in (1, 7, 512):
+        model = noting("match", lambda pairs: np.array([hash((p.image.key, p.text)) % 997 for p in pairs], float))
+        replies = predictor(model, size=size).predict(PAIRS)
+        assert list(replies) == PAIRS
+        assert all(reply.score == hash((r.image.key, r.text)) % 997 for r, reply in replies.items())
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "reply"),
+    [
+        ("match", PAIRS[0], numbers),
+        ("answer", Ask(image=IMAGES[0], question="what?"), lambda questions: ["yes"] * len(questions)),
+        ("perplexity", Read(text="a text"), numbers),
+    ],
+)
+def test_models_are_given_tuples(method, request_, reply):
+    model = noting(method, reply)
+    predictor(model).predict([request_])
+    assert [type(items) for items in model.given] == [tuple]
+
+
+def test_encoders_and_accepts_are_given_tuples():
+    model = noting("encode_images", lambda images: np.ones((len(images), 2)))
+    given = []
+    model.encode_texts = lambda texts: given.append(texts) or np.ones((len(texts), 2))
+    model.accepts = lambda pairs: given.append(pairs) or np.ones(len(pairs))
+    assert predictor(model).predict(PAIRS[:4])[PAIRS[0]].accepted
+    assert [type(items) for items in [*model.given, *given]] == [tuple] * 3
+
+
+def test_without_a_seed_the_order_is_that_of_the_call():
+    assert in_hashed_order(["b", "a", "c"], None, list) == ["b", "a", "c"]
+    given = []
+    in_hashed_order([str(n) for n in range(50)], 3, lambda texts: given.extend(texts) or list(texts))
+    assert given != [str(n) for n in range(50)]

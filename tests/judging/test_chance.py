@@ -1,0 +1,69 @@
+from itertools import product
+
+import pytest
+
+from vlgate.judging.chance import chance
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import columns, points
+from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+
+YES_NO, THREE = ("yes", "no"), ("cup", "plate", "bowl")
+
+
+def never():
+    raise AssertionError("chance decoded an image")
+
+
+def case(name, *asked):
+    image = LazyImage(key=f"{name}.jpg", load=never)
+    requests = tuple(Ask(image=image, question=f"{name}/{n}?", choices=choices) for n, (choices, _) in enumerate(asked))
+    return Case(id=name, requests=requests, truths=tuple(truth for _, truth in asked))
+
+
+def reached(capability, one):
+    """The mean of each metric over all combinations of choices, which are equally likely."""
+    task = Task(id="a/b", capability=capability, shape="questions", cases=(one,))
+    first, second = one.requests
+    found = []
+    for answers in product(first.choices, second.choices):
+        replies = {r: Prediction(request=r, answer=a) for r, a in zip(one.requests, answers, strict=True)}
+        found.append(points(columns("questions", judge(Batch(task=task, positions=(0,)), replies))))
+    return {name: sum(values[name] for values in found) / len(found) for name in found[0]}
+
+
+@pytest.mark.parametrize("capability", ["invariance", "directional"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [(YES_NO, "yes"), (YES_NO, "no")],
+        [(THREE, "cup"), (THREE[::-1], "cup")],
+        [(THREE, "cup"), (YES_NO, "yes")],
+        [(("Cup", "plate"), "cup"), (THREE, "bowl")],
+    ],
+)
+def test_chance_is_the_mean_over_all_combinations_of_choices(capability, asked):
+    one = case("a", *asked)
+    expected = reached(capability, one)
+    found = chance("questions", capability, [one])
+    assert found == pytest.approx({name: expected[name] for name in found})
+    assert set(found) == {"acc", "cons", "c_acc", "acc_original", "acc_perturbed"}
+
+
+def test_chance_is_that_of_the_tasks_own_cases():
+    cases = [case("a", (YES_NO, "yes"), (YES_NO, "yes")), case("b", (THREE, "cup"), (THREE, "cup"))]
+    found = chance("questions", "invariance", cases)
+    assert found["acc"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert found["c_acc"] == pytest.approx((1 / 4 + 1 / 9) / 2)
+    assert found["cons"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+
+
+def test_a_question_without_choices_has_no_chance_level():
+    cases = [case("a", (YES_NO, "yes"), (YES_NO, "yes")), case("b", ((), "cup"), ((), "cup"))]
+    assert chance("questions", "invariance", cases) == {}
+    assert chance("questions", "invariance", []) == {}
+
+
+@pytest.mark.parametrize("shape", [shape for shape in NAMES if shape != "questions"])
+def test_the_chance_level_of_scores_does_not_depend_on_the_cases(shape):
+    assert chance(shape, "foil", []) == dict(CHANCE[shape])

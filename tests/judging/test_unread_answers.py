@@ -1,0 +1,74 @@
+import pytest
+
+from vlgate.judging.verdicts import judge, unread
+from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+
+IMAGE = LazyImage(key="a.jpg", load=lambda: pytest.fail("a judge decoded an image"))
+
+
+def judged(answers, truths=("red", "red"), choices=("red", "blue"), capability="invariance"):
+    asks = tuple(Ask(image=IMAGE, question=text, choices=choices) for text in ("First?", "Second?"))
+    case = Case(id="1", requests=asks, truths=truths)
+    task = Task(id="x/y", capability=capability, shape="questions", cases=(case,))
+    replies = {ask: Prediction(request=ask, answer=answer) for ask, answer in zip(asks, answers, strict=True)}
+    [verdict] = judge(Batch(task=task, positions=(0,)), replies)
+    return verdict
+
+
+@pytest.mark.parametrize("reply", ["green", "red or blue", "I cannot tell.", "it might be red", ""])
+def test_an_answer_that_names_no_choice_or_several_is_wrong_and_counted_as_unread(reply):
+    verdict = judged((reply, "red"))
+    assert verdict.state == "judged"
+    assert not verdict.right
+    assert verdict.facts == {
+        "acc": 0.5,
+        "cons": 0.0,
+        "c_acc": 0.0,
+        "acc_original": 0.0,
+        "acc_perturbed": 1.0,
+        "read": 0.5,
+    }
+    assert [prediction.answer for prediction in unread(verdict)] == [reply]
+    assert f"{reply!r} names none of 'red', 'blue', or several" in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("answers", "same"),
+    [
+        (("holding", "holding"), True),
+        (("holding", ' "Holding". '), True),
+        (("holding", "wearing"), False),
+        (("holding", "red"), False),
+        (("red or blue", "red or blue"), True),
+    ],
+)
+def test_unread_answers_are_consistent_by_their_normal_texts(answers, same):
+    assert judged(answers).facts["cons"] == same
+    assert judged(answers, truths=("red", "blue"), capability="directional").facts["cons"] == (not same)
+    assert judged(answers).facts["read"] == (0.5 if "red" in answers else 0.0)
+
+
+def test_an_unread_text_is_wrong_even_if_it_is_the_text_of_the_right_answer():
+    verdict = judged(("green", "green"), truths=("green", "green"))
+    assert (verdict.right, verdict.facts["acc"], verdict.facts["cons"]) == (False, 0.0, 1.0)
+
+
+def test_an_answer_that_only_one_of_the_two_questions_offers_is_consistent_with_itself():
+    asks = tuple(Ask(image=IMAGE, question="?", choices=choices) for choices in (("red", "blue"), ("big", "small")))
+    case = Case(id="1", requests=asks, truths=("red", "big"))
+    task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
+    [verdict] = judge(Batch(task=task, positions=(0,)), {ask: Prediction(request=ask, answer="Red.") for ask in asks})
+    assert (verdict.facts["acc"], verdict.facts["cons"], verdict.facts["read"]) == (0.5, 1.0, 0.5)
+
+
+def test_an_answer_without_choices_is_always_read():
+    assert judged(("anything", "red"), choices=()).facts["read"] == 1.0
+
+
+def test_a_tie_between_choices_is_wrong_and_consistent_with_nothing_but_is_not_unread_text():
+    for answers in ((None, None), (None, "holding"), (None, "red")):
+        for capability in ("invariance", "directional"):
+            verdict = judged(answers, capability=capability)
+            assert verdict.facts["cons"] == 0.0
+            assert verdict.facts["read"] == (0.5 if "holding" in answers else 1.0)
+            assert [reply.answer for reply in unread(verdict)] == [text for text in answers if text == "holding"]

@@ -1,0 +1,195 @@
+"""Intervals of cases that share images: against slow references, and by how often they hold the truth."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from scipy.stats import t as student
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.coverage import Setting, coverage
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.stats import area, proportion, smaller, wilson
+from vlgate.metrics.student import two_sided
+from vlgate.sources.benchmarks import scenes
+from vlgate.sources.reading.options import ReadOptions
+
+few_scores = st.integers(-2, 2).map(float)  # many ties
+images = st.integers(0, 5)
+
+
+def ends(metric):
+    return metric.low, metric.value, metric.high
+
+
+def slow_area(positive, negative, names):
+    """The area and its variance as Obuchowski (1997) prints them, sums over all pairs of texts; O(n^2)."""
+    n = len(positive)
+    wins = np.array([[1.0 if p > q else 0.5 if p == q else 0.0 for q in negative] for p in positive])
+    value = wins.mean()
+    groups = [[row for row in range(n) if names[row] == name] for name in sorted(set(names))]
+    true = [sum(wins[row].mean() - value for row in rows) for rows in groups]
+    false = [sum(wins[:, row].mean() - value for row in rows) for rows in groups]
+    factor = len(groups) / (len(groups) - 1)
+    s10, s01 = (factor / n * sum(part**2 for part in parts) for parts in (true, false))
+    s11 = factor * sum(a * b for a, b in zip(true, false, strict=True))
+    return value, s10 / n + s01 / n + 2 * s11 / n**2
+
+
+@given(st.floats(0.5, 0.9999), st.integers(1, 5000))
+def test_the_quantile_of_student_is_that_of_scipy(confidence, freedom):
+    assert two_sided(confidence, freedom) == pytest.approx(student.ppf(0.5 + confidence / 2, freedom), rel=1e-7)
+
+
+@pytest.mark.parametrize(("confidence", "freedom"), [(0.95, 0), (0.0, 3), (1.0, 3)])
+def test_a_quantile_without_freedom_or_of_no_probability_raises(confidence, freedom):
+    with pytest.raises(ValueError, match=rf"confidence={confidence!r}, freedom={freedom!r}"):
+        two_sided(confidence, freedom)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=60), st.floats(0.5, 0.9999))
+def test_cases_with_an_image_each_keep_the_interval_of_independent_cases(values, confidence):
+    own = clusters([f"{row}.jpg" for row in range(len(values))])
+    metric = proportion(np.array(values), own, confidence)
+    assert metric == proportion(np.array(values), confidence=confidence)
+    assert metric.deff == 1.0
+
+
+@given(st.lists(st.tuples(st.booleans(), images), min_size=2, max_size=80))
+def test_the_design_effect_lies_between_1_and_that_of_cases_that_are_all_alike(cases):
+    values, names = np.array([float(right) for right, _ in cases]), [str(image) for _, image in cases]
+    groups = clusters(names)
+    metric = proportion(values, groups)
+    assert metric.deff >= 1.0
+    assert 0.0 <= metric.low <= metric.value <= metric.high <= 1.0
+    free = proportion(values)
+    assert metric.low <= free.low + 1e-12
+    assert metric.high >= free.high - 1e-12
+
+
+def test_the_design_effect_of_many_images_is_the_ratio_of_the_two_variances():
+    random = np.random.default_rng(3)
+    sizes = random.integers(1, 8, 400)
+    names = np.repeat(np.arange(400), sizes).astype(str)
+    right = (random.random(len(names)) < np.repeat(random.beta(2, 1, 400), sizes)).astype(float)
+    value, sums = right.mean(), np.array([right[names == str(image)].sum() for image in range(400)])
+    clustered = 400 / 399 * ((sums - sizes * value) ** 2).sum() / len(right) ** 2
+    metric = proportion(right, clusters(names))
+    assert metric.deff == pytest.approx(clustered / (value * (1 - value) / len(right)), rel=1e-3)
+    effective = len(right) / metric.deff * (student.ppf(0.975, 10**6) / student.ppf(0.975, 399)) ** 2
+    assert ends(metric)[::2] == pytest.approx(wilson(value, effective), abs=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_images_that_are_all_right_or_all_wrong_count_once_each(value):
+    metric = proportion(np.full(60, value), clusters([str(row // 3) for row in range(60)]))
+    assert metric.deff == 3.0
+    few = student.ppf(0.975, 19) / student.ppf(0.975, 10**9)
+    assert ends(metric)[::2] == pytest.approx(wilson(value, 20 / few**2), abs=1e-6)
+
+
+shared = st.lists(st.tuples(few_scores, few_scores, images), min_size=3, max_size=40)
+
+
+@given(shared.filter(lambda cases: len({image for *_, image in cases}) > 1))
+def test_the_area_is_that_of_scikit_learn(cases):
+    positive, negative, names = (np.array(column) for column in zip(*cases, strict=True))
+    metric = area(positive, negative, clusters(names.astype(str)))
+    value, _ = slow_area(positive, negative, list(names))
+    labels = [1] * len(positive) + [0] * len(negative)
+    assert metric.value == pytest.approx(value, abs=1e-12)
+    assert metric.value == pytest.approx(roc_auc_score(labels, np.concatenate([positive, negative])), abs=1e-12)
+    assert 0.0 <= metric.low <= metric.value <= metric.high <= 1.0
+
+
+def test_the_interval_of_an_area_over_many_images_is_obuchowskis_in_logits():
+    random = np.random.default_rng(5)
+    names = np.repeat(np.arange(60), 4).astype(str)
+    positive, negative = (random.normal(size=60).repeat(4) + random.normal(size=240) for _ in range(2))
+    positive += 1.5
+    metric = area(positive, negative, clusters(names))
+    value, variance = slow_area(positive, negative, list(names))
+    half = student.ppf(0.975, 59) * math.sqrt(variance) / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    assert [metric.low, metric.high] == pytest.approx(expected, abs=2e-3)
+    assert metric.deff > 1.5
+
+
+def test_an_area_of_pairs_with_an_image_each_has_the_interval_of_delong():
+    random = np.random.default_rng(7)
+    positive, negative = random.normal(size=80) + 1, random.normal(size=80)
+    metric = area(positive, negative, clusters([str(row) for row in range(80)]))
+    value, variance = slow_area(positive, negative, list(range(80)))
+    half = 1.959963985 * math.sqrt(variance) / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    assert [metric.low, metric.high] == pytest.approx(expected, abs=1e-9)
+    assert metric.deff == 1.0
+
+
+@pytest.mark.parametrize(("gap", "value"), [(9.0, 1.0), (-9.0, 0.0), (0.0, 0.5)])
+def test_scores_without_any_spread_are_not_certain(gap, value):
+    metric = area(np.full(30, gap), np.zeros(30))
+    assert ends(metric)[::2] == wilson(value, 30)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), images), min_size=1, max_size=40))
+def test_the_smaller_of_two_means_has_the_interval_of_that_mean(cases):
+    first, second = (np.array([float(case[place]) for case in cases]) for place in (0, 1))
+    groups = clusters([str(case[2]) for case in cases])
+    found, both = smaller(first, second, groups), [proportion(values, groups) for values in (first, second)]
+    assert found in both
+    assert found.value == min(one.value for one in both)
+    assert smaller(second, first, groups) == found
+
+
+@given(st.lists(st.tuples(few_scores, few_scores, images), min_size=2, max_size=60), st.randoms())
+@settings(max_examples=50)
+def test_the_order_of_the_cases_changes_no_digit_of_an_interval(cases, random):
+    found = []
+    for order in (cases, random.sample(cases, len(cases))):
+        first, second = (np.array([case[place] for case in order]) for place in (0, 1))
+        groups = clusters([str(case[2]) for case in order])
+        found.append((area(first, second, groups), proportion((first > second).astype(float), groups)))
+    assert found[0] == found[1]
+
+
+GRID = [
+    Setting(statistic="mean", cases=n, truth=p, per_image=m, correlation=rho)
+    for n, m in ((100, 1), (1000, 1), (100, 2), (600, 5), (1200, 12))
+    for rho in ((0.0, 0.1, 0.5) if m > 1 else (0.0,))
+    for p in (0.05, 0.5, 0.9)
+]
+GRID += [
+    Setting(statistic=name, cases=n, truth=p, per_image=m, correlation=rho)
+    for name, truths in (("auroc", (0.6, 0.9)), ("min_pc_pf", (0.7,)))
+    for n, m in ((100, 1), (120, 2), (300, 5))
+    for rho in ((0.1, 0.5) if m > 1 else (0.0,))
+    for p in truths
+]
+
+
+@pytest.mark.parametrize("setting", GRID, ids=str)
+def test_a_95_percent_interval_holds_the_truth_93_to_98_times_in_100(setting):
+    # 400 runs know a coverage of 0.95 to 0.011; the seeds are fixed.
+    assert 0.93 - 0.01 <= coverage(setting, runs=400) <= 0.98 + 0.01
+
+
+def test_wilsons_interval_at_a_whole_number_of_cases_is_unchanged():
+    expected = binomtest(338, 505).proportion_ci(method="wilson")
+    assert wilson(338 / 505, 505) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_the_shipped_foil_tasks_keep_the_intervals_of_independent_cases():
+    foils = ReadOptions(folders=(), seed=0, wanted=lambda name: scenes.SHAPES[name] == "pair")
+    tasks = list(scenes.read(foils))
+    assert tasks
+    for task in tasks:
+        names = [case.requests[0].image.key for case in task.cases]
+        right = np.array([float(number % 3 > 0) for number in range(len(names))])
+        metric = proportion(right, clusters(names))
+        assert (metric.low, metric.high, metric.deff) == (*wilson(metric.value, len(names)), 1.0)

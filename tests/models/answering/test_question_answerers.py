@@ -1,0 +1,415 @@
+import importlib
+import json
+import random
+
+import cross_checkpoints
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from held_network import network
+from huggingface_hub import constants
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ImageError, ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.models import load
+from vlgate.models.answering import blip_vqa
+from vlgate.types import TIED, Answerer, Ask, LazyImage
+
+CLASSES = {"vilt_vqa": "ViltForQuestionAnswering", "blip_vqa": "BlipForQuestionAnswering"}
+QUESTIONS = ["what color is it ?", "is it on the left of the big tree , and red ?", "is it red ?"]
+CHOICES = [("red", "blue"), ("yes", "no"), ("no", "yes"), ("on the left", "square", "two"), ()]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module", params=list(CLASSES))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(name, tmp_path_factory):
+    return cross_checkpoints.save(name, tmp_path_factory.mktemp(name))
+
+
+def of(name, weights, folder=None, **options):
+    return importlib.import_module(f"vlgate.models.answering.{name}").build(
+        weights=str(weights), folder=folder, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def model(name, folder):
+    return of(name, folder, folder)
+
+
+def drawn(number):
+    shape = ((40, 60, 3), (70, 50, 3), (33, 33, 3), (64, 90, 3))[number % 4]
+    return Image.fromarray(np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8))
+
+
+def asks(count=4):
+    images = [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+    return [
+        Ask(image=image, question=question, choices=choices)
+        for image in images
+        for question, choices in zip([*QUESTIONS, QUESTIONS[0], QUESTIONS[1]], CHOICES, strict=True)
+    ]
+
+
+def by_label(whole, processor, ask):
+    """ViLT: the best label among the choices, by the logits of transformers."""
+    inputs = processor(ask.image.load(), [ask.question], return_tensors="pt")
+    row = whole(**inputs).logits[0]
+    labels = {label: row[place].item() for place, label in enumerate(cross_checkpoints.LABELS)}
+    named = {choice: labels["2" if choice == "two" else choice] for choice in ask.choices or cross_checkpoints.LABELS}
+    return max(named, key=named.get)
+
+
+def begun(inputs):
+    """Begin a question with [ENC], as BLIP's authors do."""
+    inputs["input_ids"][:, 0] = cross_checkpoints.ENC
+    return inputs
+
+
+def by_writing(whole, processor, ask):
+    """BLIP: the choice with the smallest loss of transformers, or the text that its ``generate`` returns."""
+    inputs = begun(processor(images=ask.image.load(), text=[ask.question], return_tensors="pt"))
+    if not ask.choices:
+        length = cross_checkpoints.PLACES - 1
+        written = whole.generate(**inputs, max_new_tokens=length, do_sample=False, num_beams=1)[0]
+        return processor.decode(written[1:], skip_special_tokens=True)
+    summed = {}
+    for choice in ask.choices:
+        answer = processor(text=[choice], return_tensors="pt").input_ids
+        answer[:, 0] = cross_checkpoints.DEC
+        # The loss is the mean over the tokens; the authors rank by the sum.
+        summed[choice] = -whole(**inputs, labels=answer).loss.item() * (answer.shape[1] - 1)
+    return max(summed, key=summed.get)
+
+
+BY_HAND = {"vilt_vqa": by_label, "blip_vqa": by_writing}
+
+
+def test_it_answers_as_the_library_asked_one_by_one(name, folder, model):
+    whole = getattr(hf, CLASSES[name]).from_pretrained(folder).eval()
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    with torch.no_grad():
+        expected = [BY_HAND[name](whole, processor, ask) for ask in asks()]
+    assert isinstance(model, Answerer)
+    assert model.answer(asks()) == expected
+    assert len(set(expected)) > 3
+    assert all(answer in ask.choices for answer, ask in zip(expected, asks(), strict=True) if ask.choices)
+    assert {weight.dtype for weight in network(model).parameters()} == {torch.float32}
+
+
+def test_batch_order_padding_and_the_order_of_choices_make_no_difference(model):
+    together = model.answer(asks())
+    assert [model.answer([ask])[0] for ask in asks()] == together
+    order = random.Random(0).sample(range(len(together)), len(together))
+    assert model.answer([asks()[place] for place in order]) == [together[place] for place in order]
+    turned = [Ask(image=ask.image, question=ask.question, choices=ask.choices[::-1]) for ask in asks()]
+    assert model.answer(turned) == together
+
+
+def test_an_open_answer_is_the_models_own(name, folder, model):
+    own = of(name, f"{folder}?mode=open", folder)
+    free = [Ask(image=ask.image, question=ask.question) for ask in asks()]
+    assert own.answer(asks()) == own.answer(free) == model.answer(free)
+    assert own.answer(asks()) != model.answer(asks())
+    assert own.fingerprint != model.fingerprint
+
+
+def test_half_precision(name, folder):
+    half = of(name, folder, folder, dtype="bfloat16")
+    assert network(half).dtype == torch.bfloat16
+    predicted = ModelPredictor(model=half, name=name, caller=Caller(name=name, size=64)).predict(asks())
+    assert sum(reply.answer in ask.choices for ask, reply in predicted.items() if ask.choices) >= 14
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_gpu_says_what_the_cpu_says(name, folder, model):
+    held = [ask for ask in asks() if ask.choices]
+    assert of(name, folder, folder, device="cuda").answer(held) == model.answer(held)
+
+
+def test_questions_that_lose_their_end_are_counted(name, folder):
+    model = of(name, folder, folder)
+    long = [Ask(image=ask.image, question="red " * 20, choices=("yes", "no")) for ask in asks(1)[:1]]
+    model.answer(asks())
+    assert len(model.cut_texts) == 0
+    model.answer([*asks(), *long])
+    assert len(model.cut_texts) == 1
+    error = ImageError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    with pytest.raises(ImageError) as caught:
+        model.answer([*long, Ask(image=LazyImage(key="bad", load=fail), question="red ?", choices=("yes", "no"))])
+    assert caught.value is error
+    assert len(model.cut_texts) == 1
+
+
+def test_a_choice_that_the_vocabulary_lacks_is_reported_and_counted(tmp_path):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", tmp_path, tmp_path)
+    decoded = []
+    image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
+    known = Ask(image=image, question=QUESTIONS[0], choices=("red", "blue"))
+    strange = Ask(image=image, question=QUESTIONS[0], choices=("red", "puce"))
+    assert model.note == ""
+    with pytest.raises(NoReplyError, match="'puce'") as caught:
+        model.answer([known, strange])
+    assert caught.value.positions == {1}
+    assert decoded == []  # nothing is computed for a batch that will be asked again
+    predicted = ModelPredictor(model=model, name="m", caller=Caller(name="m", size=8)).predict([known, strange])
+    assert predicted[known].answer in ("red", "blue")
+    assert "puce" in predicted[strange].problem
+    assert model.note.startswith("1 choices")
+    assert "7 answers ('puce')" in model.note
+    own = of("vilt_vqa", f"{tmp_path}?mode=open", tmp_path)
+    assert own.answer([strange]) == own.answer([known])
+    assert own.note == ""
+
+
+def test_an_exact_tie_is_not_an_answer_and_leaves_the_other_questions_alone(tmp_path):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", tmp_path, tmp_path)
+    with torch.no_grad():
+        network(model).classifier[-1].weight.zero_()
+        network(model).classifier[-1].bias.copy_(torch.tensor([1.0, 1, 2, 3, 0, 0, 0]))
+    decoded = []
+    image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
+    asked = [Ask(image=image, question=QUESTIONS[0], choices=some) for some in (("red", "blue"), ("yes", "no"))]
+    predicted = ModelPredictor(model=model, name="m", caller=Caller(name="m", size=8)).predict(asked)
+    assert [(reply.answer, reply.problem) for reply in predicted.values()] == [("blue", None), (None, None)]
+    assert len(decoded) == 1
+    assert model.answer(asked) == ["blue", TIED]
+
+
+@pytest.mark.parametrize(("best", "reply"), [("2", TIED), ("red", "red")])
+def test_choices_that_are_one_label_tie(tmp_path, best, reply):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", tmp_path, tmp_path)
+    with torch.no_grad():
+        network(model).classifier[-1].weight.zero_()
+        network(model).classifier[-1].bias.copy_(
+            torch.tensor([float(best == label) for label in cross_checkpoints.LABELS])
+        )
+    ask = Ask(image=asks(1)[0].image, question=QUESTIONS[0], choices=("two", "2", "red"))
+    assert model.answer([ask]) == [reply]
+
+
+def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, monkeypatch):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    seen, best = [], blip_vqa.best
+    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
+    rows = []
+    network(model).text_decoder.register_forward_pre_hook(
+        lambda _, __, given: rows.append(len(given["input_ids"])), with_kwargs=True
+    )
+    [answer] = model.answer([alike])
+    [[scores]] = seen
+    assert scores[0] == scores[2] != scores[1]
+    assert answer == ("blue" if scores[1] > scores[0] else TIED)
+    assert rows == [2]
+
+
+@pytest.mark.parametrize("mode", ["restricted", "open"])
+def test_scores_that_are_not_finite_are_an_error(mode, tmp_path):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    model = of("vilt_vqa", f"{tmp_path}?mode={mode}", tmp_path)
+    with torch.no_grad():
+        network(model).classifier[-1].bias.fill_(float("nan"))
+    with pytest.raises(ModelReplyError, match="not finite"):
+        model.answer(asks(1)[:1])
+
+
+def test_likelihoods_that_are_not_finite_are_an_error(tmp_path):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    with torch.no_grad():
+        network(model).text_decoder.cls.predictions.bias.fill_(float("nan"))
+    with pytest.raises(ModelReplyError, match="not finite"):
+        model.answer(asks(1)[:1])
+
+
+def trained(name, folder):
+    """Fine-tune a checkpoint, with the loss of transformers, on the colours of two squares, and save it."""
+    model, processor = cross_checkpoints.MADE[name]()
+    whole = cross_checkpoints.wider(model, 3)
+    squares = {"red": Image.new("RGB", (64, 48), (220, 20, 20)), "blue": Image.new("RGB", (64, 48), (20, 20, 220))}
+    rows = [(QUESTIONS[0], "red", "red"), (QUESTIONS[0], "blue", "blue"), (QUESTIONS[2], "red", "yes"),
+            (QUESTIONS[2], "blue", "no")]  # fmt: skip
+    questions, colours, answers = zip(*rows, strict=True)
+    inputs = processor(
+        images=[squares[key] for key in colours], text=list(questions), return_tensors="pt", padding=True
+    )
+    if name == "vilt_vqa":
+        labels = torch.stack([torch.eye(7)[cross_checkpoints.LABELS.index(answer)] for answer in answers])
+    else:
+        labels = processor(text=list(answers), return_tensors="pt", padding=True).input_ids
+        labels[:, 0] = cross_checkpoints.DEC
+        inputs = begun(inputs)
+    steps = torch.optim.Adam(whole.parameters(), lr=5e-3)
+    for _ in range(120):
+        found = whole(**inputs, labels=labels).loss
+        if found < 0.03:
+            break
+        steps.zero_grad()
+        found.backward()
+        steps.step()
+    whole.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    images = {key: LazyImage(key=key, load=lambda image=image: image) for key, image in squares.items()}
+    return [(images[colour], question, answer) for question, colour, answer in rows]
+
+
+def test_trained_answers_are_given(name, tmp_path):
+    rows = trained(name, tmp_path)
+    answers = [answer for _, _, answer in rows]
+    for weights, pairs in ((tmp_path, True), (f"{tmp_path}?mode=open", False)):
+        model = of(name, weights, tmp_path)
+        held = [("yes", "no") if answer in ("yes", "no") else ("blue", "red") for answer in answers]
+        asked = [
+            Ask(image=image, question=question, choices=choices if pairs else ())
+            for (image, question, _), choices in zip(rows, held, strict=True)
+        ]
+        assert model.answer(asked) == answers
+
+
+def refused(name, weights, folder, *, by_check=False):
+    """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
+    module = importlib.import_module(f"vlgate.models.answering.{name}")
+    found = []
+    for ask in (module.check, module.build) if by_check else (module.build,):
+        with pytest.raises(ModelLoadError) as caught:
+            ask(weights=str(weights), folder=folder)
+        found.append(str(caught.value))
+    assert len(set(found)) == 1
+    return found[0]
+
+
+def test_options_are_checked(name, folder, tmp_path):
+    assert "did you mean 'open'" in refused(name, f"{folder}?mode=opn", tmp_path, by_check=True)
+    assert "did you mean 'mode'" in refused(name, f"{folder}?mde=open", tmp_path, by_check=True)
+    assert "no folder" in refused(name, "./nothing?mode=open", tmp_path, by_check=True)
+
+
+def test_a_head_that_would_be_random_is_refused(name, folder, tmp_path):
+    inside = {"vilt_vqa": "classifier.3.", "blip_vqa": "text_decoder.bert.encoder.layer.0."}[name]
+    weights = load_file(folder / "model.safetensors")
+    less = {key: value for key, value in weights.items() if not key.startswith(inside)}
+    assert len(less) < len(weights)
+    for file in folder.glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    message = refused(name, tmp_path, tmp_path)
+    assert "lacks" in message
+    assert inside in message
+
+
+def test_parts_that_do_not_fit_together_are_refused(name, tmp_path):
+    cross_checkpoints.save(name, tmp_path)
+    part = tmp_path / "processor_config.json"
+    settings = json.loads(part.read_text())
+    settings["image_processor"]["image_mean"] = [0.5, 0.5]
+    part.write_text(json.dumps(settings))
+    assert f"{tmp_path} cannot answer a question" in refused(name, tmp_path, tmp_path)
+
+
+def test_a_checkpoint_for_retrieval_answers_no_questions(name, tmp_path):
+    cross_checkpoints.save(name.removesuffix("_vqa"), tmp_path)
+    message = refused(name, tmp_path, tmp_path)
+    assert "lacks" in message or "answers=FILE" in message
+
+
+def test_a_vocabulary_without_names_is_refused(tmp_path):
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["id2label"] = {str(place): f"LABEL_{place}" for place in range(7)}
+    config["label2id"] = {f"LABEL_{place}": place for place in range(7)}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    message = refused("vilt_vqa", tmp_path, tmp_path)
+    assert all(words in message for words in ("7 answers", "answers=FILE"))
+    (tmp_path / "labels.txt").write_text("\n".join(cross_checkpoints.LABELS[::-1]))
+    named = of("vilt_vqa", f"{tmp_path}?answers=labels.txt", tmp_path)
+    cross_checkpoints.save("vilt_vqa", tmp_path)
+    free = [Ask(image=ask.image, question=ask.question) for ask in asks(2)]
+    places = [cross_checkpoints.LABELS.index(label) for label in of("vilt_vqa", tmp_path, tmp_path).answer(free)]
+    assert named.answer(free) == [cross_checkpoints.LABELS[::-1][place] for place in places]
+    assert "none.txt" in refused("vilt_vqa", f"{tmp_path}?answers=none.txt", tmp_path, by_check=True)
+    (tmp_path / "torn.json").write_text("[")
+    assert "torn.json cannot be read" in refused("vilt_vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
+
+
+def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, monkeypatch):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    options = ("", "?first=enc", "?mode=restricted&first=cls")
+    default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
+    seen, starts, best = [], [], blip_vqa.best
+    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    for model in (default, own, plain):
+        network(model).text_encoder.register_forward_pre_hook(
+            lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
+        )
+        model.answer(asks(1)[:2])
+    assert starts == [[cross_checkpoints.ENC] * 2] * 2 + [[2] * 2]
+    assert np.allclose(seen[0], seen[1])
+    assert not np.allclose(seen[0], seen[2], atol=1e-3)
+    assert default.fingerprint == own.fingerprint != plain.fingerprint
+    assert default.note == ""
+    assert "?first=enc" in plain.note
+
+
+def test_it_is_loaded_by_its_full_name(name, folder, tmp_path, model):
+    found = load(f"vlgate.models.answering.{name}:build:{folder}?mode=restricted", folder=tmp_path, device="cpu")
+    assert found.model.answer(asks()) == model.answer(asks())
+
+
+def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
+    """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    seen, best = [], blip_vqa.best
+    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    model.answer(asks())
+    together = seen.pop()
+    for ask in asks():
+        model.answer([ask])
+    assert len({len(ask.question.split()) for ask in asks()}) == 3
+    for one, beside in zip(seen, together, strict=True):
+        assert one[0] == pytest.approx(beside, abs=1e-4)
+    own = of("blip_vqa", f"{tmp_path}?mode=open", tmp_path)
+    widths, decoder = [], network(own).text_decoder
+    generate = decoder.generate
+
+    def watched(**given):
+        widths.append(given["encoder_hidden_states"].shape[1])
+        return generate(**given)
+
+    monkeypatch.setattr(decoder, "generate", watched)
+    own.answer(asks())
+    tokens = hf.AutoProcessor.from_pretrained(tmp_path).tokenizer([ask.question for ask in asks()])["input_ids"]
+    assert widths == sorted({len(ids) for ids in tokens})
+
+
+def test_a_tie_belongs_to_the_question_that_has_it(tmp_path):
+    cross_checkpoints.save("blip_vqa", tmp_path)
+    model = of("blip_vqa", tmp_path, tmp_path)
+    free, red, yes, *_ = asks()[4], *asks()
+    tied = Ask(image=red.image, question=red.question, choices=("Red", "red"))
+    assert model.answer([free, red, tied, yes]) == [
+        *(model.answer([ask])[0] for ask in (free, red)), TIED, *model.answer([yes]),
+    ]  # fmt: skip

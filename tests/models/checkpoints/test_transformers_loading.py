@@ -1,0 +1,347 @@
+import json
+import shutil
+
+import pytest
+import torch
+import transformers
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import identity, pretrained, read_config, split_options
+from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A tiny BERT with a head of two classes, as ``save_pretrained`` writes it."""
+    folder = tmp_path_factory.mktemp("hub") / "bert"
+    config = transformers.BertConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, vocab_size=20, num_labels=2
+    )
+    with torch.random.fork_rng(devices=[]):
+        transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    words = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cat"])}
+    transformers.BertTokenizer(vocab=words).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def saved(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "bert")
+
+
+def whole(folder, **options):
+    options = {"device": "cpu", "dtype": "float32", **options}
+    source = pretrained(str(folder), folder)
+    return load_model(transformers.BertForSequenceClassification, source, **options)
+
+
+def refused(folder, cls=transformers.BertForSequenceClassification, **options):
+    with pytest.raises(ModelLoadError) as caught:
+        load_model(cls, pretrained(str(folder), folder), device="cpu", dtype="float32", **options)
+    return str(caught.value)
+
+
+def test_options_follow_a_question_mark():
+    assert split_options("org/name", ("mode",)) == ("org/name", {})
+    assert split_options("?mode=a%20b+c=d", ("mode",)) == ("", {"mode": "a%20b+c=d"})
+
+
+@pytest.mark.parametrize(
+    ("weights", "named"),
+    [
+        ("x?regoins=f", "did you mean 'regions'?"),
+        ("x?regions", "regions=VALUE"),
+        ("x?regions=", "regions=VALUE"),
+        ("x?regions=a&regions=b", "regions=VALUE"),
+        ("x?", "unknown option ''"),
+    ],
+)
+def test_options_that_cannot_be_read(weights, named):
+    with pytest.raises(ModelLoadError, match=r"^weights='x\?") as caught:
+        split_options(weights, ("regions", "mode"))
+    assert named in str(caught.value)
+
+
+def test_a_folder_or_a_repository(tmp_path, saved):
+    for written in ("bert", "./bert", str(saved)):
+        source = pretrained(written, tmp_path, default="org/name")
+        assert (source.asked, source.local, source.revision) == (written, True, None)
+        assert read_config(source)["model_type"] == "bert"
+    assert pretrained("", tmp_path, default="org/name").location == "org/name"
+    named = pretrained("org/na-me.1@refs/pr/3", tmp_path)
+    assert (named.location, named.revision, named.local) == ("org/na-me.1", "refs/pr/3", False)
+    assert pretrained("gpt2", tmp_path).location == "gpt2"
+
+
+@pytest.mark.parametrize("written", ["./brt", "~/no such folder", "a/b/c", "bert/", "has space", "/nowhere/at/all"])
+def test_neither_folder_nor_repository(tmp_path, saved, written):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    if written == "bert/":
+        shutil.rmtree(saved)
+    with pytest.raises(ModelLoadError, match="there is no folder") as caught:
+        pretrained(written, tmp_path)
+    assert "expected a hub repository ORG/NAME" in str(caught.value)
+    assert ("did you mean 'bert'" in str(caught.value)) == (written == "./brt")
+
+
+@pytest.mark.usefixtures("saved")
+def test_nothing_named_and_a_file(tmp_path):
+    with pytest.raises(ModelLoadError, match="no weights"):
+        pretrained("", tmp_path)
+    with pytest.raises(ModelLoadError, match=r"'bert/model\.safetensors' is a file"):
+        pretrained("bert/model.safetensors", tmp_path)
+
+
+def test_a_saved_model_is_loaded_unchanged(saved):
+    model = whole(saved)
+    assert not model.training
+    assert model.dtype == torch.float32
+    written = load_file(saved / "model.safetensors")
+    assert all(torch.equal(model.state_dict()[name], weight) for name, weight in written.items())
+    assert whole(saved, dtype="bfloat16").dtype == torch.bfloat16
+    tokenizer = load_processor(transformers.AutoTokenizer, pretrained(str(saved), saved))
+    assert tokenizer("cat")["input_ids"] == [2, 5, 3]
+
+
+def test_a_model_saved_in_half_precision_is_read_as_asked(saved):
+    whole(saved, dtype="bfloat16").save_pretrained(saved)
+    assert whole(saved).dtype == torch.float32
+
+
+def test_missing_weights_are_not_initialised_at_random(saved):
+    assert "weights of BertForMaskedLM (cls.predictions." in refused(saved, transformers.BertForMaskedLM)
+    weights = load_file(saved / "model.safetensors")
+    save_file(
+        {name: weight for name, weight in weights.items() if "classifier" not in name}, saved / "model.safetensors"
+    )
+    message = refused(saved)
+    for words in ("lacks 2 weights", "classifier.bias: missing", "BertForSequenceClassification"):
+        assert words in message
+    assert "lacks 1 weight" in refused(saved, may_miss=("classifier.bias",))
+    assert "lacks 1 weight" in refused(saved, may_miss=(r".*\.weight", "bias"))
+    whole(saved, may_miss=(r"classifier\..*",))
+
+
+def test_weights_of_another_size(saved):
+    config = read_config(pretrained(str(saved), saved))
+    (saved / "config.json").write_text(json.dumps(config | {"id2label": {"0": "a", "1": "b", "2": "c"}}))
+    message = refused(saved)
+    assert "classifier.weight: of shape (2, 16) instead of (3, 16)" in message
+
+
+def test_another_architecture(saved):
+    message = refused(saved, transformers.ViltForQuestionAnswering)
+    assert "model_type 'bert'; ViltForQuestionAnswering needs 'vilt'" in message
+
+
+def test_a_pickle_is_read_as_tensors_only(saved):
+    class Evil:
+        def __reduce__(self):
+            return exec, ("raise SystemExit('code in a pickle was run')",)
+
+    weights = load_file(saved / "model.safetensors")
+    (saved / "model.safetensors").unlink()
+    torch.save(weights, saved / "pytorch_model.bin")
+    assert torch.equal(whole(saved).classifier.bias, weights["classifier.bias"])
+    torch.save({"classifier.bias": Evil()}, saved / "pytorch_model.bin")
+    assert "more than tensors" in refused(saved)
+    save_file(weights, saved / "model.safetensors", metadata={"format": "pt"})
+    whole(saved)  # the pickle is not read if there are safetensors
+
+
+def test_code_of_a_repository_is_not_run(saved):
+    config = read_config(pretrained(str(saved), saved))
+    config |= {"model_type": "own", "auto_map": {"AutoModel": "own.Own", "AutoConfig": "own.Config"}}
+    (saved / "config.json").write_text(json.dumps(config))
+    (saved / "own.py").write_text("raise SystemExit('code of a repository was run')")
+    message = refused(saved, transformers.AutoModel)
+    assert "trust_remote_code" in message or "custom code" in message
+
+
+def test_damaged_and_missing_files(saved):
+    (saved / "model.safetensors").write_bytes(b"\x00" * 100)
+    assert "SafetensorError" in refused(saved)
+    (saved / "model.safetensors").unlink()
+    message = refused(saved)
+    assert "config.json, tokenizer" in message
+    assert "expected one of model.safetensors, model.safetensors.index.json, pytorch_model.bin" in message
+    (saved / "adapter_config.json").write_text("{}")
+    assert "adapter" in refused(saved)
+    (saved / ".metadata").write_bytes(b"")
+    assert "distributed checkpoint" in refused(saved)
+
+
+def test_a_truncated_pickle_is_named_wherever_it_ends(saved):
+    weights = load_file(saved / "model.safetensors")
+    (saved / "model.safetensors").unlink()
+    torch.save(weights, saved / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    whole = (saved / "pytorch_model.bin").read_bytes()
+    # The end decides whether it is an EOFError, IndexError, struct.error, UnpicklingError or RuntimeError.
+    for length in (0, 3, 14, 17, 30, 31, 32, 40, 100, 200, 201, 202, 203, 204, 400, len(whole) - 3):
+        (saved / "pytorch_model.bin").write_bytes(whole[:length])
+        message = refused(saved)
+        assert f"cannot be loaded from {saved}" in message
+        assert "\n" not in message
+
+
+def test_a_configuration_with_wrong_values_is_reported_on_one_line(saved):
+    config = read_config(pretrained(str(saved), saved))
+    for wrong in ({"hidden_size": "many"}, {"num_attention_heads": 0}):
+        (saved / "config.json").write_text(json.dumps(config | wrong))
+        message = refused(saved)
+        assert f"BertForSequenceClassification cannot be loaded from {saved}" in message
+        assert "\n" not in message
+
+
+def test_a_tokenizer_without_its_vocabulary(saved):
+    source = pretrained(str(saved), saved)
+    load_processor(transformers.AutoTokenizer, source)
+    (saved / "tokenizer.json").unlink()
+    with pytest.raises(ModelLoadError, match=r"no vocabulary: .*config.json, model.safetensors, tokenizer_conf"):
+        load_processor(transformers.AutoTokenizer, source)
+
+
+def test_no_progress_bar_is_drawn_and_the_setting_is_restored(saved, capfd):
+    logging = transformers.utils.logging
+    seen = []
+
+    def hook(bar, args, kwargs):
+        seen.append(kwargs.get("desc"))
+        return bar(*args, **kwargs)
+
+    before = logging.set_tqdm_hook(hook)
+    try:
+        whole(saved)
+        assert logging.set_tqdm_hook(hook) is hook
+        refused(saved, transformers.BertForMaskedLM)
+        assert logging.set_tqdm_hook(before) is hook
+    finally:
+        logging.set_tqdm_hook(before)
+    assert seen == []
+    assert "Loading weights" not in capfd.readouterr().err
+    assert logging.is_progress_bar_enabled()
+    transformers.BertForSequenceClassification.from_pretrained(saved)
+    assert "Loading weights" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [("{", "config.json cannot be read"), ("[]", "config.json .* list"), (None, "expected config")]
+)
+def test_a_configuration_that_cannot_be_read(saved, content, why):
+    (saved / "config.json").unlink()
+    if content is not None:
+        (saved / "config.json").write_text(content)
+    with pytest.raises(ModelLoadError, match=why):
+        read_config(pretrained(str(saved), saved))
+
+
+def test_a_missing_processor(saved):
+    with pytest.raises(ModelLoadError, match="AutoImageProcessor cannot be loaded from"):
+        load_processor(transformers.AutoImageProcessor, pretrained(str(saved), saved))
+
+
+@pytest.fixture
+def cached(saved, tmp_path):
+    """The hub's cache with one repository, whose main branch is at COMMIT."""
+    home = tmp_path / "cache" / "models--org--name"
+    (home / "refs").mkdir(parents=True)
+    (home / "refs" / "main").write_text(COMMIT)
+    shutil.copytree(saved, home / "snapshots" / COMMIT)
+    return home
+
+
+@pytest.mark.usefixtures("cached")
+def test_the_hubs_cache(tmp_path):
+    for written in ("org/name", "org/name@main", f"org/name@{COMMIT}"):
+        source = pretrained(written, tmp_path)
+        model = load_model(transformers.BertForSequenceClassification, source, device="cpu", dtype="float32")
+        assert model.config.num_labels == 2
+        assert identity(source) == f"org/name@{COMMIT}"
+
+
+def test_offline_says_what_was_looked_for_and_where(tmp_path, cached):
+    for written in ("org/name@v2", "org/other"):
+        with pytest.raises(ModelLoadError) as caught:
+            read_config(pretrained(written, tmp_path))
+        for words in (written, "config.json and model.safetensors", str(tmp_path / "cache"), "HF_HUB_OFFLINE is set"):
+            assert words in str(caught.value)
+    assert "hf download org/name --revision v2" in str(_refusal("org/name@v2", tmp_path))
+    (cached / "snapshots" / COMMIT / "model.safetensors").unlink()
+    assert "expected one of model.safetensors" in refused_by_hub(tmp_path)
+    assert "hf download org/name" in refused_by_hub(tmp_path)
+
+
+def _refusal(written, folder):
+    with pytest.raises(ModelLoadError) as caught:
+        read_config(pretrained(written, folder))
+    return caught.value
+
+
+def refused_by_hub(folder):
+    with pytest.raises(ModelLoadError) as caught:
+        load_model(
+            transformers.BertForSequenceClassification, pretrained("org/name", folder), device="cpu", dtype="float32"
+        )
+    return str(caught.value)
+
+
+def test_only_what_is_needed_is_fetched(tmp_path, cached, monkeypatch):
+    asked = []
+    snapshot = cached / "snapshots" / COMMIT
+
+    def fetch(location, *, revision, cache_dir, allow_patterns):
+        assert cache_dir == str(tmp_path / "cache")
+        asked.append((location, revision or "", *allow_patterns))
+        return str(snapshot)
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
+    assert read_config(pretrained("org/name@v1", tmp_path))["model_type"] == "bert"
+    assert [call[:2] for call in asked] == [("org/name", "v1")]
+    assert not any("bin" in pattern for pattern in asked[0])
+    read_config(pretrained("org/name@v1", tmp_path))
+    assert len(asked) == 1  # a run reads one state of the repository, and asks for it once
+    (snapshot / "model.safetensors").unlink()
+    read_config(pretrained("org/name", tmp_path))
+    assert [any("pytorch_model" in pattern for pattern in call) for call in asked] == [False, False, True]
+    assert asked[2][1] == COMMIT
+
+
+def test_a_hub_that_does_not_answer(tmp_path, monkeypatch):
+    def fetch(*_, **__):
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
+    assert "(no route)" in str(_refusal("org/name", tmp_path))
+
+
+def test_identity_is_the_content_of_what_is_read(tmp_path, saved):
+    source = pretrained("bert", tmp_path)
+    seen = [identity(source)]
+    moved = shutil.copytree(saved, tmp_path / "moved")
+    assert identity(pretrained("moved", tmp_path)) == seen[0]
+    (moved / "README.md").write_text("x")
+    (moved / "optimizer.pt").write_text("x")
+    assert identity(pretrained("moved", tmp_path)) == seen[0]
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        with (saved / name).open("ab") as stream:
+            stream.write(b" ")
+        seen.append(identity(source))
+    assert len(set(seen)) == len(seen)
+
+
+def test_a_package_that_is_missing():
+    assert str(missing_package("transformers", "hf")).endswith("pip install 'vlgate[hf]'")

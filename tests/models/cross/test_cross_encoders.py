@@ -1,0 +1,274 @@
+import json
+import random
+
+import cross_checkpoints
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from cross_checkpoints import TEXTS, drawn, images, of, pairs, refused
+from held_network import network
+from huggingface_hub import constants
+from PIL import Image
+
+from vlgate.errors import ImageError, NoReplyError
+from vlgate.inference.batching import Caller
+from vlgate.models import load
+from vlgate.models.cross.cross_encoder import Preparation
+from vlgate.types import LazyImage, Match, Matcher
+
+CLASSES = {
+    "vilt": "ViltForImageAndTextRetrieval", "blip": "BlipForImageTextRetrieval", "blip2": "Blip2ForImageTextRetrieval",
+    "bridgetower": "BridgeTowerForImageAndTextRetrieval", "flava": "FlavaForPreTraining",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module", params=list(CLASSES))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def folder(name, tmp_path_factory):
+    return cross_checkpoints.save(name, tmp_path_factory.mktemp(name))
+
+
+@pytest.fixture(scope="module")
+def model(name, folder):
+    return of(name, folder, folder)
+
+
+def logits(name, whole, inputs):
+    """The logits of transformers' own forward pass, for inputs from its own processor."""
+    if name == "blip":
+        return whole(**inputs).itm_score
+    if name == "blip2":
+        return whole(**inputs, use_image_text_matching_head=True).logits_per_image
+    if name == "flava":
+        inputs["bool_masked_pos"] = torch.zeros(len(inputs["input_ids"]), 4, dtype=torch.long)
+        return whole(**inputs, input_ids_masked=inputs["input_ids"], return_loss=False).itm_logits
+    return whole(**inputs).logits
+
+
+def in_library(name, processor, images, texts):
+    length = cross_checkpoints.PLACES + (4 if name == "blip2" else 0)  # with the 4 queries, which come before the text
+    made = processor(images=images, text=texts, return_tensors="pt", padding=True, truncation=True, max_length=length)
+    if name == "blip":  # its authors train with [ENC], although its processor begins texts with [CLS]
+        made["input_ids"][:, 0] = cross_checkpoints.ENC
+    return made
+
+
+def test_it_agrees_with_the_library_asked_pair_by_pair(name, folder, model):
+    whole = getattr(hf, CLASSES[name]).from_pretrained(folder).eval()
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    expected = []
+    with torch.no_grad():
+        for pair in pairs():
+            said = logits(name, whole, in_library(name, processor, pair.image.load(), [pair.text]))[0]
+            expected.append(said.item() if name == "vilt" else (said[1] - said[0]).item())
+    assert np.ptp(expected) > 0.1
+    assert model.match(pairs()) == pytest.approx(expected, abs=1e-5)
+
+
+def turns(one, other):
+    """The number of pairs of requests that two scores order differently."""
+    return int((np.sign(one[:, None] - one) != np.sign(other[:, None] - other)).sum()) // 2
+
+
+def test_pairs_are_ranked_by_the_librarys_raw_match_logit_on_request(name, folder, model):
+    if name == "vilt":
+        assert "one ranking score" in refused(name, f"{folder}?score=logit", folder, by_check=True)
+        return
+    raw = of(name, f"{folder}?score=logit", folder)
+    whole = getattr(hf, CLASSES[name]).from_pretrained(folder).eval()
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    with torch.no_grad():
+        said = [
+            logits(name, whole, in_library(name, processor, pair.image.load(), [pair.text]))[0, 1].item()
+            for pair in pairs()
+        ]
+    assert raw.match(pairs()) == pytest.approx(said, abs=1e-5)
+    assert turns(raw.match(pairs()), model.match(pairs())) > 0
+    assert raw.decision_threshold is None
+    assert raw.note == "ranks by the raw match logit (VALSE's script)"
+    assert raw.fingerprint != model.fingerprint == of(name, f"{folder}?score=probability", folder).fingerprint
+    assert "did you mean 'logit'" in refused(name, f"{folder}?score=logits", folder, by_check=True)
+
+
+def test_scores_are_numbers_of_a_matcher(name, model):
+    assert isinstance(model, Matcher)
+    scores = model.match(pairs())
+    assert (scores.dtype, scores.shape) == (np.float64, (16,))
+    assert model.decision_threshold == (None if name == "vilt" else 0.0)
+    assert model.note == ("" if name == "vilt" else "ranks by the match probability")
+    assert {weight.dtype for weight in network(model).parameters()} == {torch.float32}
+    assert not network(model).training
+
+
+def test_batch_order_and_padding_make_no_difference(model):
+    together = model.match(pairs())
+    assert np.concatenate([model.match([pair]) for pair in pairs()]) == pytest.approx(together, abs=1e-5)
+    order = random.Random(0).sample(range(16), 16)
+    assert model.match([pairs()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
+    beside_short = model.match([Match(image=images()[0], text=text) for text in (TEXTS[0], TEXTS[3])])
+    assert beside_short == pytest.approx(together[[0, 3]], abs=1e-5)
+
+
+def test_the_same_call_gives_the_same_scores_and_draws_nothing(model):
+    state = torch.random.get_rng_state()
+    assert np.array_equal(model.match(pairs()), model.match(pairs()))
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_an_image_is_prepared_once_per_batch(folder, model):
+    loaded = []
+    seen = [LazyImage(key=f"p{n}", load=lambda n=n: loaded.append(n) or drawn(n)) for n in (0, 1)]
+    batch = [Match(image=image, text=text) for text in TEXTS for image in seen]
+    model.match(batch)
+    assert sorted(loaded) == [0, 1]
+    prepare = Preparation(hf.AutoProcessor.from_pretrained(folder), cross_checkpoints.PLACES, network(model))
+    inputs = prepare.inputs([pair.image for pair in batch], [pair.text for pair in batch])
+    assert inputs.pixels["pixel_values"].shape[0] == 2
+    assert inputs.which.tolist() == [0, 1] * 4
+
+
+def test_texts_that_lose_their_end_are_counted(name, folder):
+    model = of(name, folder, folder)
+    special = len(hf.AutoProcessor.from_pretrained(folder).tokenizer("red")["input_ids"]) - 1
+    fits, long = " ".join(["red"] * (16 - special)), " ".join(["red"] * (17 - special))
+    model.match(pairs([fits, "red"], 1))
+    assert len(model.cut_texts) == 0
+    model.match(pairs([long, "red", f"{long} red red", fits], 1))
+    assert len(model.cut_texts) == 2
+    cut, whole = model.match(pairs([f"{fits} blue", fits], 1))
+    assert cut == pytest.approx(whole, abs=1e-5)
+
+
+def test_an_image_that_fails_fails_unchanged_and_counts_nothing(model):
+    error = ImageError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    before = len(model.cut_texts)
+    with pytest.raises(ImageError) as caught:
+        model.match([*pairs(["red " * 40]), Match(image=LazyImage(key="bad", load=fail), text="red")])
+    assert caught.value is error
+    assert len(model.cut_texts) == before
+
+
+def test_half_precision(name, folder, model):
+    half = of(name, folder, folder, dtype="bfloat16")
+    assert half.match(pairs()) == pytest.approx(model.match(pairs()), abs=0.3)
+    assert network(half).dtype == torch.bfloat16
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_gpu_says_what_the_cpu_says(name, folder, model):
+    assert of(name, folder, folder, device="cuda").match(pairs()) == pytest.approx(model.match(pairs()), abs=1e-3)
+
+
+def test_what_is_saved_again_is_the_same_model(name, folder, model, tmp_path):
+    network(model).save_pretrained(tmp_path / "again")
+    hf.AutoProcessor.from_pretrained(folder).save_pretrained(tmp_path / "again")
+    target = f"vlgate.models.cross.{name}:build"
+    again = load(f"{target}:again", folder=tmp_path, device="cpu")
+    assert np.array_equal(again.model.match(pairs()), model.match(pairs()))
+    seen = {again.fingerprint, load(f"{target}:{folder}", folder=tmp_path, device="cpu", dtype="bfloat16").fingerprint}
+    cross_checkpoints.save(name, tmp_path / "other", seed=1)
+    seen.add(load(f"{target}:other", folder=tmp_path, device="cpu").fingerprint)
+    assert len(seen) == 3
+    assert model.fingerprint in load(f"{target}:{folder}", folder=tmp_path, device="cpu").model.fingerprint
+
+
+def squares():
+    colours = {"red": (220, 20, 20), "blue": (20, 20, 220)}
+    return {name: Image.new("RGB", (64, 48), colour) for name, colour in colours.items()}
+
+
+def loss(name, said, fits, whole, inputs):
+    """The loss of transformers if it has one; else cross entropy with 1 for a match, as the authors train."""
+    if name == "vilt":  # a ranking of the texts of one image
+        return torch.nn.functional.cross_entropy(said.view(2, 2), torch.tensor([0, 1]))
+    if name == "bridgetower":
+        return whole(**inputs, labels=fits).loss
+    if name == "flava":
+        inputs |= {"bool_masked_pos": torch.zeros(4, 4, dtype=torch.long), "input_ids_masked": inputs["input_ids"]}
+        return whole(**inputs, itm_labels=fits, mim_labels=torch.zeros(4, 4, dtype=torch.long)).loss_info.itm
+    return torch.nn.functional.cross_entropy(said, fits)
+
+
+def test_the_column_of_a_match_is_the_right_one(name, tmp_path):
+    """A checkpoint that was trained with the labels of transformers gives higher scores to matching texts."""
+    model, processor = cross_checkpoints.MADE[name]()
+    whole = cross_checkpoints.wider(model, 3)
+    texts = ["a red square", "a blue square"]
+    squares_twice = [square for square in squares().values() for _ in texts]
+    inputs = in_library(name, processor, squares_twice, texts * 2)
+    fits = torch.tensor([1, 0, 0, 1])
+    steps = torch.optim.Adam(whole.parameters(), lr=1e-3 if name == "bridgetower" else 5e-3)
+    for _ in range(150):
+        inputs.pop("bool_masked_pos", None)
+        found = loss(name, logits(name, whole, dict(inputs)), fits, whole, dict(inputs))
+        if found < 0.05:
+            break
+        steps.zero_grad()
+        found.backward()
+        steps.step()
+    assert found < 0.2
+    whole.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    seen = [LazyImage(key=key, load=lambda square=square: square) for key, square in squares().items()]
+    scores = of(name, tmp_path, tmp_path).match([Match(image=image, text=text) for image in seen for text in texts])
+    assert scores[0] > scores[1]
+    assert scores[3] > scores[2]
+    if name != "vilt":
+        assert (scores > 0).tolist() == [True, False, False, True]
+
+
+def test_blip_can_begin_a_text_as_the_library_does(tmp_path):
+    cross_checkpoints.save("blip", tmp_path)
+    default, own, plain = (of("blip", f"{tmp_path}{option}", tmp_path) for option in ("", "?first=enc", "?first=cls"))
+    inputs = hf.AutoProcessor.from_pretrained(tmp_path)(images=drawn(0), text=TEXTS[0], return_tensors="pt")
+    with torch.no_grad():
+        said = network(plain)(**inputs).itm_score[0]
+    assert plain.match(pairs(TEXTS[:1], 1)) == pytest.approx([(said[1] - said[0]).item()], abs=1e-5)
+    assert np.array_equal(default.match(pairs()), own.match(pairs()))
+    assert not np.allclose(own.match(pairs()), plain.match(pairs()), atol=1e-3)
+    assert default.fingerprint == own.fingerprint != plain.fingerprint
+    assert "[CLS]" in plain.note
+    assert "did you mean 'enc'" in refused("blip", f"{tmp_path}?first=enk", tmp_path, by_check=True)
+    assert "unknown option 'firts'" in refused("blip", f"{tmp_path}?firts=enc", tmp_path, by_check=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["text_config"]["bos_token_id"] = cross_checkpoints.ENC
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert "[ENC]" in refused("blip", tmp_path, tmp_path)
+    assert of("blip", f"{tmp_path}?first=cls", tmp_path).match(pairs()) == pytest.approx(plain.match(pairs()), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["vilt", "bridgetower"])
+def test_a_strip_that_no_patch_covers_costs_its_own_requests(name, tmp_path):
+    cross_checkpoints.save(name, tmp_path)
+    model = of(name, tmp_path, tmp_path)
+    strip = LazyImage(key="strip", load=lambda: Image.new("RGB", (900, 8)))
+    requests = [*pairs(TEXTS[:2], 1), Match(image=strip, text="red"), *pairs(TEXTS[2:], 1)]
+    with pytest.raises(NoReplyError, match="900 x 8") as caught:
+        model.match(requests)
+    assert caught.value.positions == {2}
+    scores = Caller(name=name, size=8).numbers(requests, model.match, "match")
+    assert "too narrow" in scores.pop(2).why
+    assert scores == pytest.approx(model.match(pairs(count=1)).tolist(), abs=1e-5)
+
+
+def test_vilt_looks_at_all_patches_whatever_its_training_left_out(tmp_path):
+    cross_checkpoints.save("vilt", tmp_path)
+    expected = of("vilt", tmp_path, tmp_path).match(pairs())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "max_image_length": 2}))
+    assert np.array_equal(of("vilt", tmp_path, tmp_path).match(pairs()), expected)

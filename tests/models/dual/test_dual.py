@@ -1,0 +1,389 @@
+import json
+import math
+import random
+import shutil
+import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from dual_checkpoints import KINDS, save
+from held_network import network
+from huggingface_hub import constants
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ImageError, ModelLoadError
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.models import load
+from vlgate.models.dual import encoders
+from vlgate.models.dual.families import FAMILIES, context
+from vlgate.types import DualEncoder, LazyImage, Match
+
+RIGHT = {kind: "siglip2" if kind == "naflex" else kind for kind in KINDS}
+SIGMOID = ("siglip", "siglip2", "naflex")
+TEXTS = ("a red square", "the blue dot.", "a big square of the red dot of a", "A Red Square", "dot", "")
+LONG = "of the " * 30
+# The context in tokens as documented for each family, if it is not 24: written here a second time, independently.
+LENGTH = {"align": 12, "altclip": 22}
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    start = tmp_path_factory.mktemp("dual")
+    return {kind: save(kind, start / kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def models(folders):
+    return {kind: encoders.DUAL.build(str(folder), folder=folder) for kind, folder in folders.items()}
+
+
+def drawn(number):
+    pixels = np.random.default_rng(number).integers(0, 256, (30 + 9 * (number % 5), 50, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+def images(count=6):
+    return [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+
+
+def refused(family, weights, folder, *, by_check=True):
+    """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
+    found = set()
+    for ask in (family.check, lambda weights, folder: family.build(weights, folder=folder))[not by_check :]:
+        with pytest.raises(ModelLoadError) as caught:
+            ask(weights, folder)
+        found.add(str(caught.value))
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_normal_and_float64(models, kind):
+    model = models[kind]
+    assert isinstance(model, DualEncoder)
+    for rows, count in ((model.encode_images(images()), 6), (model.encode_texts(TEXTS), 6)):
+        assert rows.shape == (count, 16 if kind in ("clip", "align", "altclip", "metaclip2") else 32)
+        assert rows.dtype == np.float64
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-12)
+    assert network(model).dtype == torch.float32
+
+
+def cosine_by_hand(kind, folder, image, text):
+    """The forward pass of transformers on one pair, with its scale and bias removed."""
+    config = json.loads((folder / "config.json").read_text())
+    model = getattr(transformers, config["architectures"][0]).from_pretrained(folder).eval()
+    sigmoid = kind in SIGMOID
+    tokens = transformers.AutoTokenizer.from_pretrained(folder)(
+        text.lower() if kind in ("siglip2", "naflex") else text,
+        max_length=LENGTH.get(kind, 24),
+        truncation=True,
+        padding="max_length" if sigmoid else False,
+        padding_side="right",
+        return_tensors="pt",
+    )
+    if sigmoid:
+        tokens = {"input_ids": tokens["input_ids"]}
+    pixels = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")(image, return_tensors="pt")
+    with torch.no_grad():
+        logit = model(**tokens, **pixels).logits_per_image.item()
+        if kind == "align":
+            return logit * model.temperature.item()
+        bias = model.logit_bias.item() if sigmoid else 0
+        return (logit - bias) / math.exp(model.logit_scale.item())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_agrees_with_the_library_called_by_hand(models, folders, kind):
+    scores = models[kind].encode_images(images(3)) @ models[kind].encode_texts([*TEXTS[:4], LONG]).T
+    for image, text in ((0, 0), (1, 1), (2, 2), (0, 3), (1, 4)):
+        by_hand = cosine_by_hand(kind, folders[kind], drawn(image), [*TEXTS[:4], LONG][text])
+        assert scores[image, text] == pytest.approx(by_hand, abs=2e-6)
+    assert scores.std() > 0.01
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batch_order_and_padding_make_no_difference(models, kind):
+    model, order = models[kind], random.Random(0).sample(range(6), 6)
+    together, texts = model.encode_images(images()), model.encode_texts(TEXTS)
+    assert np.concatenate([model.encode_images([one]) for one in images()]) == pytest.approx(together, abs=1e-5)
+    assert model.encode_images([images()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
+    assert np.concatenate([model.encode_texts([one]) for one in TEXTS]) == pytest.approx(texts, abs=1e-5)
+    assert model.encode_texts([LONG, *TEXTS])[1:] == pytest.approx(texts, abs=1e-5)
+    assert model.encode_texts(TEXTS[::-1]) == pytest.approx(texts[::-1], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_that_lose_their_end_are_counted(folders, kind):
+    model = encoders.DUAL.build(str(folders[kind]), folder=folders[kind])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind])
+    words = ["dot " * count for count in range(27)]
+    fit = sum(len(tokenizer(text)["input_ids"]) <= LENGTH.get(kind, 24) for text in words)
+    assert 3 < fit < 25
+    model.encode_texts(words[:fit])
+    assert len(model.cut_texts) == 0
+    rows = model.encode_texts(words)
+    assert len(model.cut_texts) == len(words) - fit
+    # A text that fits is read to its end; words after the context are not read.
+    assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
+    assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
+
+
+# The authors' contexts, from the positions and the padding token of the configuration; the tokenizer has no limit.
+@pytest.mark.parametrize(
+    ("name", "positions", "tokens"),
+    [
+        ("clip", 77, 77),
+        ("siglip", 64, 64),
+        ("siglip", 16, 16),  # so400m-patch14-224
+        ("siglip2", 64, 64),
+        ("align", 512, 64),
+        ("altclip", 514, 77),
+        ("metaclip2", 77, 77),
+    ],
+)
+def test_the_published_context(name, positions, tokens):
+    family = next(family for family in FAMILIES if family.name == name)
+    text = SimpleNamespace(max_position_embeddings=positions, pad_token_id=1)
+    found = context(family, SimpleNamespace(text_config=text), SimpleNamespace(model_max_length=int(1e30)))
+    assert found == tokens
+
+
+def test_a_text_counts_once_however_often_it_is_cut(folders):
+    model = encoders.DUAL.build(str(folders["clip"]), folder=folders["clip"])
+    for texts in ([LONG, "a", LONG], [LONG], ["a", f"a {LONG}"]):
+        model.encode_texts(texts)
+    assert model.cut_texts == {LONG, f"a {LONG}"}
+    assert len(model.cut_texts) == 2
+
+
+def test_upper_and_lower_case(models):
+    for kind in ("siglip2", "naflex"):  # Gemma's tokenizer distinguishes them, the training did not
+        large, small = models[kind].encode_texts(["A Red SQUARE", "a red square"])
+        assert large == pytest.approx(small, abs=1e-6)
+    for kind in ("altclip", "metaclip2"):  # XLM-RoBERTa distinguishes them, in training too
+        large, small = models[kind].encode_texts(["A Red SQUARE", "a red square"])
+        assert not np.allclose(large, small)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_yes_is_what_the_sigmoid_says(models, folders, kind):
+    model = models[kind]
+    if kind not in SIGMOID:
+        assert (model.decision_threshold, model.note) == (None, "")
+        return
+    assert model.decision_threshold == pytest.approx(1.2 / math.exp(2))
+    assert "0.1624" in model.note
+    scorer = ModelPredictor(model=model, name=kind, caller=Caller(name=kind, size=64))
+    pairs = [Match(image=image, text=text) for image in images() for text in TEXTS]
+    replies = scorer.predict(pairs)
+    loaded = type(network(model)).from_pretrained(folders[kind])
+    scale, bias = loaded.logit_scale.exp().item(), loaded.logit_bias.item()
+    said = [reply.accepted for reply in replies.values()]
+    assert said == [1 / (1 + math.exp(-(scale * reply.score + bias))) > 0.5 for reply in replies.values()]
+    assert {True, False} == set(said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_precision(models, folders, kind):
+    half = encoders.DUAL.build(str(folders[kind]), folder=folders[kind], dtype="bfloat16")
+    for of in (lambda model: model.encode_images(images()), lambda model: model.encode_texts(TEXTS)):
+        rows = of(half)
+        assert rows.dtype == np.float64
+        assert np.sum(rows * of(models[kind]), axis=1) == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gpu_says_what_the_cpu_says(models, folders, kind):
+    there = encoders.DUAL.build(str(folders[kind]), folder=folders[kind], device="cuda:0")
+    assert there.encode_images(images()) == pytest.approx(models[kind].encode_images(images()), abs=1e-3)
+    assert there.encode_texts(TEXTS) == pytest.approx(models[kind].encode_texts(TEXTS), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["clip", "siglip"])
+def test_what_it_learns_to_match_scores_higher(folders, kind):
+    model = encoders.DUAL.build(str(folders[kind]), folder=folders[kind])
+    squares = [Image.new("RGB", (32, 32), color) for color in ("red", "blue")]
+    pairs = [LazyImage(key=str(number), load=lambda one=one: one) for number, one in enumerate(squares)]
+    texts = ["a red square", "a blue square"]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind], padding_side="right")
+    tokens = tokenizer(texts, padding="max_length", max_length=24, return_tensors="pt")["input_ids"]
+    processor = transformers.AutoImageProcessor.from_pretrained(folders[kind], backend="pil")
+    pixels = processor(squares, return_tensors="pt")["pixel_values"]
+    optimizer = torch.optim.Adam(network(model).parameters(), lr=2e-3)
+    for _ in range(25):
+        logits = network(model)(input_ids=tokens, pixel_values=pixels).logits_per_image
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(logits, torch.arange(2)).backward()
+        optimizer.step()
+    scores = model.encode_images(pairs) @ model.encode_texts(texts).T
+    assert scores[0, 0] > scores[0, 1]
+    assert scores[1, 1] > scores[1, 0]
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 1), (1, 3), (2, 200)])
+def test_images_of_any_shape(models, size):
+    odd = LazyImage(key="odd", load=lambda: Image.new("RGB", size, "red"))
+    for model in models.values():
+        assert np.isfinite(model.encode_images([odd, *images(1)])).all()
+
+
+def test_an_image_that_fails_fails_unchanged(models):
+    error = ImageError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    with pytest.raises(ImageError) as caught:
+        models["clip"].encode_images([*images(3), LazyImage(key="bad", load=fail), *images(3)])
+    assert caught.value is error
+
+
+def named(family):
+    """What ``models.toml`` names for a family: ``encoders.CLIP`` and so on."""
+    return getattr(encoders, family.name.upper())
+
+
+def test_a_name_takes_its_own_family_only(folders, models):
+    for kind, folder in folders.items():
+        for family in FAMILIES:
+            if family.name == RIGHT[kind]:
+                named(family).check(kind, folder.parent)
+                found = named(family).build(kind, folder=folder.parent)
+                assert np.array_equal(found.encode_texts(TEXTS), models[kind].encode_texts(TEXTS))
+            else:
+                message = refused(named(family), kind, folder.parent)
+                assert all(repr(name) in message for name in (family.name, RIGHT[kind]))
+                assert f"write {RIGHT[kind]}:{kind}" in message
+
+
+def test_siglip_2_is_recognised_by_its_vocabulary_or_tokenizer(folders, tmp_path):
+    config = json.loads((folders["siglip"] / "config.json").read_text())
+    assert config["model_type"] == json.loads((folders["siglip2"] / "config.json").read_text())["model_type"]
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": {"vocab_size": 256000}}))
+    encoders.SIGLIP2.check(".", tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": None}))
+    encoders.SIGLIP.check(".", tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GemmaTokenizerFast"}')
+    encoders.SIGLIP2.check(".", tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("[")
+    assert "tokenizer_config.json cannot be read" in refused(encoders.SIGLIP, ".", tmp_path)
+
+
+def test_other_architectures_are_named(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "siglop"}')
+    assert "did you mean 'siglip'?" in refused(encoders.DUAL, str(tmp_path), tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    assert "model_type ''" in refused(encoders.CLIP, str(tmp_path), tmp_path)
+
+
+def test_every_default_is_looked_for_by_its_name(tmp_path):
+    for family in FAMILIES:
+        message = refused(named(family), "", tmp_path, by_check=False)
+        for words in (family.default, "config.json", "HF_HUB_OFFLINE is set"):
+            assert words in message
+    assert "no weights" in refused(encoders.DUAL, "", tmp_path)
+
+
+@pytest.fixture
+def copy(folders, tmp_path):
+    (tmp_path / "copy").mkdir()
+    for file in folders["clip"].iterdir():
+        (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
+    return tmp_path / "copy"
+
+
+def test_folders_that_are_missing_or_incomplete(copy, tmp_path):
+    assert "no folder" in refused(encoders.CLIP, "./cpy", tmp_path)
+    weights = load_file(copy / "model.safetensors")
+    less = {name: weight for name, weight in weights.items() if name != "visual_projection.weight"}
+    save_file(less, copy / "model.safetensors", metadata={"format": "pt"})
+    message = refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    assert "lacks 1 weight of CLIPModel (visual_projection.weight: missing)" in message
+    (copy / "model.safetensors").unlink()
+    with pytest.raises(ModelLoadError, match=r"expected one of model\.safetensors"):
+        encoders.CLIP.check("copy", tmp_path)
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    (copy / "preprocessor_config.json").unlink()
+    assert "AutoImageProcessor cannot be loaded" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    (copy / "config.json").unlink()
+    assert "expected config.json and model.safetensors" in refused(encoders.CLIP, "copy", tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tokenizer_without_its_vocabulary(folders, tmp_path, kind):
+    shutil.copytree(folders[kind], tmp_path / "copy")
+    (tmp_path / "copy" / "tokenizer.json").unlink()
+    message = refused(encoders.DUAL, "copy", tmp_path, by_check=False)
+    assert "no vocabulary" in message or "AutoTokenizer cannot be loaded" in message
+
+
+def test_a_tokenizer_of_another_model(copy, tmp_path):
+    words = {f"word{number}</w>": number for number in range(98)} | {"<|startoftext|>": 98, "<|endoftext|>": 99}
+    transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
+    encoders.CLIP.build("copy", folder=tmp_path)
+    words |= {"more</w>": 100}
+    transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
+    message = refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    assert all(words in message for words in ("tokenizer", "101", "100"))
+    written = json.loads((copy / "tokenizer_config.json").read_text())
+    transformers.CLIPTokenizer(vocab=dict(list(words.items())[:100]), merges=[]).save_pretrained(copy)
+    (copy / "tokenizer_config.json").write_text(json.dumps(written | {"pad_token": None}))
+    assert "no padding token" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+
+
+def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
+    for file in folders["align"].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    less = {name: weight for name, weight in weights.items() if not name.startswith("text_model.pooler.")}
+    assert len(less) == len(weights) - 2
+    save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    found = encoders.ALIGN.build(".", folder=tmp_path)
+    assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
+
+
+@pytest.mark.usefixtures("copy")
+def test_it_loads_as_a_users_model_does(tmp_path, models):
+    found = load("vlgate.models.dual.encoders:CLIP.build:copy", folder=tmp_path, device="cpu")
+    assert np.array_equal(found.model.encode_texts(TEXTS), models["clip"].encode_texts(TEXTS))
+
+
+def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
+    seen = [models["clip"].fingerprint]
+    assert encoders.CLIP.build("copy", folder=tmp_path).fingerprint == seen[0]
+    assert encoders.DUAL.build(str(copy), folder=tmp_path).fingerprint == seen[0]
+    seen.append(encoders.CLIP.build("copy", folder=tmp_path, dtype="bfloat16").fingerprint)
+    weights = load_file(copy / "model.safetensors")
+    save_file({name: weight + 1 for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
+    seen.append(encoders.CLIP.build("copy", folder=tmp_path).fingerprint)
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.usefixtures("copy")
+def test_without_transformers(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert "pip install 'vlgate[hf]'" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+
+
+@pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")
+def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
+    for file in folders["siglip"].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "SiglipTokenizer"}')
+    (tmp_path / "spiece.model").touch()
+    assert "pip install 'vlgate[hf]' sentencepiece" in refused(encoders.SIGLIP, ".", tmp_path, by_check=False)

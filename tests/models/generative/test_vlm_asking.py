@@ -1,0 +1,150 @@
+"""How a generative model is asked: its template, its checkpoint's settings, and the check of its likelihoods."""
+
+import numpy as np
+import pytest
+import tiny_vlms
+import torch
+from vlm_cases import ASKS, EVERY, IMAGES, PAIRS, asked, family, of, processed
+
+from vlgate.errors import ModelLoadError
+from vlgate.models import load
+from vlgate.models.generative import states
+from vlgate.models.generative.engine import Engine
+from vlgate.models.generative.probe import check_reading
+from vlgate.models.generative.prompts import Prompter
+from vlgate.models.text import likelihood
+
+
+def test_a_checkpoints_settings_for_chatting_are_ignored():
+    """Sampling, beams, penalties and suppressed tokens of generation_config.json change no reply."""
+    for setting in (
+        {"no_repeat_ngram_size": 2}, {"suppress_tokens": list(range(20, 300))}, {"guidance_scale": 3.0},
+        {"repetition_penalty": 1.5}, {"num_beams": 3}, {"do_sample": True, "temperature": 5.0}, {"min_new_tokens": 30},
+        {"num_return_sequences": 2}, {"penalty_alpha": 0.6, "top_k": 4},
+    ):  # fmt: skip
+        model, processor = tiny_vlms.llava()
+        for name, value in setting.items():
+            setattr(model.generation_config, name, value)
+        found = asked(Engine(model, processor), mode="generate").answer(ASKS)
+        assert found == of("llava", mode="generate").answer(ASKS), setting
+
+
+def test_a_reply_ends_with_any_of_the_tokens_that_end_a_turn():
+    model, processor = tiny_vlms.llava()
+    prompt = (IMAGES[0], Engine(model, processor).prompter.prompt("Why?"))
+    inputs = processed(processor, prompt[1].text, prompt[0])
+    ids = model.generate(**inputs, max_new_tokens=8, do_sample=False)[0, inputs["input_ids"].shape[1] :].tolist()
+    assert ids[3] not in {2, *ids[:3]}
+    words = processor.tokenizer
+
+    def ends_after(number):
+        """Generate until the checkpoint's fourth token or the tokenizer's own, and compare with the first tokens."""
+        model.generation_config.eos_token_id = [ids[3]]  # an engine replaces these settings
+        shorter, longer = (words.decode(part, skip_special_tokens=True).strip() for part in (ids[:number], ids))
+        assert Engine(model, processor).generate([prompt], 8) == [shorter] != [longer]
+
+    ends_after(4)
+    words.eos_token = words.convert_ids_to_tokens(ids[0])
+    ends_after(1)
+
+
+def test_a_family_without_a_chat_template():
+    model, processor = tiny_vlms.llava(template=False)
+    found = asked(Engine(model, processor)).match(PAIRS)
+    assert found == pytest.approx(of("llava").match(PAIRS), rel=1e-5)
+    with pytest.raises(ModelLoadError, match=r"mystery without a chat template.*llava"):
+        Prompter(processor, "mystery")
+
+
+def templated(template, base=tiny_vlms.qwen3_vl):
+    model, processor = base()
+    processor.chat_template = template
+    return model, processor
+
+
+def test_thoughts_that_a_template_opens_are_closed():
+    opened = tiny_vlms.QWEN_TEMPLATE.replace("assistant\n{% endif", "assistant\n<think>\n{% endif")
+    model, processor = templated(opened)
+    engine = Engine(model, processor)
+    assert engine.prompter.prompt("Why?").text.endswith("assistant\n<think>\n\n</think>\n\n")
+    assert "thoughts" in asked(engine).note
+    assert "thoughts" not in of("qwen3_vl").note
+    optional = opened.replace("<think>", "{% if enable_thinking is not defined or enable_thinking %}<think>{% endif %}")
+    prompter = Prompter(templated(optional)[1], "qwen3_vl")
+    assert prompter.prompt("Why?").text.endswith("<|im_start|>assistant\n")
+    assert not prompter.thoughtless
+
+
+def test_the_note_counts_pairs_to_which_a_model_says_neither_yes_nor_no(monkeypatch):
+    engine = Engine(*family("qwen3_vl"))
+    model = asked(engine)
+    assert "of the pairs" not in model.note
+    rows = np.array([[0.9, 0.05], [0.1, 0.2], [0.3, 0.3], [0.0, 0.001]])
+    monkeypatch.setattr(engine, "next_of", lambda *_: rows)
+    assert model.match(PAIRS[:4]).tolist() == [0.9, 0.1, 0.3, 0.0]
+    assert "50.0% of the pairs" in model.note
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (tiny_vlms.QWEN_TEMPLATE.replace("<|vision_start|><|image_pad|><|vision_end|>", ""), "^x fails on an image"),
+        ("{% for m in messages %}{{ m.role }}: {{ m.content }}{% endfor %}", "leaves out the user's text"),
+        (
+            "{% for m in messages %}{{ m.role + m.content }}{% endfor %}",
+            "chat template.*TypeError",
+        ),
+        ("{% for m in messages %}", "chat template.*TemplateSyntaxError"),
+        ("{{ raise_exception('only strings') }}", "chat template.*only strings"),
+    ],
+)
+def test_a_template_without_the_image_or_the_text(template, message, tmp_path):
+    for part in templated(template):
+        part.save_pretrained(tmp_path / "x")
+    with pytest.raises(ModelLoadError, match=message):
+        load("vlgate.models.generative.adapter:build:x", folder=tmp_path, device="cpu")
+
+
+def test_the_tokenizers_template_is_used_if_the_processor_has_none():
+    model, processor = templated(None)
+    processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
+    found = asked(Engine(model, processor)).match(PAIRS)
+    assert found == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
+
+
+@pytest.mark.parametrize(("name", "between"), [("llava", " "), ("qwen3_vl", ""), ("paligemma", ""), ("mistral3", "")])
+def test_a_reply_follows_a_word_with_a_space_and_a_special_token_without(name, between):
+    prompter = Engine(*family(name)).prompter
+    assert prompter.space(prompter.prompt("Why?")) == between
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_wrong_positions_are_found(name, monkeypatch):
+    engine = Engine(*family(name))
+    check_reading(engine, name, "float32")
+    right = states.positions_of
+    monkeypatch.setattr(states, "positions_of", lambda mask: right(mask) * 2)
+    with pytest.raises(ModelLoadError, match=rf"^{name} .* nats per token apart"):
+        check_reading(engine, name, "float32")
+
+
+def test_log_probabilities_are_float64_if_the_device_has_it():
+    found = likelihood.log_probabilities(torch.tensor([[0.5, 2.0]], dtype=torch.bfloat16))
+    assert found.dtype == torch.float64
+    assert found.exp().sum().item() == pytest.approx(1, abs=1e-12)
+    assert likelihood.widest(torch.device("mps")) == torch.float32
+
+
+@pytest.mark.parametrize(("change", "value"), [("model_type", "mllama"), ("is_encoder_decoder", True)])
+def test_models_with_another_architecture_are_refused(change, value, monkeypatch):
+    model, processor = tiny_vlms.llava()
+    monkeypatch.setattr(model.config, change, value, raising=False)
+    with pytest.raises(ModelLoadError, match="adapter of your own"):
+        Engine(model, processor)
+
+
+def test_a_tokenizer_without_a_word_for_yes():
+    _, processor = tiny_vlms.llava()
+    prompter = Prompter(processor, "llava")
+    with pytest.raises(ModelLoadError, match="token for 'zzz'"):
+        prompter.single(("zzz",))

@@ -1,0 +1,232 @@
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from vlgate.errors import ModelLoadError
+from vlgate.models import LoadedModel, check, load, registered
+
+GOOD = """
+import numpy as np
+class Model:
+    def __init__(self, **given):
+        self.given = given
+    def match(self, pairs):
+        return np.zeros(len(pairs))
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write a module into the folder that the user starts in, and forget it after the test."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    written = []
+
+    def write(name, source):
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(source))
+        written.append(name)
+        return tmp_path
+
+    yield write
+    for name in written:
+        sys.modules.pop(name, None)
+
+
+def problem(spec, folder, **options):
+    with pytest.raises(ModelLoadError) as caught:
+        load(spec, folder=folder, device="cpu", **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["oracle", "constant", "random", "blind"])
+def test_registered_names_load(name, tmp_path):
+    check(name)
+    loaded = load(name, folder=tmp_path)
+    assert isinstance(loaded, LoadedModel)
+    assert (loaded.name, loaded.weights) == (name, "")
+    assert len(loaded.fingerprint) == 64
+    assert hasattr(loaded.model, "match")
+
+
+def test_each_registered_line_names_a_module_and_a_callable():
+    assert {"oracle", "constant", "random", "blind", "bag-of-words", "replay", "open_clip"} <= set(registered())
+    assert all(model.build.count(":") == 1 for model in registered().values())
+
+
+@pytest.mark.parametrize("ask", [check, lambda spec: load(spec, folder=Path.cwd())])
+@pytest.mark.parametrize(("spec", "nearest"), [("oracel", "'oracle'"), ("replya:/x.jsonl", "'replay'"), ("", "known")])
+def test_an_unknown_name_gives_the_nearest(spec, nearest, ask):
+    with pytest.raises(ModelLoadError, match=nearest):
+        ask(spec)
+
+
+def test_a_reference_model_takes_no_weights(tmp_path):
+    with pytest.raises(ModelLoadError, match="takes no weights"):
+        check("oracle:large")
+    assert "takes no weights" in problem("oracle:large", tmp_path)
+
+
+def test_replay_needs_a_file():
+    with pytest.raises(ModelLoadError, match="needs weights"):
+        check("replay")
+
+
+def test_an_own_callable_gets_the_keywords_that_it_names(own):
+    folder = own("own_a", GOOD + "def build(*, device, seed, weights='none', other=1):\n"
+                 "    return Model(device=device, seed=seed, weights=weights, other=other)\n")  # fmt: skip
+    check("own_a:build", folder=folder)
+    assert load("own_a:build", folder=folder, device="cpu", seed=7).model.given == {
+        "device": "cpu", "seed": 7, "weights": "none", "other": 1}  # fmt: skip
+    loaded = load("own_a:build:some/where:else", folder=folder, device="cpu")
+    assert loaded.model.given["weights"] == loaded.weights == "some/where:else"
+    assert loaded.name == "own_a:build"
+
+
+def test_an_own_class_and_a_nested_name_can_be_called(own):
+    folder = own("own_b", GOOD + "class Zoo:\n    model = Model\n")
+    assert load("own_b:Zoo.model", folder=folder).model.match([]).shape == (0,)
+
+
+def test_variadic_keywords_are_not_filled(own):
+    assert load("own_c:Model", folder=own("own_c", GOOD)).model.given == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "spec", "expected"),
+    [
+        ("import no_such_thing_here", "own_e:build", "'own_e' imports 'no_such_thing_here'"),
+        ("from os import no_such_name", "own_e:build", "'own_e'.*ImportError.*no_such_name"),
+        ("1 / 0", "own_e:build", "'own_e'.*ZeroDivisionError"),
+        ("def build(:", "own_e:build", "'own_e'.*SyntaxError"),
+        ("raise SystemExit(3)", "own_e:build", "'own_e'.*SystemExit: 3"),
+        ("def biuld(): pass", "own_e:build", "'build'; did you mean 'biuld'"),
+        ("build = 3", "own_e:build", "int.*cannot be called"),
+        ("def build(): raise KeyError('x')", "own_e:build", "building.*KeyError: 'x'"),
+        ("def build(): raise SystemExit", "own_e:build", "building.*SystemExit"),
+        ("def build(): return object()", "own_e:build", r"object.*none of the methods match\(pairs\)"),
+        ("class A:\n  encode_images = print\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
+        ("class A:\n  match = 1.0\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
+        (GOOD + "def build(): return Model", "own_e:build", "the class Model"),
+        (GOOD + "def build(): return Model()", "own_e:build:w", "takes no weights.*'w'"),
+        (GOOD + "def build(weights): return Model()", "own_e:build", "needs weights"),
+        (GOOD + "def build(lr): return Model()", "own_e:build", "argument 'lr'"),
+        (GOOD + "def build():\n  m = Model()\n  m.fingerprint = 3\n  return m", "own_e:build", "fingerprint=3"),
+    ],
+)
+def test_what_can_be_wrong_with_an_own_callable(own, source, spec, expected):
+    folder = own("own_e", source)
+    with pytest.raises(ModelLoadError, match=expected) as caught:
+        load(spec, folder=folder, device="cpu")
+    assert str(caught.value).startswith(f"model='{spec}'")
+
+
+def test_its_own_load_error_passes_through(own):
+    folder = own("own_f", "from vlgate.errors import ModelLoadError\ndef build(): raise ModelLoadError('as I say')")
+    assert problem("own_f:build", folder) == "as I say"
+
+
+def test_a_missing_module(tmp_path):
+    with pytest.raises(ModelLoadError, match=r"'nowhere_pkg\.models' is neither a registered model"):
+        check("nowhere_pkg.models:build", folder=tmp_path)
+    assert "no module 'nowhere_pkg'" in problem("nowhere_pkg.models:build", tmp_path)
+
+
+def test_a_missing_submodule(own):
+    folder = own("own_g", "")
+    check("own_g.sub:build", folder=folder)
+    assert "no module 'own_g.sub'" in problem("own_g.sub:build", folder)
+
+
+def test_the_check_runs_nothing_of_the_users(own):
+    check("own_h:build", folder=own("own_h", "raise RuntimeError('imported')"))
+    assert "own_h" not in sys.modules
+    check("__main__:build")
+
+
+def test_the_folder_comes_first_on_the_path_once(own):
+    folder = own("own_i", GOOD)
+    load("own_i:Model", folder=folder)
+    load("own_i:Model", folder=folder)
+    assert sys.path[0] == str(folder)
+    assert sys.path.count(str(folder)) == 1
+
+
+def test_a_registered_name_leaves_the_path_alone(tmp_path):
+    load("oracle", folder=tmp_path)
+    assert str(tmp_path) not in sys.path
+
+
+def fingerprint(spec, folder, **options):
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+    return load(spec, folder=folder, device="cpu", **options).fingerprint
+
+
+def test_the_fingerprint_follows_all_that_replies_depend_on(own, tmp_path):
+    source = GOOD + "def build(weights='', seed=0, dtype=''): return Model()\n"
+    own("own_k", source)
+    weights = tmp_path / "w.bin"
+    weights.write_bytes(b"1")
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "dir" / "w.bin").write_bytes(b"1")
+    seen = [
+        fingerprint("own_k:build", tmp_path),
+        fingerprint("own_k:Model", tmp_path),
+        fingerprint("own_k:build", tmp_path, seed=1),
+        fingerprint("own_k:build", tmp_path, dtype="bfloat16"),
+        fingerprint("own_k:build:w.bin", tmp_path),
+        fingerprint("own_k:build:dir", tmp_path),
+    ]
+    assert seen[0] == fingerprint("own_k:build", tmp_path)
+    assert seen[1] == fingerprint("own_k:Model", tmp_path, seed=1)
+    weights.write_bytes(b"2")
+    seen.append(fingerprint("own_k:build:w.bin", tmp_path))
+    (tmp_path / "dir" / "more.bin").write_bytes(b"1")
+    seen.append(fingerprint("own_k:build:dir", tmp_path))
+    own("own_k", source + "# another\n")
+    seen.append(fingerprint("own_k:build", tmp_path))
+    assert len(set(seen)) == len(seen)
+
+
+def test_a_model_may_have_a_fingerprint_of_its_own(own, tmp_path):
+    own("own_l", GOOD + "def build(seed, weights):\n  m = Model()\n  m.fingerprint = weights\n  return m\n")
+    first = fingerprint("own_l:build:a", tmp_path)
+    assert first == fingerprint("own_l:build:a", tmp_path, seed=1)
+    assert first != fingerprint("own_l:build:b", tmp_path)
+
+
+def test_reference_fingerprints_differ_by_name_and_seed(tmp_path):
+    seen = {fingerprint(name, tmp_path) for name in ("oracle", "constant", "random", "blind")}
+    assert len(seen | {fingerprint("random", tmp_path, seed=1)}) == 5
+    assert fingerprint("oracle", tmp_path) == fingerprint("oracle", tmp_path, seed=1)
+
+
+def test_an_unknown_dtype(tmp_path):
+    assert "did you mean 'float32'" in problem("oracle", tmp_path, dtype="float23")
+
+
+def test_nothing_heavy_is_imported(tmp_path):
+    (tmp_path / "m.jsonl").write_text('{"text": "a", "perplexity": 2.0}\n')
+    (tmp_path / "own_m.py").write_text("import torch")
+    script = f"""
+    import sys
+    from pathlib import Path
+    import vlgate.models
+    from vlgate.models import check, load
+    folder = Path({str(tmp_path)!r})
+    for spec in ("oracle", "blind", "open_clip:ViT-B-32/openai", "replay:m.jsonl", "own_m:build"):
+        check(spec, folder=folder)
+    load("oracle", folder=folder), load("replay:m.jsonl", folder=folder)
+    heavy = {{"torch", "open_clip", "PIL", "transformers", "pyarrow", "pytest", "own_m"}} & set(sys.modules)
+    assert not heavy, heavy
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
+
+
+@pytest.mark.parametrize("name", ["lxmert:{0}", "lxmert-vqa:{0}", "visualbert:{0}", "volta-uniter:{0}/uniter.bin"])
+def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp_path):
+    (tmp_path / "uniter.bin").write_bytes(b"x")
+    with pytest.raises(ModelLoadError, match=r"regions='none\.tsv'.*none\.tsv"):
+        check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)

@@ -1,0 +1,361 @@
+import json
+import os
+import pickle
+import random
+import sys
+import threading
+
+import numpy as np
+import open_clip
+import pytest
+import tokenizers
+import torch
+import transformers
+from held_network import network
+from huggingface_hub import constants
+from PIL import Image
+from safetensors.torch import save_file
+
+from vlgate.errors import ImageError, ModelLoadError
+from vlgate.models import check, load
+from vlgate.models.open_clip.adapter import OpenClip
+from vlgate.models.open_clip.published import preprocessing
+from vlgate.types import DualEncoder, LazyImage
+
+ARCH = "tiny-clip-for-tests"
+CONFIG = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
+    "text_cfg": {"context_length": 12, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
+}
+NORMAL = {"mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25], "interpolation": "bilinear", "resize_mode": "squash"}
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def architecture(tmp_path_factory):
+    """Register a tiny architecture with open_clip, for this file's tests only."""
+    from open_clip import factory
+
+    file = tmp_path_factory.mktemp("configs") / f"{ARCH}.json"
+    file.write_text(json.dumps(CONFIG))
+    open_clip.add_model_config(file)
+    yield
+    factory._MODEL_CONFIG_PATHS.remove(file)
+    factory._MODEL_CONFIGS.pop(ARCH)
+
+
+def drawn(number):
+    pixels = np.random.default_rng(number).integers(0, 256, (40 + number % 7, 50, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+def images(count=9):
+    return [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+
+
+TEXTS = [f"a {colour} {thing}" for colour in ("red", "blue") for thing in ("cat", "dog", "tree on the hill")]
+
+
+def of(weights, folder, **options):
+    return load(f"open_clip:{weights}", folder=folder, device="cpu", **options).model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return of(f"{ARCH}/random", tmp_path_factory.mktemp("start"))
+
+
+@pytest.fixture
+def saved(tmp_path, model):
+    """A folder in the form that open_clip saves."""
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    save_file(network(model).state_dict(), folder / "open_clip_model.safetensors")
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": CONFIG, "preprocess_cfg": NORMAL}))
+    return folder
+
+
+def refused(weights, folder, *, by_check=False):
+    found = []
+    for ask in (check, load) if by_check else (load,):
+        with pytest.raises(ModelLoadError) as caught:
+            ask(f"open_clip:{weights}", folder=folder)
+        found.append(str(caught.value))
+    assert len(set(found)) == 1
+    return found[0]
+
+
+def test_rows_are_normal_and_float64(model):
+    assert isinstance(model, DualEncoder)
+    assert model.decision_threshold is None
+    for rows, count in ((model.encode_images(images()), 9), (model.encode_texts(TEXTS), 6)):
+        assert rows.shape == (count, 16)
+        assert rows.dtype == np.float64
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-12)
+        assert len(np.unique(rows.round(6), axis=0)) == count
+
+
+def test_it_agrees_with_open_clip_called_by_hand(model):
+    _, _, preprocess = open_clip.create_model_and_transforms(ARCH)
+    with torch.no_grad():
+        rows = network(model).encode_image(torch.stack([preprocess(drawn(n)) for n in range(9)]), normalize=True)
+        texts = network(model).encode_text(open_clip.get_tokenizer(ARCH)(TEXTS), normalize=True)
+    assert model.encode_images(images()) == pytest.approx(rows.double().numpy(), abs=1e-6)
+    assert model.encode_texts(TEXTS) == pytest.approx(texts.double().numpy(), abs=1e-6)
+
+
+def test_batch_and_order_make_no_difference(model):
+    together = model.encode_images(images())
+    assert np.concatenate([model.encode_images([one]) for one in images()]) == pytest.approx(together, abs=1e-5)
+    order = random.Random(0).sample(range(9), 9)
+    shuffled = model.encode_images([images()[place] for place in order])
+    assert shuffled == pytest.approx(together[order], abs=1e-5)
+    texts = model.encode_texts(TEXTS)
+    assert np.concatenate([model.encode_texts([one]) for one in TEXTS]) == pytest.approx(texts, abs=1e-5)
+    assert model.encode_texts(TEXTS[::-1]) == pytest.approx(texts[::-1], abs=1e-5)
+
+
+def test_images_are_decoded_side_by_side(model):
+    meeting = threading.Barrier(2, timeout=20)
+
+    def wait():
+        meeting.wait()
+        return drawn(0)
+
+    if (os.cpu_count() or 1) > 1:
+        model.encode_images([LazyImage(key="a", load=wait), LazyImage(key="b", load=wait)])
+
+
+def test_an_image_that_fails_fails_unchanged(model):
+    error = ImageError("bad", "it is torn", "mend it")
+
+    def fail():
+        raise error
+
+    with pytest.raises(ImageError) as caught:
+        model.encode_images([*images(3), LazyImage(key="bad", load=fail), *images(3)])
+    assert caught.value is error
+
+
+def test_untrained_on_purpose_is_reproducible_and_says_so(tmp_path, model):
+    state = torch.random.get_rng_state()
+    again, other = of(f"{ARCH}/random", tmp_path), of(f"{ARCH}/random", tmp_path, seed=1)
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert np.array_equal(again.encode_texts(TEXTS), model.encode_texts(TEXTS))
+    assert not np.allclose(other.encode_texts(TEXTS), model.encode_texts(TEXTS))
+    assert "untrained" in model.note
+    assert again.fingerprint == model.fingerprint != other.fingerprint
+
+
+def test_texts_that_lose_their_end_are_counted(tmp_path):
+    model = of(f"{ARCH}/random", tmp_path)
+    model.encode_texts(["cat " * 9, "cat " * 10])  # 12 positions hold 10 words and two end tokens
+    assert len(model.cut_texts) == 0
+    model.encode_texts(["cat " * 11, "a cat", "cat " * 10 + "!", "cat " * 40])
+    model.encode_texts(["!" * 3 + " cat" * 10])
+    assert len(model.cut_texts) == 4
+
+
+@pytest.fixture
+def words(tmp_path):
+    """A folder with a tokenizer of transformers, which has one token per word."""
+    tokens = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "cat"]
+    fast = tokenizers.Tokenizer(tokenizers.models.WordLevel({token: n for n, token in enumerate(tokens)}, "[UNK]"))
+    fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    ends = [("[CLS]", 1), ("[SEP]", 2)]
+    fast.post_processor = tokenizers.processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+    special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
+    whole = transformers.PreTrainedTokenizerFast(tokenizer_object=fast, bos_token="[CLS]", eos_token="[SEP]", **special)
+    whole.save_pretrained(tmp_path / "words")
+    return tmp_path / "words"
+
+
+@pytest.mark.parametrize(
+    ("options", "fit"), [({}, 6), ({"strip_sep_token": True}, 6), ({"tokenizer_mode": "clips"}, 5)]
+)
+def test_truncation_is_exact_with_other_tokenizers(words, options, fit):
+    class Reader(torch.nn.Linear):
+        """Stands for a network of any kind: only the tokenizer matters here."""
+
+        def encode_text(self, tokens, normalize):
+            assert not normalize
+            return self(tokens.float())
+
+    tokenizer = open_clip.tokenizer.HFTokenizer(str(words), context_length=8, **options)
+    model = OpenClip(Reader(8, 2), tokenizer, drawn, dtype="float32", note="", fingerprint="f")
+    texts = [" ".join(["cat"] * count) for count in range(12)]
+    for text in texts:
+        model.encode_texts(["cat", text])
+    assert model.cut_texts == set(texts[fit + 1 :])
+
+
+def test_a_missing_tokenizer(tmp_path, saved):
+    config = {**CONFIG, "text_cfg": {**CONFIG["text_cfg"], "hf_tokenizer_name": "org/words"}}
+    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))
+    message = refused("saved", tmp_path)
+    assert str(saved) in message
+    assert "org/words" in message
+
+
+def test_a_saved_folder_is_loaded_unchanged(tmp_path, saved, model):
+    for weights in (str(saved), "saved", "./saved", f"local-dir:{saved}"):
+        check(f"open_clip:{weights}", folder=tmp_path)
+        found = of(weights, tmp_path)
+        assert np.array_equal(found.encode_texts(TEXTS), model.encode_texts(TEXTS))
+    assert found.note == ""
+    assert network(found).visual.preprocess_cfg["mean"] == NORMAL["mean"]
+    assert not np.allclose(found.encode_images(images()), model.encode_images(images()))
+
+
+def test_a_file_of_weights(tmp_path, saved, model):
+    torch.save({"state_dict": network(model).state_dict()}, tmp_path / "epoch_1.pt")
+    for file in (saved / "open_clip_model.safetensors", "saved/open_clip_model.safetensors", tmp_path / "epoch_1.pt"):
+        check(f"open_clip:{ARCH}/{file}", folder=tmp_path)
+        found = of(f"{ARCH}/{file}", tmp_path)
+        assert np.array_equal(found.encode_images(images()), model.encode_images(images()))
+
+
+def test_the_fingerprint_is_that_of_the_content(tmp_path, saved, model):
+    def fingerprint(weights, **options):
+        return load(f"open_clip:{weights}", folder=tmp_path, device="cpu", **options).fingerprint
+
+    file = saved / "open_clip_model.safetensors"
+    seen = [fingerprint("saved"), fingerprint(f"{ARCH}/{file}"), fingerprint("saved", dtype="bfloat16")]
+    assert seen[0] == fingerprint(str(saved), seed=1)
+    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": CONFIG}))
+    seen.append(fingerprint("saved"))
+    save_file({name: value + 1 for name, value in network(model).state_dict().items()}, file)
+    seen += [fingerprint("saved"), fingerprint(f"{ARCH}/{file}"), fingerprint(f"{ARCH}/random")]
+    assert len(set(seen)) == len(seen)
+
+
+def test_half_precision(tmp_path, model):
+    half = of(f"{ARCH}/random", tmp_path, dtype="bfloat16")
+    rows = half.encode_images(images())
+    assert rows.dtype == np.float64
+    assert np.sum(rows * model.encode_images(images()), axis=1) == pytest.approx(1, abs=0.01)
+    assert np.sum(half.encode_texts(TEXTS) * model.encode_texts(TEXTS), axis=1) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("weights", ["ViT-B-32", "ViT-B-32/", "/ViT-B-32"])
+def test_no_weights_is_an_error(tmp_path, weights):
+    message = refused(weights, tmp_path, by_check=True)
+    assert "no weights" in message or "no folder /ViT-B-32" in message
+    assert "ARCH/random" in message
+
+
+def test_nothing_after_the_colon(tmp_path):
+    assert "needs weights" in refused("", tmp_path, by_check=True)
+
+
+def test_unknown_names_give_the_nearest(tmp_path):
+    assert "did you mean 'ViT-B-32'" in refused("ViT-B32/openai", tmp_path)
+    assert "open_clip.list_models()" in refused("zzzzzzzz/openai", tmp_path)
+    assert "did you mean 'laion2b_s34b_b79k'" in refused("ViT-B-32/laion2b_s34b_b79", tmp_path)
+    assert f"{ARCH}//path/to/weights.safetensors" in refused(f"{ARCH}/openai", tmp_path)
+
+
+def test_offline_says_what_was_looked_for_and_where(tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    message = refused("ViT-B-32/laion2b_s34b_b79k", tmp_path)
+    for words in (
+        "no weights for ViT-B-32/laion2b_s34b_b79k", "open_clip_model.safetensors", str(tmp_path / "cache"),
+        "laion/CLIP-ViT-B-32-laion2B-s34B-b79K", "HF_HUB_OFFLINE is set", "hf download",
+    ):  # fmt: skip
+        assert words in message
+    message = refused("hf-hub:org/name", tmp_path)
+    for words in ("open_clip_config.json", "org/name", str(tmp_path / "cache"), "HF_HUB_OFFLINE is set"):
+        assert words in message
+
+
+def test_a_hub_repository_has_an_owner_and_a_name(tmp_path):
+    assert "expected hf-hub:ORG/NAME" in refused("hf-hub:org", tmp_path, by_check=True)
+
+
+def test_a_model_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
+    monkeypatch.setattr("open_clip.pretrained.hf_hub_download", lambda *, filename, **_: str(saved / filename))
+    found = load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu")
+    assert np.array_equal(found.model.encode_texts(TEXTS), model.encode_texts(TEXTS))
+    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": CONFIG}))
+    assert load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu").fingerprint != found.fingerprint
+
+
+def test_a_tag_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
+    published = {"hf_hub": "org/name/", "quick_gelu": True, **NORMAL}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, ARCH, {"known": published})
+    blob = tmp_path / ("0" * 64)
+    blob.write_bytes((saved / "open_clip_model.safetensors").read_bytes())
+    (tmp_path / "snapshot").mkdir()
+    link = tmp_path / "snapshot" / "open_clip_model.safetensors"
+    link.symlink_to(blob)
+    monkeypatch.setattr("open_clip.pretrained.hf_hub_download", lambda **_: str(link))
+    found = of(f"{ARCH}/known", tmp_path)
+    assert "0" * 64 in found.fingerprint
+    assert "QuickGELU" in repr(network(found))  # as its weights were trained, though the architecture says nothing
+    assert network(found).visual.preprocess_cfg["std"] == NORMAL["std"]
+    assert not np.allclose(found.encode_texts(TEXTS), model.encode_texts(TEXTS))
+
+
+def test_a_file_is_prepared_for_as_all_published_weights_are(tmp_path, saved, monkeypatch):
+    assert preprocessing("ViT-B-16-SigLIP")["mean"] == (0.5, 0.5, 0.5)
+    assert preprocessing("ViT-H-14") == {}  # its published weights do not agree
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, ARCH, {"known": NORMAL})
+    found = of(f"{ARCH}/{saved / 'open_clip_model.safetensors'}", tmp_path)
+    assert network(found).visual.preprocess_cfg["resize_mode"] == "squash"
+
+
+def test_paths_that_are_wrong(tmp_path, saved):
+    assert "no folder" in refused("./sved", tmp_path, by_check=True)
+    assert "did you mean 'open_clip_model.safetensors'" in refused(
+        f"{ARCH}/{saved}/open_clip_modl.safetensors", tmp_path, by_check=True)  # fmt: skip
+    (tmp_path / "weights.npz").write_bytes(b"")
+    assert "weights.npz must end in one of .safetensors" in refused(
+        f"{ARCH}/{tmp_path}/weights.npz", tmp_path, by_check=True
+    )
+    (saved / "open_clip_model.safetensors").unlink()
+    assert "expected open_clip_config.json and one of open_clip_model.safetensors" in refused(
+        "saved", tmp_path, by_check=True
+    )
+
+
+class Evil:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code in a pickle was run')",)
+
+
+def test_a_pickle_is_never_run(tmp_path, saved):
+    torch.save({"state_dict": Evil()}, tmp_path / "evil.pt")
+    assert "holds more than tensors" in refused(f"{ARCH}/{tmp_path}/evil.pt", tmp_path)
+    (tmp_path / "plain.bin").write_bytes(pickle.dumps(Evil()))
+    assert "holds more than tensors" in refused(f"{ARCH}/{tmp_path}/plain.bin", tmp_path)
+    (saved / "open_clip_model.safetensors").rename(saved / "x")
+    torch.save(Evil(), saved / "open_clip_pytorch_model.bin")
+    assert "holds more than tensors" in refused("saved", tmp_path)
+
+
+def test_a_configuration_cannot_ask_for_code(tmp_path, saved):
+    text = {**CONFIG["text_cfg"], "hf_tokenizer_name": "x", "tokenizer_kwargs": {"trust_remote_code": True}}
+    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": {**CONFIG, "text_cfg": text}}))
+    assert "trust_remote_code" in refused("saved", tmp_path)
+
+
+def test_damaged_files(tmp_path, saved, model):
+    (tmp_path / "torn.safetensors").write_bytes(b"\x00" * 100)
+    assert "torn.safetensors" in refused(f"{ARCH}/{tmp_path}/torn.safetensors", tmp_path)
+    states = network(model).state_dict()
+    states.pop("logit_scale")
+    save_file(states, tmp_path / "less.safetensors")
+    assert "logit_scale" in refused(f"{ARCH}/{tmp_path}/less.safetensors", tmp_path)
+    (saved / "open_clip_config.json").write_text("{")
+    assert "open_clip_config.json" in refused("saved", tmp_path)
+
+
+def test_without_open_clip(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "open_clip", None)
+    assert "pip install 'vlgate[clip]'" in refused("ViT-B-32/openai", tmp_path)

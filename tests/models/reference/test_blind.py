@@ -1,0 +1,296 @@
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from vlgate.errors import NoReplyError
+from vlgate.health.grouping import FOLDS
+from vlgate.health.stratified import stratified_folds
+from vlgate.models.reference.blind import Blind
+from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
+
+NOUNS = [f"noun{number}" for number in range(40)]
+
+
+def never():
+    raise AssertionError("the blind model decoded an image")
+
+
+def image(key):
+    return LazyImage(key=key, load=never)
+
+
+def pair(number, caption, foil, key=None):
+    seen = image(key or f"img{number}.jpg")
+    requests = (Match(image=seen, text=caption), Match(image=seen, text=foil))
+    return Case(id=str(number), requests=requests, truths=(True, False))
+
+
+def task(cases, name="a/b"):
+    return Task(id=name, capability="foil", shape="pair", cases=tuple(cases))
+
+
+def sentence(draw):
+    return f"a {draw.choice(NOUNS)} near the {draw.choice(NOUNS)}"
+
+
+def prepared(*tasks):
+    model = Blind()
+    model.prepare(tasks)
+    return model
+
+
+def accuracy(model, some):
+    scores = [model.match(case.requests) for case in some.cases]
+    return float(np.mean([caption > foil for caption, foil in scores]))
+
+
+@pytest.fixture
+def revealing():
+    draw = random.Random(1)
+    return task(pair(n, sentence(draw), f"a {draw.choice(NOUNS)} near no {draw.choice(NOUNS)}") for n in range(400))
+
+
+def test_a_revealing_word_is_found(revealing):
+    model = prepared(revealing)
+    assert accuracy(model, revealing) > 0.99
+    scores = np.concatenate([model.match(case.requests) for case in revealing.cases])
+    assert np.mean((scores > Blind.decision_threshold) == np.tile([True, False], 400)) > 0.98
+
+
+def test_word_order_is_found():
+    draw = random.Random(2)
+    cases = [
+        pair(n, f"one {noun} ran home", f"home ran one {noun}") for n in range(300) for noun in [draw.choice(NOUNS)]
+    ]
+    assert accuracy(prepared(task(cases)), task(cases)) == 1.0
+
+
+def test_shuffled_truths_are_chance():
+    draw = random.Random(3)
+    cases = [pair(n, sentence(draw), sentence(draw)) for n in range(2_000)]
+    assert accuracy(prepared(task(cases)), task(cases)) == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_order_of_cases_and_tasks_makes_no_difference(revealing):
+    draw = random.Random(4)
+    other = task([pair(n, sentence(draw), sentence(draw)) for n in range(200)], name="a/a")
+    shuffled = replace(revealing, cases=tuple(draw.sample(revealing.cases, len(revealing.cases))))
+    turned = replace(other, cases=other.cases[::-1])
+    requests = [request for some in (revealing, other) for case in some.cases for request in case.requests]
+    first = prepared(revealing, other).match(requests)
+    assert np.array_equal(first, prepared(turned, shuffled).match(requests))
+
+
+def test_it_agrees_with_naive_bayes_in_plain_lines():
+    draw = random.Random(5)
+    cases = [pair(n, sentence(draw), sentence(draw) + " today", key=f"img{n % 60}.jpg") for n in range(120)]
+    rows = [(r.image.key, r.text, t) for c in cases for r, t in zip(c.requests, c.truths, strict=True)]
+    folds = stratified_folds(cases)
+
+    def grams(text):
+        words = ["<", *text.split(), "<"]
+        return words[1:-1] + list(pairwise(words))
+
+    vocabulary = {gram for _, text, _ in rows for gram in grams(text)}
+    # The mark for a text's end counts as a word of its own.
+    size = len(vocabulary) + 1
+
+    def plain(key, text):
+        others = [row for row in rows if folds[row[0]] != folds[key]]
+        odds = 0.0
+        for label, sign in ((True, 1), (False, -1)):
+            own = [row for row in others if row[2] is label]
+            seen = [gram for row in own for gram in grams(row[1])]
+            odds += sign * np.log(len(own) + 1)
+            odds += sign * sum(np.log((seen.count(gram) + 1) / (len(seen) + size)) for gram in grams(text))
+        return odds
+
+    some = [case.requests[place] for case in cases[::10] for place in (0, 1)]
+    expected = [plain(request.image.key, request.text) for request in some]
+    assert prepared(task(cases)).match(some) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_text_of_a_two_by_two_ties_with_itself():
+    draw = random.Random(6)
+    cases = []
+    for n in range(100):
+        texts = sentence(draw), sentence(draw)
+        images = image(f"{n}_a"), image(f"{n}_b")
+        requests = tuple(Match(image=seen, text=text) for seen in images for text in texts)
+        cases.append(Case(id=str(n), requests=requests, truths=(True, False, False, True)))
+    quads = Task(id="q/q", capability="compositional", shape="quad", cases=tuple(cases))
+    model = prepared(quads)
+    for case in quads.cases:
+        scores = model.match(case.requests)
+        assert (scores[0], scores[1]) == (scores[2], scores[3])
+
+
+def test_images_of_one_case_are_in_one_fold():
+    def case(number, *keys):
+        requests = tuple(Ask(image=image(key), question="q") for key in keys)
+        return Case(id=str(number), requests=(*requests, Read(text="t")), truths=("yes",) * len(keys) + (True,))
+
+    cases = [case(0, "b", "a"), case(1, "c", "b"), case(2, "z"), case(3, "z", "z#blur6")]
+    folds = stratified_folds(cases)
+    assert folds["a"] == folds["b"] == folds["c"] == stratified_folds([case(0, "a")])["a"]
+    assert folds["z"] == folds["z#blur6"] == stratified_folds([case(0, "z")])["z"]
+    assert folds == stratified_folds(cases[::-1])
+    many = stratified_folds([case(0, str(number)) for number in range(5_000)])
+    assert np.bincount(list(many.values()), minlength=FOLDS) == pytest.approx(500, abs=100)
+
+
+def test_one_fold_alone_teaches_nothing():
+    cases = [pair(n, "a cat", "no cat", key="same.jpg") for n in range(50)]
+    assert prepared(task(cases)).match(cases[0].requests).tolist() == [0.0, 0.0]
+
+
+def test_what_is_in_two_tasks_has_the_reply_of_the_first_id(revealing):
+    reversed_truths = replace(
+        revealing, id="z/z", cases=tuple(replace(case, truths=case.truths[::-1]) for case in revealing.cases)
+    )
+    assert accuracy(prepared(reversed_truths, revealing), revealing) > 0.99
+    assert accuracy(prepared(replace(reversed_truths, id="A/A"), revealing), revealing) < 0.01
+
+
+def test_preparing_again_forgets(revealing):
+    model = prepared(revealing)
+    model.prepare([])
+    with pytest.raises(NoReplyError, match="2 of 2") as caught:
+        model.match(revealing.cases[0].requests)
+    assert caught.value.positions == {0, 1}
+
+
+def test_odd_texts():
+    odd = ["", " ", "\0", "!!!", "été ΣΑΣ", "a\nb", "x" * 10_000]
+    cases = [pair(n, odd[n % 7], odd[(n + 3) % 7]) for n in range(100)]
+    assert np.isfinite(np.concatenate([prepared(task(cases)).match(case.requests) for case in cases])).all()
+
+
+def asked(number, question, truth, *choices, key=None):
+    ask = Ask(image=image(key or f"img{number}"), question=question, choices=choices)
+    return Case(id=str(number), requests=(ask,), truths=(truth,))
+
+
+def questions(cases, name="c/q"):
+    return Task(id=name, capability="invariance", shape="questions", cases=tuple(cases))
+
+
+def right(model, some):
+    return float(np.mean([model.answer(case.requests)[0] == case.truths[0] for case in some.cases]))
+
+
+@pytest.fixture
+def banana():
+    draw = random.Random(7)
+    fruit = {"banana": "yellow", "cherry": "red", "lime": "green"}
+    cases = []
+    for n in range(300):
+        name = draw.choice(sorted(fruit))
+        wrong = draw.choice([colour for colour in fruit.values() if colour != fruit[name]])
+        cases.append(asked(n, f"what is the {name}?", fruit[name], *draw.sample([fruit[name], wrong], 2)))
+    return questions(cases)
+
+
+def test_an_answer_that_the_question_gives_away_is_found(banana):
+    assert right(prepared(banana), banana) == 1.0
+    free = replace(banana, cases=tuple(
+        replace(case, requests=(replace(case.requests[0], choices=()),)) for case in banana.cases))  # fmt: skip
+    assert right(prepared(free), free) == 1.0
+
+
+def test_answers_do_not_depend_on_the_order_of_choices_or_cases(banana):
+    model = prepared(banana)
+    turned = prepared(replace(banana, cases=banana.cases[::-1]))
+    for case in banana.cases:
+        ask = case.requests[0]
+        reordered = replace(ask, choices=ask.choices[::-1])
+        assert model.answer([ask]) == model.answer([reordered]) == turned.answer([ask])
+
+
+def test_without_any_clue_the_most_common_answer_is_given():
+    draw = random.Random(8)
+    cases = [asked(n, sentence(draw), "no" if n % 4 else "yes", "yes", "no") for n in range(400)]
+    assert right(prepared(questions(cases)), questions(cases)) > 0.65
+
+
+def test_an_answer_is_one_of_the_choices():
+    cases = [asked(n, "what?", "cat", "cat", "dog") for n in range(50)] + [asked(90, "what?", "eel", "eel", "bee")]
+    model = prepared(questions(cases))
+    assert model.answer(cases[-1].requests) == ["bee"]  # equally unlikely: the first in the alphabet
+    assert model.answer(cases[0].requests) == ["cat"]
+
+
+def test_a_question_that_was_in_no_task(banana):
+    with pytest.raises(NoReplyError) as caught:
+        prepared(banana).answer([banana.cases[0].requests[0], asked(0, "else?", "x").requests[0]])
+    assert caught.value.positions == {1}
+
+
+def test_answers_agree_with_naive_bayes_in_plain_lines():
+    draw = random.Random(9)
+    colours = ["red", "green", "blue"]
+    cases = [asked(n, sentence(draw), draw.choice(colours), *colours) for n in range(150)]
+    rows = [(case.requests[0].image.key, case.requests[0].question, case.truths[0]) for case in cases]
+    folds = stratified_folds(cases)
+
+    def grams(text):
+        words = ["<", *text.split(), "<"]
+        return words[1:-1] + list(pairwise(words))
+
+    size = len({gram for _, text, _ in rows for gram in grams(text)}) + 1
+
+    def plain(key, text, answer):
+        own = [row for row in rows if folds[row[0]] != folds[key] and row[2] == answer]
+        seen = [gram for row in own for gram in grams(row[1])]
+        likely = sum(np.log((seen.count(gram) + 1) / (len(seen) + size)) for gram in grams(text))
+        return np.log(len(own) + 1) + likely
+
+    expected = [max(sorted(colours), key=lambda colour: plain(key, text, colour)) for key, text, _ in rows]
+    model = prepared(questions(cases))
+    assert [model.answer(case.requests)[0] for case in cases] == expected
+
+
+def balanced(seed, n):
+    """Pairs in which left is true as often as right, and nothing else tells the truth."""
+    draw = random.Random(seed)
+    sides = ["left", "right"] * (n // 2)
+    draw.shuffle(sides)
+    other = {"left": "right", "right": "left"}
+    return task(
+        pair(f"{seed}-{number}", f"the {a} is {side} of the {b}", f"the {a} is {other[side]} of the {b}")
+        for number, side in enumerate(sides)
+        for a, b in [draw.sample(NOUNS, 2)]
+    )
+
+
+def unrelated(seed, n):
+    """Pairs whose truths are drawn at random."""
+    draw = random.Random(seed)
+    return task(pair(f"{seed}-{number}", sentence(draw), sentence(draw)) for number in range(n))
+
+
+@pytest.mark.parametrize("made", [balanced, unrelated])
+@pytest.mark.parametrize("cases", [40, 120, 500])
+def test_a_task_without_a_clue_is_at_chance_however_it_is_balanced(made, cases):
+    found = []
+    for seed in range(30):
+        some = made(seed, cases)
+        model = prepared(some)
+        scores = np.array([model.match(case.requests) for case in some.cases])
+        found.append(np.mean((scores[:, 0] > scores[:, 1]) + (scores[:, 0] == scores[:, 1]) / 2))
+    assert np.mean(found) == pytest.approx(0.5, abs=max(1e-9, 2 * np.std(found) / np.sqrt(30)))
+
+
+def test_further_cases_of_a_task_are_what_it_is_learnt_from(revealing):
+    model = Blind()
+    draw = random.Random(9)
+    opposite = task(pair(f"other {n}", f"{sentence(draw)} no", sentence(draw)) for n in range(400))
+    model.study([opposite])
+    model.prepare([revealing])
+    assert accuracy(model, revealing) < 0.1
+    model.study([])
+    model.prepare([revealing])
+    assert accuracy(model, revealing) > 0.99

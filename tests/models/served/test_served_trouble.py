@@ -1,0 +1,227 @@
+"""Services that are busy, slow, gone, cut off, that redirect or repeat the key, and what that costs."""
+
+import logging
+import signal
+import threading
+from functools import partial
+from ssl import SSLCertVerificationError
+from urllib.error import URLError
+from urllib.request import OpenerDirector
+
+import pytest
+from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
+
+from vlgate.errors import ImageError
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.models.loading.registry import load
+from vlgate.models.served.asking import DaemonThreads
+from vlgate.types import Ask, LazyImage, Match
+
+
+@pytest.mark.parametrize(("reply", "why"), [
+    (ok("Yes, it is a", finish="length"), "raise max_tokens"),
+    (ok(None, refusal="I cannot help."), "I cannot help"),
+    (ok("", finish="content_filter"), "content_filter"),
+    (ok("  "), "empty"),
+    (ok(None), "empty"),
+    (ok("<think>hm"), "thought"),
+    (ok("Yes \ud800"), "surrogate"),
+    ((200, {}, {"choices": []}), "not a chat completion: it has choices"),
+    ((200, {}, {"choices": [{"message": "yes"}]}), "not a chat completion"),
+    ((200, {}, {"error": {"message": "overloaded"}}), "{'message': 'overloaded'}"),
+    ((200, {}, [1]), "not a JSON object"),
+    ((200, {}, b"<html>yes"), "not JSON: <html>yes"),
+    ((200, {"Content-Length": "9999"}, b'{"choices": [{"message"'), "9976 bytes early"),
+    ((400, {}, {"error": {"message": "image too large"}}), "400: image too large"),
+    ((302, {"Location": "http://elsewhere/"}, b""), "redirects to http://elsewhere/"),
+])  # fmt: skip
+@pytest.mark.usefixtures("slept")
+def test_an_unusable_reply_costs_its_own_request_only(chat, reply, why):
+    model = model_of(chat, "?retries=1&logprobs=0")
+    chat.say = lambda body: reply if "bad" in asked_of(body) else ok("yes")
+    scorer = ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=8))
+    before, asked = len(chat.seen), pairs("a", "bad 1", "b", "bad 2", "c")
+    found = scorer.predict(asked)
+    assert [found[pair].score for pair in asked] == [1.0, None, 1.0, None, 1.0]
+    assert all(why in found[pair].problem for pair in (asked[1], asked[3]))
+    good = [text for text in chat.texts[before:] if "bad" not in text]
+    assert len(good) == 3  # they are not asked again
+    assert model.match(pairs("a")) == [1.0]
+    assert len(chat.seen) > before + len(good)  # and nothing is kept beyond that
+
+
+def test_busy_services_are_asked_again(chat, slept):
+    model = model_of(chat)
+    chat.script = [(429, {"Retry-After": "7"}, b""), (503, {}, b""), (500, {}, b"oh")]
+    assert model.answer([Ask(image=image(), question="q")]) == ["Yes."]
+    assert len(chat.seen) == 5
+    assert slept[0] == 7
+    assert 0.5 <= slept[1] <= 1  # the second attempt failed: 1 s, less a part of it
+    assert slept[2] == 2 * slept[1]
+    assert len(slept) == 3
+
+
+@pytest.mark.usefixtures("slept")
+def test_a_service_that_hangs_is_given_up_and_then_asked_once_only(chat):
+    model = model_of(chat, "?timeout=1&retries=1&concurrency=1")
+    chat.script = [chat.hang, chat.hang]
+    assert "within 1 s, after 2 attempts" in str(problem(lambda: model.match(pairs("a"))))
+    before = len(chat.seen)
+    chat.script = [(503, {}, b"")] * 2
+    assert "after 1 attempt" in str(problem(lambda: model.match(pairs("a"))))
+    assert "after 1 attempt" in str(problem(lambda: model.match(pairs("b"))))
+    assert len(chat.seen) == before + 2
+    assert model.match(pairs("a")) == [1.0]  # it is back, and so are the retries
+    chat.script = [(503, {}, b"")]
+    assert model.match(pairs("a")) == [1.0]
+
+
+@pytest.mark.usefixtures("slept")
+def test_a_dropped_connection_is_tried_again(chat):
+    model = model_of(chat)
+    chat.script = [(200, {"Content-Length": "50"}, b"{")]
+    assert model.match(pairs("a")) == [1.0]
+
+
+def test_a_service_that_is_not_running(chat, slept):
+    chat.server.shutdown()
+    chat.server.server_close()
+    assert "is it running" in refused(chat, "?retries=2")
+    assert len(slept) == 2
+
+
+def test_an_image_that_fails_fails_unchanged_and_its_neighbours_are_paid_for_once(chat):
+    error = ImageError("bad", "it is damaged", "repair it")
+
+    def fail():
+        raise error
+
+    model = model_of(chat)
+    bad = [Match(image=LazyImage(key="bad", load=fail), text=text) for text in "xy"]
+    before, good = len(chat.seen), pairs("a", "b")
+    with pytest.raises(ImageError) as caught:
+        model.match([good[0], *bad, good[1]])
+    assert caught.value is error
+    assert list(model.match(good)) == [1.0, 1.0]
+    assert len(chat.seen) == before + 2
+    found = ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=8)).predict([good[0], *bad, good[1]])
+    assert [found[pair].score for pair in (good[0], *bad, good[1])] == [1.0, None, None, 1.0]
+    assert len(chat.seen) == before + 4
+
+
+def test_a_proxy_from_the_environment_is_not_used_for_this_machine(chat, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert model_of(chat, "?retries=0").match(pairs("a")) == [1.0]
+
+
+@pytest.mark.usefixtures("slept")
+def test_only_the_service_sees_the_key(chat, caplog, capfd, tmp_path):
+    caplog.set_level(logging.DEBUG)
+    chat.say = lambda body: ok(f"You sent {KEY}") if "q?" in asked_of(body) else ok("Yes")
+    loaded = load(f"vlgate.models.served.adapter:build:{chat.url}#toy?retries=0", folder=tmp_path)
+    said = loaded.model.answer([Ask(image=image(), question="q?")])
+    assert said == ["You sent ***"]
+    chat.say = lambda _: (500, {}, f"key {KEY}".encode())
+    error = problem(lambda: loaded.model.match(pairs("a")))
+    shown = [repr(loaded), str(error), repr(error.__cause__), repr(error.__context__), loaded.model.note]
+    shown += [loaded.fingerprint, loaded.model.fingerprint, repr(vars(loaded.model)), caplog.text, *capfd.readouterr()]
+    assert not any(KEY in text for text in shown)
+    assert chat.seen[-1][1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_too_many_requests_does_not_mean_that_the_service_is_gone(chat, slept):
+    model = model_of(chat, "?retries=1&concurrency=1")
+    chat.script = [(429, {"Retry-After": "3"}, b"")] * 2
+    why = str(problem(lambda: model.match(pairs("a"))))
+    assert "after 2 attempts; rpm=N" in why
+    chat.script = [(429, {}, b"")]
+    assert model.match(pairs("b")) == [1.0]  # with all its retries
+    assert slept[:2] == [3, 3]  # what it asked for last holds for the next request
+
+
+@pytest.mark.usefixtures("slept")
+def test_a_service_that_asks_to_wait_for_hours_is_given_up(chat):
+    model = model_of(chat, "?concurrency=1")
+    before = len(chat.seen)
+    chat.script = [(429, {"Retry-After": "86400"}, {"error": {"message": "daily limit"}})]
+    why = str(problem(lambda: model.match(pairs("a"))))
+    assert "daily limit; it asks to wait 86400 s" in why
+    assert len(chat.seen) == before + 1
+
+
+def test_an_untrusted_certificate_is_not_tried_again(chat, slept, monkeypatch):
+    def untrusted(*_, **__):
+        raise URLError(SSLCertVerificationError(1, "self-signed certificate"))
+
+    monkeypatch.setattr(OpenerDirector, "open", untrusted)
+    why = refused(chat)
+    assert "is not trusted" in why
+    assert "SSL_CERT_FILE" in why
+    assert "is it running" not in why
+    assert slept == []
+
+
+@pytest.fixture
+def interruptible():
+    """Handle interruptions: a shell starts background processes with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupted_run_does_not_wait_for_replies(chat):
+    model = model_of(chat, "?concurrency=2")
+    over = []
+
+    def hang(_):
+        chat.released.wait(5)
+        over.append(1)
+        return ok("Yes")
+
+    def interrupt(body):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        return hang(body)
+
+    chat.script, chat.say = [interrupt], hang
+    with pytest.raises(KeyboardInterrupt):
+        model.match(pairs("a", "b", "c", "d"))
+    assert over == []
+    assert "interrupted" in str(problem(lambda: model.match(pairs("e"))))
+    assert not any('"e"' in text for text in chat.texts)
+
+
+def test_threads_keep_the_order_and_are_daemons():
+    before, done = set(threading.enumerate()), []
+    threads, gate = DaemonThreads(1), threading.Event()
+    first = threads.submit(gate.wait)
+    others = [threads.submit(partial(done.append, number)) for number in range(3)]
+    mine = set(threading.enumerate()) - before
+    assert [thread.daemon for thread in mine] == [True]
+    gate.set()
+    assert [future.result(10) for future in (first, *others)] == [True, None, None, None]
+    assert done == [0, 1, 2]
+    threads.close()
+    for thread in mine:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_jobs_that_have_not_started_are_dropped():
+    threads, begun, gate, done = DaemonThreads(1), threading.Event(), threading.Event(), []
+    first = threads.submit(lambda: begun.set() or gate.wait())
+    threads.submit(partial(done.append, 1))
+    assert begun.wait(10)
+    threads.close()
+    gate.set()
+    assert first.result(10)
+    assert done == []
+
+
+def test_the_future_holds_what_a_job_raises():
+    threads = DaemonThreads(2)
+    with pytest.raises(ZeroDivisionError):
+        threads.submit(lambda: 1 / 0).result(10)
+    threads.close()

@@ -1,0 +1,139 @@
+"""Small random checkpoints of the dual encoders of transformers, in the form that their authors save."""
+
+import string
+from pathlib import Path
+
+import tokenizers
+import torch
+import transformers
+
+LETTERS = string.ascii_lowercase
+WORDS = ["a", "red", "blue", "square", "dot", "of", "the", "big", "."]
+TEXT = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 37,
+    "vocab_size": 100,
+    "max_position_embeddings": 24,
+}
+VISION = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 37,
+    "image_size": 32,
+    "patch_size": 8,
+}
+EFFICIENT = {
+    "image_size": 32,
+    "width_coefficient": 1.0,
+    "depth_coefficient": 1.0,
+    "kernel_sizes": [3, 3],
+    "in_channels": [32, 8],
+    "out_channels": [8, 16],
+    "strides": [1, 2],
+    "num_block_repeats": [1, 1],
+    "expand_ratios": [1, 2],
+    "hidden_dim": 32,
+}
+SQUARE = {"height": 32, "width": 32}
+
+
+def _letters(specials):
+    tokens = [*specials, *LETTERS, *(letter + "</w>" for letter in LETTERS)]
+    return {token: place for place, token in enumerate(tokens)}
+
+
+def _clip_tokenizer():
+    vocab = _letters([])
+    vocab |= {"<|startoftext|>": 98, "<|endoftext|>": 99}
+    return transformers.CLIPTokenizer(vocab=vocab, merges=[])
+
+
+def _words_tokenizer():
+    tokens = ["<pad>", "</s>", "<unk>", *WORDS]
+    fast = tokenizers.Tokenizer(tokenizers.models.WordLevel({t: n for n, t in enumerate(tokens)}, "<unk>"))
+    fast.normalizer = tokenizers.normalizers.Lowercase()
+    fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    fast.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=fast, pad_token="</s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def _gemma(cls):
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *string.ascii_letters, "."]
+    return cls(vocab={token: place for place, token in enumerate(tokens)}, merges=[])
+
+
+def _bert_tokenizer():
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    return transformers.BertTokenizer(vocab={token: place for place, token in enumerate(tokens)}, model_max_length=12)
+
+
+def _roberta_tokenizer():
+    specials = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+    words = [("▁" + word, -1.0) for word in WORDS]
+    return transformers.XLMRobertaTokenizer(vocab=[*specials, *words, ("▁", -2.0), ("<mask>", 0.0)])
+
+
+def _clip_images():
+    return transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=SQUARE)
+
+
+def _configs():
+    t = transformers
+    clip_text = TEXT | {"bos_token_id": 98, "eos_token_id": 99, "pad_token_id": 99}
+    naflex = {key: value for key, value in VISION.items() if key != "image_size"} | {"num_patches": 16}
+    roberta = TEXT | {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+    return {
+        "clip": (t.CLIPModel, t.CLIPConfig(text_config=clip_text, vision_config=VISION, projection_dim=16)),
+        "siglip": (t.SiglipModel, t.SiglipConfig(text_config=TEXT, vision_config=VISION)),
+        "siglip2": (t.SiglipModel, t.SiglipConfig(text_config=TEXT, vision_config=VISION)),
+        "naflex": (t.Siglip2Model, t.Siglip2Config(text_config=TEXT, vision_config=naflex)),
+        "align": (t.AlignModel, t.AlignConfig(text_config=TEXT, vision_config=EFFICIENT, projection_dim=16)),
+        "altclip": (
+            t.AltCLIPModel,
+            t.AltCLIPConfig(text_config=roberta | {"project_dim": 32}, vision_config=VISION, projection_dim=16),
+        ),
+        "metaclip2": (
+            t.MetaClip2Model,
+            t.MetaClip2Config(text_config=roberta, vision_config=VISION, projection_dim=16),
+        ),
+    }
+
+
+def _inputs():
+    t = transformers
+    siglip_images = t.SiglipImageProcessor(size=SQUARE)
+    return {
+        "clip": (_clip_tokenizer(), _clip_images()),
+        "siglip": (_words_tokenizer(), siglip_images),
+        "siglip2": (_gemma(t.GemmaTokenizer), siglip_images),
+        "naflex": (_gemma(t.Siglip2Tokenizer), t.Siglip2ImageProcessor(patch_size=8, max_num_patches=16)),
+        "align": (_bert_tokenizer(), t.EfficientNetImageProcessor(size=SQUARE)),
+        "altclip": (_roberta_tokenizer(), _clip_images()),
+        "metaclip2": (_roberta_tokenizer(), _clip_images()),
+    }
+
+
+KINDS = ("clip", "siglip", "siglip2", "naflex", "align", "altclip", "metaclip2")
+
+
+def save(kind: str, folder: Path) -> Path:
+    """Write a checkpoint into ``folder``, with weights of seed 0, large enough for inputs to differ."""
+    cls, config = _configs()[kind]
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        model = cls(config)
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                if weight.dim() > 1:
+                    weight.normal_(0, 0.3)
+                elif name in ("logit_bias", "logit_scale"):
+                    weight.fill_({"logit_bias": -1.2, "logit_scale": 2.0}[name])
+    model.save_pretrained(folder)
+    for part in _inputs()[kind]:
+        part.save_pretrained(folder)
+    return folder

@@ -1,0 +1,53 @@
+"""The models that the tests of generative models use, and the requests."""
+
+import warnings
+from functools import cache
+
+import more_tiny_vlms
+import numpy as np
+import tiny_vlms
+from PIL import Image
+
+from vlgate.models.generative.adapter import Vlm
+from vlgate.models.generative.engine import Engine
+from vlgate.types import Ask, LazyImage, Match
+
+FAMILIES = tuple(tiny_vlms.FAMILIES)
+KIN = tiny_vlms.KIN | more_tiny_vlms.SHARED
+EVERY = tiny_vlms.FAMILIES | KIN | more_tiny_vlms.WHOLE
+TEXTS = ("a red square", "two dogs run over green grass and a cat sleeps on the big table", "blue")
+QUESTIONS = ("What colour is the cup?", "Is the table in this picture big, or is it a red or blue cat?")
+CHOICES = ("red", "blue", "the big cup")
+
+
+@cache
+def drawn(number):
+    """Images of three sizes, which some families turn into different numbers of tokens."""
+    pixels = np.random.default_rng(number).integers(0, 256, (40 + 16 * number, 50, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+IMAGES = [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(3)]
+PAIRS = [Match(image=image, text=text) for image in IMAGES for text in TEXTS]
+ASKS = [Ask(image=image, question=text, choices=CHOICES) for image in IMAGES[:2] for text in QUESTIONS]
+
+
+@cache
+def family(name):
+    return EVERY[name]()
+
+
+def asked(engine, score="vqascore", mode="choices"):
+    return Vlm(engine, score=score, mode=mode, fingerprint="x")
+
+
+def of(name, score="vqascore", mode="choices"):
+    return asked(Engine(*family(name)), score, mode)
+
+
+def processed(processor, prompt, image):
+    with warnings.catch_warnings():  # numpy warns about PaliGemma's labels
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = dict(processor(text=[prompt], images=[[image.load()]], return_tensors="pt"))
+    made.pop("labels", None)
+    return made

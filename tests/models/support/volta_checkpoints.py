@@ -1,0 +1,137 @@
+"""Tiny checkpoints of VOLTA's family in their authors' format, and made-up region features."""
+
+import json
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+
+from vlgate.models.loading.registry import load
+from vlgate.models.regions.regions import Regions
+from vlgate.models.volta.config import parse
+from vlgate.models.volta.names import aliases, shapes
+from vlgate.models.volta.vilbert_mt import ALIGNMENT, RANKING, in_words_of_volta, renamed
+from vlgate.types import LazyImage, Match
+
+WORDS = ["a", "the", "red", "blue", "square", "is", "in", "of", "two", "cats", "dog", "on", "left", "?", ".", "##s"]
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+FEATURES = 16
+KINDS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
+COLORS = ("red", "blue")
+
+_COMMON = {
+    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 3, "bert_model": "bert-base-uncased",
+    "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 20, "pooler_size": 14,
+    "v_hidden_size": 16, "v_num_attention_heads": 2, "v_intermediate_size": 20, "v_pooler_size": 14,
+    "hidden_act": "gelu", "v_hidden_act": "gelu", "v_feature_size": FEATURES, "num_locs": 5,
+    "add_global_imgfeat": "first", "v_coordinate_embeddings_dim": 2, "fusion_method": "mul",
+    "visual_target_weights": {"0": 1.0},
+    "tt_attn_sublayers": [0, 2], "tv_attn_sublayers": [0, 2], "vt_attn_sublayers": [0, 2], "vv_attn_sublayers": [0, 2],
+    "t_ff_sublayers": [1, 3], "v_ff_sublayers": [1, 3], "shared_sublayers": [0, 1, 2, 3],
+    "single_ln_sublayers": [0, 1, 2, 3], "sublayer2num_attention_heads": {}, "sublayer2v_num_attention_heads": {},
+}  # fmt: skip
+_TWO_STREAMS = {
+    "vilbert": {
+        "tt_attn_sublayers": [0, 4], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [4],
+        "t_ff_sublayers": [1, 3, 5], "v_ff_sublayers": [3, 5], "shared_sublayers": [], "single_ln_sublayers": [],
+        "v_hidden_size": 12, "v_num_attention_heads": 3, "v_intermediate_size": 10, "v_hidden_act": "swish",
+        "sublayer2attn_hidden_size": {"2": 24}, "sublayer2v_attn_hidden_size": {"2": 24},
+        "sublayer2num_attention_heads": {"2": 4}, "sublayer2v_num_attention_heads": {"2": 4},
+    },
+    "lxmert": {
+        "tt_attn_sublayers": [0, 3], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [0, 3],
+        "t_ff_sublayers": [1, 4], "v_ff_sublayers": [1, 4], "shared_sublayers": [2], "single_ln_sublayers": [],
+        "hidden_act": "relu",
+    },
+}  # fmt: skip
+
+MULTI = {
+    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 2, "hidden_size": 16,
+    "num_attention_heads": 2, "intermediate_size": 20, "num_hidden_layers": 3, "v_feature_size": FEATURES,
+    "v_hidden_size": 12, "v_num_hidden_layers": 2, "v_num_attention_heads": 3, "v_intermediate_size": 10,
+    "bi_hidden_size": 24, "bi_num_attention_heads": 4, "hidden_act": "gelu", "v_hidden_act": "gelu",
+    "v_biattention_id": [0, 1], "t_biattention_id": [1, 2],
+}  # fmt: skip
+
+
+def config_of(kind, **changes):
+    """The settings of a tiny model, under VOLTA's names."""
+    return {**_COMMON, "image_embeddings": kind, **_TWO_STREAMS.get(kind, {}), **changes}
+
+
+def _drawn(wanted, seed):
+    draw = torch.Generator().manual_seed(seed)
+    state = {name: 0.3 * torch.randn(shape, generator=draw) for name, shape in wanted.items()}
+    return {name: 1 + value if "orm.weight" in name else value for name, value in state.items()}
+
+
+def state_of(settings, seed=0):
+    """Random weights under all of a checkpoint's names, and some of heads that matching does not use."""
+    config = parse(settings, "test")
+    state = _drawn(shapes(config), seed)
+    state |= {second: state[first] for second, first in aliases(config).items()}
+    return state | {"cls.predictions.bias": torch.zeros(len(TOKENS)), "clfs_dict.TASK1.weight": torch.zeros(2, 2)}
+
+
+def multi_state(head=RANKING, task_tokens=20, seed=0):
+    """Random weights under the names of vilbert-multi-task."""
+    config = parse(in_words_of_volta(MULTI, "test", head=head, task_tokens=task_tokens), "test")
+    back = {volta: own for own, volta in renamed(MULTI).items()}
+    state = {}
+    for name, value in _drawn(shapes(config), seed).items():
+        module, _, last = name.rpartition(".")
+        state[back.get(f"{module}.", f"{module}.") + last] = value
+    state["bert.encoder.c_layer.0.biOutput.q_dense1.weight"] = torch.zeros(12, 24)
+    unused = {RANKING: ALIGNMENT, ALIGNMENT: RANKING}[head]
+    return state | {f"{unused}.bias": torch.zeros(2), "vil_prediction.logit_fc.0.bias": torch.zeros(2)}
+
+
+def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
+    """Save weights, configuration and tokenizer in a folder."""
+    folder.mkdir(exist_ok=True)
+    torch.save(state, folder / name)
+    (folder / config).write_text(json.dumps(settings))
+    (folder / "vocab.txt").write_text("\n".join(TOKENS))
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+def built(folder, kind, weights="saved", **options):
+    """Load a saved model by the name of its kind."""
+    spec = f"vlgate.models.volta.adapter:{kind.replace('-', '_')}:{weights}"
+    return load(spec, folder=folder, device=options.pop("device", "cpu"), **options).model
+
+
+def ids_of(text):
+    return [2, *(TOKENS.index(word) for word in text.split()), 3]
+
+
+class Stub:
+    """Regions from an image's key: random by its number, with its colour in the first two features."""
+
+    note = "regions of a stub"
+    fingerprint = "stub"
+
+    def regions(self, images):
+        return [regions_of(image.key) for image in images]
+
+
+def regions_of(key):
+    color, _, number = key.partition("-")
+    draw = np.random.default_rng(int(number))
+    count = 4 + int(number) % 3
+    features = draw.normal(scale=0.3, size=(count, FEATURES)).astype(np.float32)
+    features[:, COLORS.index(color)] += 2
+    boxes = np.sort(draw.random((count, 2, 2)), axis=1).reshape(count, 4).astype(np.float32)
+    return Regions(features=features, boxes=boxes)
+
+
+def image(number):
+    """A square: red for an even number, blue for an odd one."""
+    color = COLORS[number % 2]
+    return LazyImage(key=f"{color}-{number}", load=lambda: Image.new("RGB", (8, 8), color))
+
+
+TEXTS = ("a red square", "a dog is on the left of two cats .", "the blue square ?", "cats", "two cats in a square .")
+PAIRS = [Match(image=image(n % 4), text=TEXTS[n % 5]) for n in range(9)]

@@ -1,0 +1,261 @@
+import math
+import sys
+
+import held_network
+import numpy as np
+import pytest
+import text_checkpoints
+import torch
+import transformers
+from huggingface_hub import constants
+from hypothesis import given
+from hypothesis import strategies as st
+from text_checkpoints import KINDS, WORDS, network, tokenizer
+
+from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.models import load
+from vlgate.models.text import masked
+from vlgate.models.text.causal import (
+    check_causal,
+    check_gpt1,
+    check_gpt2,
+    gpt1,
+    gpt2,
+    mean_perplexity,
+    valse_perplexity,
+)
+from vlgate.models.text.masked import check_masked
+from vlgate.types import LanguageModel
+
+TEXTS = [
+    "a cat sleeps on",
+    "two big dog and the small cat sees no red tree on the blue hill and a dog runs under the tree",
+    "the dog runs under a tree",
+    "a red cat sees a blue dog on the hill",
+]
+LONG = " ".join(WORDS[number % len(WORDS)] for number in range(50))
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A folder with one checkpoint of each kind."""
+    folder = tmp_path_factory.mktemp("text-only")
+    for kind in KINDS:
+        text_checkpoints.save(kind, folder / kind)
+    return folder
+
+
+CALLS = {
+    "gpt2": "vlgate.models.text.causal:gpt2:gpt2",
+    "gpt1": "vlgate.models.text.causal:gpt1:gpt1",
+    "valse": "vlgate.models.text.causal:causal:gpt2?variant=valse",
+    "valse1": "vlgate.models.text.causal:gpt1:gpt1?variant=valse",
+    "bert": "vlgate.models.text.masked:masked:bert",
+}
+
+
+def loaded(name, start, **options):
+    return load(CALLS[name], folder=start, device="cpu", **options)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_batches_order_and_longer_neighbours_make_no_difference(name, start):
+    model = loaded(name, start).model
+    assert isinstance(model, LanguageModel)
+    together = model.perplexity(TEXTS)
+    assert together.dtype == np.float64
+    assert together.shape == (len(TEXTS),)
+    assert np.ptp(together) > 1
+    assert np.concatenate([model.perplexity([text]) for text in TEXTS]) == pytest.approx(together, rel=1e-5)
+    assert model.perplexity(TEXTS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
+    assert len(model.cut_texts) == 0
+
+
+def by_hand(kind, text):
+    """The library's own loss, which is the mean negative log-likelihood of all tokens but the first."""
+    ids = tokenizer(kind)(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    if kind == "gpt2":
+        ids = torch.cat([torch.tensor([[2]]), ids], dim=1)
+    with torch.no_grad():
+        return math.exp(network(kind)(ids, labels=ids).loss.item())
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gpt1"])
+def test_perplexity_is_exp_of_the_librarys_own_loss(kind, start):
+    expected = [by_hand(kind, text) for text in TEXTS]
+    assert loaded(kind, start).model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+
+
+def as_released(kind, text):
+    """The steps of VALSE's released script, one forward pass per window."""
+    ids = tokenizer(kind)(text, return_tensors="pt")["input_ids"]
+    model, total, last = network(kind), 0.0, 0
+    for begin in range(0, ids.size(1), 3):
+        part = ids[:, : begin + 3]
+        labels = part.clone()
+        labels[:, :-3] = -100
+        with torch.no_grad():
+            total += model(part, labels=labels).loss.item() * 3
+        last = begin
+    return math.exp(total / last)
+
+
+@pytest.mark.parametrize("name", ["valse", "valse1"])
+def test_the_released_variant_is_what_the_released_steps_give(name, start):
+    texts = [" ".join(LONG.split()[:count]) for count in range(4, 20)]
+    kind = "gpt2" if name == "valse" else "gpt1"
+    expected = [as_released(kind, text) for text in texts]
+    assert loaded(name, start).model.perplexity(texts) == pytest.approx(expected, rel=1e-4)
+
+
+@given(st.lists(st.floats(0, 20), min_size=3, max_size=40))
+def test_the_released_variant_never_counts_less_than_the_plain_one(surprisals):
+    assert valse_perplexity(surprisals) >= mean_perplexity(surprisals) * (1 - 1e-9)
+
+
+def test_pseudo_perplexity_masks_one_token_after_another(start):
+    network_, words = network("bert"), tokenizer("bert")
+    expected = []
+    for text in TEXTS:
+        ids = words(text, return_tensors="pt")["input_ids"]
+        total = 0.0
+        for place in range(1, ids.shape[1] - 1):
+            gap = ids.clone()
+            gap[0, place] = words.mask_token_id
+            with torch.no_grad():
+                total -= network_(gap).logits[0, place].log_softmax(-1)[ids[0, place]].item()
+        expected.append(math.exp(total / (ids.shape[1] - 2)))
+    assert loaded("bert", start).model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "text"), [("gpt2", ""), ("gpt1", "cat"), ("valse", "a cat sleeps"), ("bert", "")])
+def test_texts_that_are_too_short_have_no_reply_and_the_others_do(name, text, start):
+    model = loaded(name, start).model
+    with pytest.raises(NoReplyError, match="too few tokens") as caught:
+        model.perplexity([TEXTS[1], text, TEXTS[3], text])
+    assert caught.value.positions == {1, 3}
+
+
+@pytest.mark.parametrize(("name", "fit"), [("gpt2", 31), ("gpt1", 32), ("valse", 32), ("bert", 30)])
+def test_texts_that_lose_their_end_are_counted(name, fit, start):
+    model = loaded(name, start).model
+    words = LONG.split()
+    model.perplexity([" ".join(words[:fit]), TEXTS[1]])
+    assert len(model.cut_texts) == 0
+    longer = model.perplexity([" ".join(words[: fit + 1]), TEXTS[1], LONG])
+    assert len(model.cut_texts) == 2
+    assert longer[0] == pytest.approx(longer[2], rel=1e-5)
+
+
+def test_half_precision_and_the_fingerprint(start):
+    prints = [loaded(name, start).fingerprint for name in CALLS]
+    for name in ("gpt2", "bert"):
+        half = loaded(name, start, dtype="bfloat16")
+        prints.append(half.fingerprint)
+        assert half.model.perplexity(TEXTS) == pytest.approx(loaded(name, start).model.perplexity(TEXTS), rel=0.1)
+    assert len(set(prints)) == len(prints)
+    assert loaded("gpt2", start).fingerprint == prints[0]
+    assert held_network.network(loaded("gpt2", start).model).dtype == torch.float32
+
+
+def test_the_note_says_what_was_computed(start):
+    notes = {name: loaded(name, start).model.note for name in CALLS}
+    assert "the first token is conditioned" in notes["gpt2"]
+    assert "the first token is not counted" in notes["gpt1"]
+    assert "VALSE's released script" in notes["valse"]
+    assert notes["bert"].startswith("pseudo-perplexity")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_gpu_says_the_same(name, start):
+    texts = [LONG[:60], TEXTS[1], TEXTS[3]]
+    there = load(CALLS[name], folder=start, device="cuda").model.perplexity(texts)
+    assert there == pytest.approx(loaded(name, start).model.perplexity(texts), rel=1e-3)
+
+
+@pytest.mark.parametrize("check", [check_gpt2, check_gpt1, check_causal])
+def test_an_unknown_variant_gives_the_nearest(check, start):
+    with pytest.raises(ModelLoadError, match="did you mean 'valse'"):
+        check("gpt2?variant=vals", start)
+    with pytest.raises(ModelLoadError, match="did you mean 'variant'"):
+        check("gpt2?varient=valse", start)
+    check("gpt2?variant=valse", start)
+
+
+def test_weights_that_are_missing(start):
+    for check in (check_causal, check_masked):
+        with pytest.raises(ModelLoadError):
+            check("", start)
+        with pytest.raises(ModelLoadError, match=r"no folder .*bret; did you mean 'bert'"):
+            check("./bret", start)
+    check_gpt2("", start)
+    check_gpt1("", start)
+    for made_by, name in ((gpt2, "openai-community/gpt2"), (gpt1, "openai-community/openai-gpt")):
+        with pytest.raises(ModelLoadError, match=name):
+            made_by(folder=start)
+
+
+def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
+    with pytest.raises(ModelLoadError, match=r"no mask token|cannot be loaded"):
+        load("vlgate.models.text.masked:masked:gpt2", folder=start, device="cpu")
+    headless = transformers.BertModel(network("bert").config)
+    headless.save_pretrained(tmp_path / "headless")
+    tokenizer("bert").save_pretrained(tmp_path / "headless")
+    with pytest.raises(ModelLoadError, match=r"headless lacks .*cls\.predictions"):
+        load("vlgate.models.text.masked:masked:headless", folder=tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
+def test_a_model_that_sees_what_it_should_predict_has_no_perplexity(name, start):
+    """transformers also loads BERT as a causal model, although its tokens see the tokens after them."""
+    with pytest.raises(ModelLoadError, match=r"^bert is a bert .*masked:NAME"):
+        load(f"{name}:bert", folder=start, device="cpu")
+
+
+def test_a_tokenizer_of_another_model(tmp_path):
+    config = transformers.GPT2Config(n_embd=8, n_layer=1, n_head=1, vocab_size=10)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "x")
+    tokenizer("gpt2").save_pretrained(tmp_path / "x")
+    with pytest.raises(ModelLoadError, match=r"of x has 25 tokens.* 10"):
+        load("gpt2:x", folder=tmp_path, device="cpu")
+
+
+def test_texts_are_cut_at_the_last_position_of_roberta(tmp_path):
+    """Its positions are numbered from the padding token's id + 1, and this tokenizer has no limit."""
+    config = transformers.RobertaConfig(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, vocab_size=len(WORDS) + 6,
+        max_position_embeddings=32, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaForMaskedLM(config).eval().save_pretrained(tmp_path / "x")
+    tokenizer("bert").save_pretrained(tmp_path / "x")
+    model = load("masked:x", folder=tmp_path, device="cpu").model
+    words = LONG.split()
+    whole, cut, longer = model.perplexity([" ".join(words[:length]) for length in (28, 29, 40)])
+    assert np.isfinite(whole)
+    assert len(model.cut_texts) == 2
+    assert cut == pytest.approx(longer, rel=1e-5)
+
+
+def test_few_masked_copies_are_read_at_a_time_if_the_vocabulary_is_large(start, monkeypatch):
+    model = loaded("bert", start).model
+    expected, read = model.perplexity(TEXTS), []
+    held_network.network(model).register_forward_pre_hook(
+        lambda _, __, given: read.append(len(given["input_ids"])), with_kwargs=True
+    )
+    longest = max(len(tokenizer("bert")(text)["input_ids"]) for text in TEXTS)
+    monkeypatch.setattr(masked, "MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
+    assert model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
+    assert max(read) == 3
+
+
+def test_without_transformers(start, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelLoadError, match=r"pip install 'vlgate\[hf\]'"):
+        gpt2(folder=start, weights="gpt2")

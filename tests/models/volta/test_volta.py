@@ -1,0 +1,260 @@
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+import volta_checkpoints as tiny
+import volta_slow as slow
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.region_models.region_source import region_source
+from vlgate.models.volta import adapter, vilbert_mt
+from vlgate.models.volta.config import ALIGNMENT, parse
+from vlgate.models.volta.embeddings import Seen, embed, with_overall
+from vlgate.models.volta.encoder import Weights
+from vlgate.models.volta.heads import logits
+from vlgate.types import Match, Matcher
+
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    start = tmp_path_factory.mktemp("start")
+    for kind in tiny.KINDS:
+        settings = tiny.config_of(kind)
+        tiny.save(start / kind, settings, tiny.state_of(settings))
+    tiny.save(start / "multi", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
+    return start
+
+
+@pytest.fixture(params=[*tiny.KINDS, "vilbert_12_in_1"])
+def model(request, folders):
+    if request.param == "vilbert_12_in_1":
+        return tiny.built(folders, request.param, "multi?regions=any")
+    return tiny.built(folders, request.param, request.param)
+
+
+def test_scores_are_one_number_per_pair(model):
+    assert isinstance(model, Matcher)
+    scores = model.match(tiny.PAIRS)
+    assert scores.shape == (9,)
+    assert scores.dtype == np.float64
+    assert len(np.unique(scores.round(6))) == 9
+    assert model.note.startswith("regions of a stub")
+    assert len(model.cut_texts) == 0
+
+
+def turns(one, other):
+    """The number of pairs of requests that two scores order differently."""
+    return int((np.sign(one[:, None] - one) != np.sign(other[:, None] - other)).sum()) // 2
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
+    plain = tiny.built(folders, kind, kind)
+    raw = tiny.built(folders, kind, f"{kind}?score=logit")
+    settings = tiny.config_of(kind)
+    by_hand = slow.SlowVolta(settings, tiny.state_of(settings))
+    expected = []
+    for pair in tiny.PAIRS:
+        seen = tiny.regions_of(pair.image.key)
+        match, _ = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes)
+        expected.append(match)
+    assert raw.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    assert turns(raw.match(tiny.PAIRS), plain.match(tiny.PAIRS)) > 0
+    assert (raw.decision_threshold, plain.decision_threshold) == (None, 0.0)
+    assert raw.note.endswith("ranks by the raw match logit (VALSE's script)")
+    assert raw.fingerprint != plain.fingerprint
+
+
+def test_a_head_that_ranks_has_no_match_logit(folders):
+    with pytest.raises(ModelLoadError, match="score='logit'"):
+        tiny.built(folders, "vilbert_12_in_1", "multi?regions=any&score=logit")
+
+
+def test_batch_order_and_padding_make_no_difference(model):
+    together = model.match(tiny.PAIRS)
+    assert np.concatenate([model.match([pair]) for pair in tiny.PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
+    assert model.match(tiny.PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5, abs=1e-6)
+    long = Match(image=tiny.image(5), text="a " * 18)
+    assert model.match([*tiny.PAIRS, long])[:-1] == pytest.approx(together, rel=1e-5, abs=1e-6)
+
+
+def test_words_and_images_change_the_score(model):
+    """Another word at the end, and another image, each change the score."""
+    one = Match(image=tiny.image(0), text="a red square .")
+    assert model.match([one])[0] != model.match([Match(image=one.image, text="a red square ?")])[0]
+    assert model.match([one])[0] != model.match([Match(image=tiny.image(2), text=one.text)])[0]
+
+
+VARIANTS = [
+    {}, {"add_global_imgfeat": "last"}, {"add_global_imgfeat": None}, {"num_locs": 4}, {"fusion_method": "sum"},
+    {"fusion_method": "text"}, {"layer_norm_eps": 0.1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
+    settings = tiny.config_of(kind, **changes)
+    state = tiny.state_of(settings, seed=3)
+    found = tiny.built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
+    by_hand = slow.SlowVolta(settings, state)
+    expected = []
+    for pair in tiny.PAIRS:
+        seen = tiny.regions_of(pair.image.key)
+        match, none = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes)
+        expected.append(match - none)
+    assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    assert np.std(expected) > 0.01
+
+
+@pytest.mark.parametrize(("asked", "task"), [("", 8), ("&task=7", 7), ("&head=alignment&task=3", 3)])
+def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
+    head = ALIGNMENT if "alignment" in asked else vilbert_mt.RANKING
+    state = tiny.multi_state(head, seed=4)
+    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    found = tiny.built(folder, "vilbert_12_in_1", f"saved?regions=any{asked}")
+    by_hand = slow.SlowVilbert(tiny.MULTI, state)
+    expected = []
+    for pair in tiny.PAIRS:
+        seen = tiny.regions_of(pair.image.key)
+        out = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes, task=task, head=head)
+        expected.append(out[0] - (out[1] if len(out) == 2 else 0))
+    assert found.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    assert found.decision_threshold == (0.0 if head == ALIGNMENT else None)
+
+
+def test_a_pretrained_vilbert_has_no_task(tmp_path):
+    state = tiny.multi_state(ALIGNMENT, task_tokens=0)
+    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
+    model = tiny.built(folder, "vilbert_12_in_1", "saved?regions=any&head=alignment")
+    seen = tiny.regions_of(tiny.PAIRS[1].image.key)
+    by_hand = slow.SlowVilbert(tiny.MULTI, state)
+    match, none = by_hand.logits(tiny.ids_of(tiny.PAIRS[1].text), seen.features, seen.boxes, head=ALIGNMENT)
+    assert model.match(tiny.PAIRS[1:2])[0] == pytest.approx(match - none, rel=1e-4)
+
+
+def test_a_region_of_zeros_is_one_that_was_masked():
+    """As in the pretraining of VL-BERT only: it gets the vector, and maybe the word, of a masked region."""
+    settings = tiny.config_of("vl-bert", visual_target_weights={"6": 1.0})
+    config, state = parse(settings, "test"), tiny.state_of(settings)
+    draw = torch.Generator().manual_seed(0)
+    features, boxes = torch.randn(2, 4, tiny.FEATURES, generator=draw), torch.rand(2, 4, 4, generator=draw)
+    features[1, 1] = 0
+    ids = torch.tensor([[2, 7, 3]] * 2)
+    made = with_overall(config, features, boxes, torch.ones(2, 4, dtype=torch.bool))
+    seen = Seen(ids=ids, words=ids > 0, **dict(zip(("features", "locations", "regions"), made, strict=True)))
+    before = embed(config, Weights(state), seen)["vision"]
+    for name in ("object_mask_visual_embedding", "object_mask_word_embedding"):
+        more = {f"bert.embeddings.{name}.weight": state[f"bert.embeddings.{name}.weight"] + torch.arange(16.0)}
+        changed = (embed(config, Weights(state | more), seen)["vision"] - before).abs().amax(dim=-1) > 1e-4
+        assert changed.nonzero().tolist() == [[1, 2]]  # the mean comes first
+
+
+def test_texts_that_are_cut_are_counted(folders):
+    for weights, kind, most in (
+        ("uniter", "uniter", 24),
+        ("vl-bert", "vl-bert", 22),
+        ("uniter?max_length=10", "uniter", 10),
+    ):
+        model = tiny.built(folders, kind, weights)
+        texts = ["a " * (most - 2), "a " * (most - 1), "the " * 40]
+        scores = model.match([Match(image=tiny.image(0), text=text) for text in texts])
+        assert len(model.cut_texts) == 2
+        assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+        assert scores[1] != pytest.approx(scores[2], rel=1e-3)
+
+
+def test_the_note_names_the_detector_of_the_training(folders):
+    assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
+    note = tiny.built(folders, "vilbert_12_in_1", "multi?regions=any").note
+    assert note.startswith("regions of a stub; ")
+    assert "ResNeXt-152" in note
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_is_near(folders, dtype, monkeypatch):
+    used = []
+
+    def recorded(config, weights, seen, task):
+        used.append([{value.dtype for value in weights.tensors.values()}, seen.features.dtype, seen.locations.dtype])
+        return logits(config, weights, seen, task)
+
+    monkeypatch.setattr(adapter, "logits", recorded)
+    precise, rounded = torch.float32, getattr(torch, dtype)
+    for kind in tiny.KINDS:
+        whole, half = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, dtype=dtype)
+        expected, scores = whole.match(tiny.PAIRS), half.match(tiny.PAIRS)
+        assert used[-2:] == [[{precise}, precise, precise], [{rounded}, rounded, precise]]
+        assert np.isfinite(scores).all()
+        assert scores == pytest.approx(expected, abs=0.3)
+        assert whole.fingerprint != half.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["uniter", "vilbert"])
+def test_it_is_compiled_whole(folders, kind, monkeypatch):
+    graphs = []
+
+    def backend(graph, _):
+        """Run the traced graph as it is: compiling it to machine code takes a minute."""
+        graphs.append(graph)
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    model = tiny.built(folders, kind, kind)
+    plain = model.match(tiny.PAIRS)
+    model.compile()
+    assert graphs == []
+    assert model.match(tiny.PAIRS) == pytest.approx(plain, rel=1e-4, abs=1e-5)
+    assert len(graphs) == 1
+    assert model.match(tiny.PAIRS[:2]) == pytest.approx(plain[:2], rel=1e-4, abs=1e-5)
+
+
+def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
+    monkeypatch.setattr("vlgate.models.volta.adapter.region_source", region_source)
+    draw = np.random.default_rng(0)
+    corners = np.sort(draw.random((4, 36, 2, 2)), axis=2).reshape(4, 36, 4)
+    arrays = {"features": draw.normal(size=(4, 36, tiny.FEATURES)), "boxes": corners}
+    arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
+    keys = [tiny.image(number).key for number in range(4)]
+    np.savez(tmp_path / "all.npz", images=keys, **arrays)
+    np.savez(tmp_path / "few.npz", images=keys, **{name: value[:, :9] for name, value in arrays.items()})
+    model = tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=all.npz")
+    by_hand = slow.SlowVolta(tiny.config_of("uniter"), tiny.state_of(tiny.config_of("uniter")))
+    match, none = by_hand.logits(tiny.ids_of(tiny.PAIRS[2].text), arrays["features"][2], arrays["boxes"][2])
+    assert model.match(tiny.PAIRS[2:3])[0] == pytest.approx(match - none, rel=1e-3)
+    assert "all.npz" in model.note
+    # The controlled models were trained with 36 regions; ViLBERT 12-in-1 takes as many as there are.
+    with pytest.raises(ModelLoadError, match="9 boxes, the model takes 36"):
+        tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=few.npz")
+    multi = tiny.built(tmp_path, "vilbert_12_in_1", f"{folders / 'multi'}?regions=few.npz")
+    by_hand = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
+    out = by_hand.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
+    assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)
+
+
+@GPU
+def test_a_gpu_scores_as_the_cpu(folders):
+    for kind in tiny.KINDS:
+        here, there = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, device="cuda")
+        assert there.match(tiny.PAIRS) == pytest.approx(here.match(tiny.PAIRS), rel=1e-3, abs=1e-4)
+
+
+def test_the_fingerprint_depends_on_all_that_scores_depend_on(tmp_path):
+    settings = tiny.config_of("uniter")
+    folder = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+
+    def fingerprint(weights="saved", **options):
+        return tiny.built(tmp_path, "uniter", weights, **options).fingerprint
+
+    first = fingerprint()
+    assert first == fingerprint("saved/pytorch_model_9.bin?config=saved/config.json") == fingerprint(seed=1)
+    seen = {first, fingerprint("saved?max_length=9"), fingerprint(dtype="bfloat16")}
+    (folder / "config.json").write_text(json.dumps(settings | {"fusion_method": "sum"}))
+    seen.add(fingerprint())
+    tiny.save(folder, settings, tiny.state_of(settings, seed=1))
+    seen.add(fingerprint())
+    assert len(seen) == 5

@@ -1,0 +1,141 @@
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from vlgate.models.volta import vilbert_mt
+from vlgate.models.volta.config import parse
+from vlgate.models.volta.embeddings import Seen, with_overall
+from vlgate.models.volta.encoder import Weights
+from vlgate.models.volta.heads import logits
+from vlgate.models.volta.names import aliases, shapes
+from vlgate.models.volta.published import NAMES, published
+
+SINGLE = ("uniter", "vl-bert", "visualbert")
+
+
+def in_table():
+    """The table of names: the shapes of each section's names, and the names that may be missing."""
+    sections, older = {}, set()
+    for line in (Path(__file__).parents[1] / "support/volta_names.txt").read_text().splitlines():
+        if line.startswith("["):
+            section = sections.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            kind, pattern, *numbers = line.split()
+            sizes = [int(number) for number in numbers if number != "older"]
+            for name in expanded(pattern):
+                if kind == "table":
+                    section[f"{name}.weight"] = tuple(sizes)
+                else:
+                    section[f"{name}.weight"] = tuple(sizes[::-1])
+                    section[f"{name}.bias"] = (sizes[-1],)
+            older |= {f"{name}.weight" for name in expanded(pattern)} if "older" in numbers else set()
+    return sections, older
+
+
+def expanded(pattern):
+    parts = re.split(r"{(.*?)}", pattern)
+    parts[1::2] = [[one for item in part.split(",") for one in counted(item)] for part in parts[1::2]]
+    parts[::2] = [[part] for part in parts[::2]]
+    return ["".join(chosen) for chosen in itertools.product(*parts)]
+
+
+def counted(item):
+    found = re.fullmatch(r"(\d+)-(\d+)/(\d+)", item)
+    return [str(number) for number in range(int(found[1]), int(found[2]) + 1, int(found[3]))] if found else [item]
+
+
+def test_the_table_is_read():
+    assert expanded("a.{0-4/2,7-7/1}.{x,v_y}") == [
+        "a.0.x",
+        "a.0.v_y",
+        "a.2.x",
+        "a.2.v_y",
+        "a.4.x",
+        "a.4.v_y",
+        "a.7.x",
+        "a.7.v_y",
+    ]
+    sections, older = in_table()
+    assert len(sections) == 8
+    assert older == {"bert.embeddings.image_token_type_embeddings.weight"}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_names_and_shapes_are_those_of_the_published_checkpoints(kind):
+    sections, _ = in_table()
+    expected = sections["every"] | sections[f"volta-{kind}"] | (sections["single stream"] if kind in SINGLE else {})
+    config = parse(published(kind), kind)
+    found = shapes(config)
+    found |= {second: found[first] for second, first in aliases(config).items()}
+    assert found == expected
+
+
+def test_names_and_shapes_of_12_in_1():
+    sections, _ = in_table()
+    config = parse(multi_settings(), "published")
+    names = vilbert_mt.renamed(vilbert_mt.PUBLISHED)
+    expected = {}
+    for name, shape in (sections["every"] | sections["vilbert-12-in-1"]).items():
+        start, _, last = name.rpartition(".")
+        in_volta = names.get(f"{start}.", f"{start}.") + last
+        assert in_volta not in expected
+        expected[in_volta] = shape
+    assert shapes(config) == expected
+    assert aliases(config) == {}
+
+
+def multi_settings():
+    return vilbert_mt.in_words_of_volta(vilbert_mt.PUBLISHED, "", head=vilbert_mt.RANKING, task_tokens=20)
+
+
+ALONE, BOTH, FEED = "tt", "tt vv", "feed t v"
+# The order of sublayers, from config/ctrl_*.json of e-bug/volta and the encoder of vilbert-multi-task.
+SCHEDULES = {
+    "vilbert": [ALONE, "feed t"] * 6 + ["tv vt", FEED, BOTH, FEED] * 6,
+    "lxmert": [BOTH, FEED] * 5 + [ALONE, "feed t"] * 4 + ["shared tv vt", BOTH, FEED] * 5,
+    **dict.fromkeys(SINGLE, ["shared tt tv vt vv", "shared feed t v"] * 12),
+    "12-in-1": [ALONE, "feed t"] * 6
+    + ["tv vt", FEED, *([ALONE, "feed t", "vv", "feed v", "tv vt", FEED] * 5)]
+    + [ALONE, "feed t", "vv", "feed v"],
+}
+
+
+def described(sublayer):
+    seen = [f"{side[0]}{other[0]}" for side, stream in sublayer.sides.items() for other in stream.sees]
+    words = sorted(seen) if sublayer.attends else ["feed", *(side[0] for side in sublayer.sides)]
+    return " ".join(["shared"] * sublayer.shared + words)
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "12-in-1"])
+def test_settings_beyond_shapes_are_as_published(kind):
+    """The order of sublayers, heads, activations, and how the streams and the whole image are joined."""
+    config = parse(multi_settings() if kind == "12-in-1" else published(kind), kind)
+    assert (config.overall, config.fusion, config.locations, config.eps) == ("first", "mul", 5, 1e-12)
+    assert not config.masks_regions
+    assert config.coordinates == (256 if kind == "vl-bert" else 0)
+    assert [described(sublayer) for sublayer in config.sublayers] == SCHEDULES[kind]
+    for sublayer in config.sublayers:
+        for side, stream in sublayer.sides.items():
+            wide = kind == "12-in-1" and (side == "vision" or side not in stream.sees)
+            expected = ("", 8 if wide else 12) if sublayer.attends else ("gelu", 1)
+            assert (stream.activation, stream.heads) == expected
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "12-in-1"])
+def test_published_sizes_can_be_run(kind):
+    """On the meta device, which has shapes but no numbers."""
+    config = parse(multi_settings() if kind == "12-in-1" else published(kind), kind)
+    weights = Weights({name: torch.empty(shape, device="meta") for name, shape in shapes(config).items()})
+    millions = sum(tensor.numel() for tensor in weights.tensors.values()) / 1e6
+    assert 110 < millions < 260
+    ids = torch.ones(2, 7, dtype=torch.long, device="meta")
+    there = torch.ones(2, 36, dtype=torch.bool, device="meta")
+    features, boxes = torch.empty(2, 36, 2048, device="meta"), torch.empty(2, 36, 4, device="meta")
+    features, locations, there = with_overall(config, features, boxes, there)
+    assert features.shape == (2, 37, 2048)
+    assert locations.shape == (2, 37, 5)
+    seen = Seen(ids=ids, words=ids.bool(), features=features, locations=locations, regions=there)
+    assert logits(config, weights, seen).shape == (2, 1 if kind == "12-in-1" else 2)

@@ -1,0 +1,159 @@
+"""Whatever goes wrong in a model, a check or on the disk: the figures are written, and say what they lack."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+
+SCHEMA = Draft202012Validator(json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text("utf-8")))
+BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
+LATER = f"""
+asked = 0
+def match(self, pairs):
+    import pytest
+    Model.asked += len(pairs)
+    if Model.asked > 80:
+        {{}}
+    {RIGHT}
+"""
+"""A model that is right in the tests of 40 cases, and does something else in the checks at the end."""
+
+
+@pytest.fixture
+def data(place):
+    place.valse(n=40)
+    place.thresholds()
+    return place
+
+
+def test_a_complete_run_says_so(data, right):
+    assert data.run(right).ret == 0
+    assert data.metrics()["complete"] is True
+    assert "why" not in data.metrics()
+    SCHEMA.validate(data.metrics())
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "pytest.skip('not today')",
+        "pytest.xfail('known')",
+        "pytest.fail('no')",
+        "raise BaseException('out')",
+        "raise GeneratorExit",
+        "raise type('Mute', (ValueError,), {'__str__': lambda self: 1 / 0})",
+        "raise ValueError('half \\ud800')",
+        "sys.exit(0)",
+    ],
+    ids=["skip", "xfail", "fail", "base", "generator-exit", "mute", "surrogate", "exit"],
+)
+def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
+    result = data.run(data.model(LATER.format(does)))
+    assert result.ret == 1
+    found = data.metrics()
+    SCHEMA.validate(found)
+    assert (data.task()["judged"], found["complete"]) == (40, False)
+    assert "check polarity" in found["why"]
+    assert [check["outcome"] for check in found["model"]["checks"]] == ["failed"] * 3
+    result.stdout.fnmatch_lines(["incomplete: *check polarity*"])
+    assert "**incomplete**" in (data.path / "out" / "summary.md").read_text()
+
+
+def test_a_failed_check_of_a_worker_is_said_too(data):
+    body = "asked = 0\ndef match(self, pairs):\n    if len(pairs) > 2: raise BaseException('out')\n    " + RIGHT
+    assert data.run(data.model(body), "-n", "2").ret == 1
+    assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
+
+
+def test_ctrl_c_in_the_checks_loses_no_figures(data):
+    result = data.run(data.model(LATER.format("raise KeyboardInterrupt")), subprocess=True)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
+    assert "interrupted" in data.metrics()["why"]
+
+
+def test_a_process_that_ends_in_the_checks_loses_no_figures(data):
+    data.run(data.model(LATER.format("os._exit(7)")), subprocess=True)
+    found = data.metrics()
+    SCHEMA.validate(found)
+    assert (data.task()["judged"], found["complete"]) == (40, False)
+    assert "checks" in found["why"]
+
+
+def test_an_interrupted_run_says_so(data):
+    stops = "if Model.asked == 11: raise KeyboardInterrupt"
+    body = f"asked = 0\ndef match(self, pairs):\n    Model.asked += 1\n    {stops}\n    {RIGHT}"
+    result = data.run(data.model(body), "--batch-size=2", "--items=pair", subprocess=True)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    found = data.metrics()
+    assert found["complete"] is False
+    assert "interrupted" in found["why"]
+    assert "of 40 tests did not run" in found["why"]
+    result.stdout.fnmatch_lines(["incomplete: the run was interrupted*"])
+
+
+def test_a_run_that_stops_at_the_first_failure_says_so(data):
+    body = f"def match(self, pairs):\n    if any('7' in pair.text for pair in pairs): raise ValueError\n    {RIGHT}"
+    assert data.run(data.model(body), "-x", "--batch-size=2").ret == 1
+    assert "of 40 tests did not run" in data.metrics()["why"]
+
+
+def test_a_crashed_worker_is_said(data):
+    ends = "if any('There are 7 dogs.' == pair.text for pair in pairs): os._exit(9)"
+    body = f"def match(self, pairs):\n    {ends}\n    {RIGHT}"
+    result = data.run(data.model(body), "-n", "2")
+    assert result.ret == 1
+    found = data.metrics()
+    assert (data.task()["judged"], found["complete"]) == (39, False)
+    assert "worker gw" in found["why"]
+    assert "crashed" in found["why"]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "build",
+    [
+        "raise OSError('no weights here')",
+        "import pytest; pytest.skip('no weights here')",
+        "raise BaseException('no weights\\n here')",
+        "return object()",
+    ],
+    ids=["raises", "skips", "base", "no-method"],
+)
+def test_a_model_that_cannot_be_loaded_ends_with_status_4_and_two_lines(data, workers, build):
+    (data.path / "bad_model.py").write_text(f"def build():\n    {build}\n")
+    result = data.run("--model=bad_model:build", "-q", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in result.outlines if line.strip() and line != "bringing up nodes..."]
+    assert len(lines) <= 2, lines
+    assert "bad_model:build" in lines[0]
+    assert not (data.path / "out" / "metrics.json").exists()
+
+
+def test_a_full_disk_leaves_no_half_file_and_says_so(data, right):
+    (data.path / "conftest.py").write_text(
+        "import os\n"
+        "def full(file):\n"
+        "    raise OSError(28, 'No space left on device')\n"
+        "def pytest_sessionstart():\n"
+        "    os.fsync = full\n"
+    )
+    result = data.run(right, subprocess=True)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*metrics.json could not be written (No space left on device)*"])
+    left = {file.name for file in (data.path / "out").iterdir()}
+    assert not left & {"metrics.json", "summary.md", "cases.parquet", "predictions.parquet", "environment.json"}
+
+
+def test_a_limit_on_the_size_of_files_leaves_no_half_file(data, right):
+    (data.path / "conftest.py").write_text(
+        "import resource\ndef pytest_sessionstart():\n    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
+    )
+    result = data.run(right, subprocess=True)
+    assert result.ret == 1
+    assert not (data.path / "out" / "cases.parquet").exists()
+    result.stdout.fnmatch_lines(["incomplete: *cases.parquet could not be written (File too large)*"])
+    if (data.path / "out" / "metrics.json").exists():
+        assert "cases.parquet" in data.metrics()["why"]

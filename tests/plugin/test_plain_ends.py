@@ -1,0 +1,71 @@
+"""What a run says at its end: counts in cases, tasks without cases, and which thresholds it used."""
+
+import json
+
+import pytest
+from PIL import Image
+
+
+@pytest.mark.parametrize("items", ["pair", "batch"])
+def test_the_counts_are_of_cases_whatever_an_item_holds(place, items):
+    place.valse(n=40)
+    place.thresholds()
+    model = place.model(
+        "def match(self, pairs):\n    return [float(' 1' in p.text) - len(p.text) % 2 for p in pairs]",
+        name="some_model",
+    )
+    result = place.run(model, f"--items={items}", "--health=off")
+    right = round(place.task()["metrics"]["acc_r"]["value"] * 40)
+    assert 0 < right < 40
+    result.stdout.fnmatch_lines([f"40 cases: {right} right, {40 - right} missed"])
+
+
+def test_data_without_a_thresholds_file_are_not_gated_by_the_shipped_one(place, right):
+    place.valse(n=40)
+    result = place.run(right)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["no thresholds file: nothing is gated; results in *"])
+    assert "not run" not in result.stdout.str()
+    assert place.metrics()["gates"] == []
+    assert place.metrics()["run"]["thresholds"] is None
+
+
+def test_the_shipped_thresholds_gate_the_embedded_scenes(place):
+    result = place.run("--suite=scenes/foil-it", "--limit=40", "--health=off", data=False)
+    result.stdout.fnmatch_lines(["gates from *thresholds.toml; results in *"])
+    assert "scenes/foil-it:acc_r" in {gate["gate"] for gate in place.metrics()["gates"]}
+
+
+def test_the_thresholds_of_the_start_folder_come_before_those_of_the_rootdir(place, right, monkeypatch):
+    place.valse(n=40)
+    place.thresholds()
+    (place.path / "pytest.ini").write_text("[pytest]\n")
+    below = place.path / "below"
+    below.mkdir()
+    (below / "thresholds.toml").write_text('schema = 1\n[gate."valse/existence".acc_r]\nmin = 0.25\n')
+    monkeypatch.chdir(below)
+    result = place.pytester.runpytest_inprocess("--pyargs", "tests_vl", "--results=out", "--data=../data", right)
+    result.stdout.fnmatch_lines([f"gates from {below / 'thresholds.toml'}; results in *"])
+
+
+def test_a_task_that_came_out_empty_is_listed_with_its_reason(place):
+    Image.new("RGB", (640, 480)).save(place.image("photos/1.jpg"))
+    things = [
+        {"id": "1", "name": "cup", "box": [40, 40, 180, 180], "attributes": ["red"]},
+        {"id": "2", "name": "table", "box": [240, 40, 300, 300]},
+        {"id": "3", "name": "dog", "box": [40, 240, 160, 160], "attributes": ["brown"]},
+    ]
+    folder = place.path / "data" / "scene-graphs"
+    folder.mkdir(parents=True)
+    graph = {"image": "images/photos/1.jpg", "width": 640, "height": 480, "objects": things}
+    (folder / "own.json").write_text(json.dumps({"graphs": [graph]}))
+    result = place.run("--model=oracle", "--health=off")
+    assert result.ret == 0
+    made = set(place.metrics()["tasks"])
+    assert 0 < len(made) < 8
+    summary = (place.path / "out" / "summary.md").read_text()
+    for test in ("rephrase-inv", "order-inv", "visual-inv", "antonym-dir", "ontological-inv", "negation-dir"):
+        if f"scene-graphs/{test}" not in made:
+            line = f"scene-graphs/{test}: no cases: 1 scene graphs give no question of {test}"
+            result.stdout.fnmatch_lines([f"{line}*"])
+            assert f"- {line}" in summary

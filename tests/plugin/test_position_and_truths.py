@@ -1,0 +1,188 @@
+"""Neither the position of a request, nor other data in a worker, nor the truths help a model to pass."""
+
+import json
+
+import pytest
+
+BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+BY_POSITION = "def match(self, pairs):\n    return np.arange(len(pairs))[::-1].astype(float)"
+
+
+def gates(place):
+    return {gate["gate"]: gate["decision"] for gate in place.metrics()["gates"]}
+
+
+@pytest.mark.parametrize("items", ["pair", "batch"])
+@BOTH
+def test_a_score_that_follows_the_position_does_not_pass(place, workers, items):
+    place.valse(n=100)
+    place.thresholds()
+    result = place.run(place.model(BY_POSITION), f"--items={items}", *workers)
+    assert result.ret == 1
+    assert 0.3 < place.task()["metrics"]["acc_r"]["value"] < 0.7
+    assert gates(place)["model:batch_invariance"] == "inconclusive"
+    result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:batch_invariance - inconclusive: *"])
+    assert gates(place)["valse/existence:acc_r"] != "pass"
+
+
+def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(place):
+    place.valse()
+    place.thresholds()
+    model = place.model(
+        "calls = 0\n"
+        "def match(self, pairs):\n"
+        "    self.calls += 1\n"
+        "    return np.array([-float(len(pair.text)) + self.calls for pair in pairs])"
+    )
+    result = place.run(model, "--junitxml=junit.xml")
+    assert result.ret == 1
+    assert gates(place)["model:determinism"] == "inconclusive"
+    result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:determinism - inconclusive: *"])
+    assert 'name="model:determinism"' in (place.path / "junit.xml").read_text()
+
+
+def test_a_suspect_check_that_the_thresholds_allow_stops_nothing(place):
+    place.valse()
+    body = (
+        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 0.001 * len(pairs) for pair in pairs])"
+    )
+    model = place.model(body)
+    place.thresholds()
+    assert place.run(model).ret == 1
+    place.thresholds(
+        '[checks]\nbatch_invariance = { allow = true, why = "a known sum" }\n[gate."valse/*".acc_r]\nmin = 0.5\n'
+    )
+    result = place.run(model)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["not run: model:batch_invariance: *allowed because a known sum"])
+
+
+def test_rounding_is_reported_and_stops_nothing(place):
+    place.valse()
+    place.thresholds()
+    body = (
+        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 1e-7 * len(pairs) for pair in pairs])"
+    )
+    assert place.run(place.model(body)).ret == 0
+    [check] = [check for check in place.metrics()["model"]["checks"] if check["name"] == "batch_invariance"]
+    assert check["outcome"] == "ok"
+    assert "could change 0 of 8 verdicts" in check["why"]
+
+
+CHANGING = """
+import json, pathlib
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        file = pathlib.Path(__file__).parent / "data/valse/existence.json"
+        records = json.loads(file.read_text())
+        for record in records.values():
+            CHANGE
+        file.write_text(json.dumps(records))
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "record.update(caption=record['foil'], foil=record['caption'])",
+        "record['image_file'] = 'v7w_100.jpg'",
+    ],
+    ids=["texts", "images"],
+)
+def test_data_that_change_while_a_run_starts_fail_it(place, wrong, change):
+    place.valse()
+    place.thresholds()
+    (place.path / "conftest.py").write_text(CHANGING.replace("CHANGE", change))
+    result = place.run(wrong, "-n", "1")
+    assert result.ret == 1
+    assert gates(place)["run:same-data"] == "fail"
+    assert place.task()["judged"] == 0
+    result.stdout.fnmatch_lines(["FAILED thresholds.toml::run:same-data - fail: the worker gw0 read other data*"])
+
+
+PREPARED = """
+truths = None
+def prepare(self, tasks):
+    self.truths = {r: t for task in tasks for case in task.cases for r, t in zip(case.requests, case.truths)}
+def match(self, pairs):
+    return np.array([float(bool(self.truths and self.truths.get(pair))) for pair in pairs])
+"""
+
+
+def test_an_own_model_never_sees_the_truths(place):
+    place.valse()
+    place.thresholds()
+    result = place.run(place.model(PREPARED))
+    assert result.ret == 1
+    assert place.task()["metrics"]["acc_r"]["value"] == 0.0
+    [note] = place.metrics()["model"]["notes"]
+    assert "prepare()" in note
+
+
+def test_a_reference_model_sees_the_truths(place):
+    place.valse()
+    place.thresholds()
+    assert place.run("--model=oracle").ret == 0
+    assert json.dumps(place.metrics()["model"]["notes"]) == "[]"
+
+
+WRAPPING = """
+import pytest
+from dataclasses import replace
+
+class Wrapped:
+    def __init__(self, model):
+        self.model = model
+    def predict(self, requests):
+        return {r: replace(p, score=-p.score) for r, p in self.model.predict(requests).items()}
+
+@pytest.fixture(scope="session")
+def model(model):
+    return Wrapped(model)
+"""
+
+
+@BOTH
+def test_a_fixture_that_wraps_the_model_is_refused(place, wrong, workers):
+    place.valse()
+    place.thresholds()
+    (place.path / "conftest.py").write_text(WRAPPING)
+    result = place.run(wrong, *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*the fixture 'model' is not vlgate's*"])
+    assert place.task()["judged"] == 0
+
+
+def test_a_fixture_cannot_put_another_model_into_vlgates(place, wrong):
+    place.valse()
+    place.thresholds()
+    (place.path / "conftest.py").write_text(
+        WRAPPING.replace("return Wrapped(model)", "model.predictor = Wrapped(model.predictor)\n    return model")
+    )
+    result = place.run(wrong)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*FrozenInstanceError*"])
+
+
+def test_a_model_that_ends_the_process_does_not_end_it_with_success(place):
+    place.valse()
+    place.thresholds()
+    result = place.run(place.model("def match(self, pairs):\n    os._exit(0)"), subprocess=True)
+    assert result.ret == 1
+    result.stderr.fnmatch_lines(["*ended the process*"])
+    assert not (place.path / "out" / "metrics.json").exists()
+
+
+def test_children_of_the_process_can_end_with_success(place):
+    place.valse()
+    place.thresholds()
+    body = (
+        "def match(self, pairs):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        os._exit(0)\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    return np.array([-float(len(pair.text)) for pair in pairs])"
+    )
+    assert place.run(place.model(body), subprocess=True).ret == 0

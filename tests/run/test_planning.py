@@ -1,0 +1,239 @@
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.run import planning
+from vlgate.run.options import Options
+from vlgate.run.planning import CASES_A_BATCH, make_plan
+from vlgate.sources.registry import shapes
+from vlgate.types import CAPABILITIES, Case, LazyImage, Match, Read, Task
+
+SCENES = sorted(task for task in shapes() if task.startswith("scenes/"))
+PAIRS = ("scenes/attributes", "scenes/existence", "scenes/foil-it")
+
+
+def options(**given_):
+    return Options(folder=Path(), thresholds=Path("thresholds.toml"), results=Path("results"), **given_)
+
+
+def ids(task):
+    return [case.id for case in task.cases]
+
+
+def case(number, key="a", id_=None):
+    image = LazyImage(key=key, load=lambda: pytest.fail("planning decoded an image"))
+    requests = tuple(Match(image=image, text=f"{number}/{place}") for place in range(2))
+    return Case(id=id_ or f"{number}", requests=requests, truths=(True, False))
+
+
+def task_of(cases, id_="scenes/existence"):
+    return Task(id=id_, capability="foil", shape="pair", cases=tuple(cases))
+
+
+@pytest.fixture
+def plan_of(monkeypatch):
+    """The plan of some tasks, as if the sources had made them."""
+
+    def planned(*tasks, **given_):
+        monkeypatch.setattr(planning, "read_tasks", lambda _: list(tasks))
+        return make_plan(options(**given_))
+
+    return planned
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return make_plan(options())
+
+
+def test_without_a_data_folder_the_embedded_scenes_are_asked(whole):
+    assert [task.id for task in whole.tasks] == SCENES
+    assert {task.capability for task in whole.tasks} == set(CAPABILITIES)
+
+
+@pytest.mark.parametrize(
+    ("suite", "expected"),
+    [
+        (("scenes/existence",), ["scenes/existence"]),
+        (("scenes/*",), SCENES),
+        (("*/relations", "scenes/foil-*"), ["scenes/foil-it", "scenes/relations"]),
+        (("scenes/existence", "scenes/*"), SCENES),
+    ],
+)
+def test_a_suite_names_tasks_by_pattern(suite, expected):
+    assert [task.id for task in make_plan(options(suite=suite, limit=1)).tasks] == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "nearest"), [("scenes/existance", "'scenes/existence'"), ("valse/exsistence", "'valse/existence'")]
+)
+def test_an_unknown_task_in_the_suite_names_the_nearest(pattern, nearest):
+    with pytest.raises(UnknownNameError, match=rf"--suite '{pattern}'; did you mean {nearest}"):
+        make_plan(options(suite=("scenes/existence", pattern)))
+
+
+def test_an_unknown_protocol_names_the_known_ones():
+    with pytest.raises(UnknownNameError, match="protocol 'as-printed'"):
+        make_plan(options(protocols=frozenset({"as-printed"})))
+
+
+def test_case_matters_in_a_pattern():
+    with pytest.raises(UnknownNameError, match="Scenes/"):
+        make_plan(options(suite=("Scenes/*",)))
+
+
+def test_a_data_folder_replaces_the_scenes_and_one_without_data_is_an_error(tmp_path):
+    where = re.escape(str(tmp_path))
+    with pytest.raises(OptionError, match=rf"nothing to ask.*any of .*valse.*{where}.*--data"):
+        make_plan(options(data=(tmp_path,)))
+    assert make_plan(options(data=(tmp_path,), suite=("scenes/existence",))).tasks[0].id == "scenes/existence"
+
+
+def test_a_task_without_data_is_an_error():
+    with pytest.raises(OptionError, match=r"nothing to ask.*valse/existence.*no data folder.*VLGATE_DATA"):
+        make_plan(options(suite=("valse/existence",)))
+
+
+def test_a_plan_without_cases_is_an_error(plan_of):
+    with pytest.raises(OptionError, match="nothing to ask"):
+        plan_of(task_of([]))
+
+
+def test_a_data_folder_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(OptionError, match=rf"--data {re.escape(str(tmp_path / 'none'))}: .*not a folder"):
+        make_plan(options(data=(tmp_path, tmp_path / "none")))
+
+
+def test_the_plan_is_the_same_each_time(whole):
+    again = make_plan(options())
+    assert again.tasks == whole.tasks
+    assert list(again.batches.items()) == list(whole.batches.items())
+
+
+def test_another_seed_is_another_world(whole):
+    assert make_plan(options(seed=1)).tasks != whole.tasks
+
+
+def test_every_batch_belongs_to_its_tasks_capability(whole):
+    by_capability = {capability: whole.of_capability(capability) for capability in CAPABILITIES}
+    assert sum(map(len, by_capability.values())) == len(whole.batches)
+    for capability, batches in by_capability.items():
+        assert {batch.task.capability for batch in batches.values()} == {capability}
+
+
+# --limit
+
+
+@pytest.mark.parametrize("limit", [1, 10, 50])
+def test_a_limit_is_a_sample_in_the_tasks_order_and_what_is_left_out_is_counted(limit, whole):
+    sampled = make_plan(options(limit=limit))
+    for task, all_of_it in zip(sampled.tasks, whole.tasks, strict=True):
+        assert len(task.cases) == limit
+        places = [all_of_it.cases.index(case) for case in task.cases]
+        assert places == sorted(set(places))
+        assert task.left_out == {
+            **all_of_it.left_out,
+            f"beyond --limit {limit}": len(all_of_it.cases) - limit,
+        }
+    assert any(ids(task) != ids(one)[:limit] for task, one in zip(sampled.tasks, whole.tasks, strict=True))
+
+
+def test_a_limit_of_at_least_the_size_of_the_task_leaves_nothing_out(whole):
+    most = max(len(task.cases) for task in whole.tasks)
+    assert make_plan(options(limit=most)).tasks == whole.tasks
+
+
+def test_the_sample_is_the_same_each_time_and_another_for_another_seed_or_task(plan_of):
+    cases = [case(number) for number in range(200)]
+    tasks = [task_of(cases, id_) for id_ in PAIRS]
+    first, again, other = (plan_of(*tasks, limit=20, seed=seed).tasks for seed in (0, 0, 1))
+    assert first == again
+    assert ids(first[0]) != ids(other[0])
+    assert len({tuple(ids(task)) for task in first}) == len(PAIRS)
+
+
+def test_the_sample_of_a_task_does_not_depend_on_other_tasks(plan_of):
+    tasks = [task_of([case(number) for number in range(50)], id_) for id_ in PAIRS]
+    assert plan_of(tasks[1], limit=5).tasks[0] == plan_of(*tasks, limit=5).tasks[1]
+
+
+def test_every_case_has_the_same_chance_to_be_in_the_sample(plan_of):
+    task = task_of([case(number) for number in range(20)])
+    drawn = Counter(id_ for seed in range(400) for id_ in ids(plan_of(task, limit=5, seed=seed).tasks[0]))
+    # Each of 20 cases is expected 100 times; five deviations of sqrt(400 * 0.25 * 0.75) are 43.
+    assert all(57 <= drawn[str(number)] <= 143 for number in range(20))
+
+
+# Items
+
+
+@pytest.mark.parametrize("items", ["auto", "pair", "batch"])
+def test_the_batches_hold_each_case_exactly_once(items, whole):
+    plan = make_plan(options(items=items))
+    held = Counter((batch.task.id, position) for batch in plan.batches.values() for position in batch.positions)
+    expected = {(task.id, position) for task in whole.tasks for position in range(len(task.cases))}
+    assert held == dict.fromkeys(expected, 1)
+
+
+@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.integers(1, 7))
+@settings(max_examples=50)
+def test_batches_follow_the_order_of_the_images(keys, size):
+    task = task_of([case(number, key) for number, key in enumerate(keys)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "read_tasks", lambda _: [task])
+        patch.setattr(planning, "CASES_A_BATCH", size)
+        batches = make_plan(options(items="batch")).batches
+    order = [position for batch in batches.values() for position in batch.positions]
+    assert sorted(order) == list(range(len(keys)))
+    assert [keys[position] for position in order] == sorted(keys)
+    assert [len(batch.positions) for batch in batches.values()][:-1] == [size] * (len(batches) - 1)
+
+
+def test_a_batch_holds_cases_of_one_task_only(plan_of):
+    tasks = [task_of([case(number) for number in range(CASES_A_BATCH + 1)], id_) for id_ in PAIRS]
+    plan = plan_of(*tasks, items="batch")
+    assert [(name, len(batch.positions)) for name, batch in plan.batches.items()] == [
+        (f"{task}:{part}", size) for task in PAIRS for part, size in (("0-255", 256), ("256-256", 1))
+    ]
+
+
+@pytest.mark.parametrize(("n", "items"), [(2000, 2000), (2001, 8)])
+def test_auto_makes_an_item_of_each_pair_up_to_2000_cases(plan_of, n, items):
+    assert len(plan_of(task_of([case(number) for number in range(n)])).batches) == items
+
+
+def test_auto_counts_the_cases_of_all_tasks(plan_of):
+    tasks = [task_of([case(number) for number in range(1001)], id_) for id_ in PAIRS[:2]]
+    assert len(plan_of(*tasks).batches) == 8
+    assert len(plan_of(*tasks, limit=1000).batches) == 2000
+    assert len(plan_of(*tasks, items="pair").batches) == 2002
+
+
+def test_the_ids_of_items_are_unique_and_printable_whatever_the_ids_of_the_cases(plan_of):
+    names = ["a b", "a_b", "a[1]", "a::b", "ünï", "line\nbreak", "", "x" * 9, "same", "same", "same", "same~2"]
+    plan = plan_of(task_of([case(number, id_=name) for number, name in enumerate(names)]), items="pair")
+    assert len(plan.batches) == len(names)
+    assert all(re.fullmatch(r"scenes/existence:[!-~]*", name) for name in plan.batches)
+    assert not any(set(name) & set("[] ") for name in plan.batches)
+    assert {"scenes/existence:same", "scenes/existence:same~2"} <= set(plan.batches)
+
+
+def test_an_item_of_one_pair_carries_the_cases_own_id(whole):
+    for name, batch in whole.batches.items():
+        assert name == f"{batch.task.id}:{batch.cases[0].id}"
+
+
+def test_what_a_tie_counts_travels_with_the_batches():
+    plan = make_plan(options(ties="credit", limit=2))
+    assert {batch.ties for batch in plan.batches.values()} == {"credit"}
+
+
+def test_cases_without_an_image_can_be_planned(plan_of):
+    texts = [replace(case(n), requests=(Read(text=f"{n} true"), Read(text=f"{n} false"))) for n in range(3)]
+    assert [batch.positions for batch in plan_of(task_of(texts)).batches.values()] == [(0,), (1,), (2,)]

@@ -1,0 +1,88 @@
+"""The figures of one task and of a run, from verdicts."""
+
+import pytest
+
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import metrics
+from vlgate.run.results import averages, tabulate
+from vlgate.sources.benchmarks.valse import SHAPES as VALSE
+from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+
+
+def image(key):
+    return LazyImage(key=key, load=lambda: pytest.fail("the figures decoded an image"))
+
+
+def result_of(task, replies):
+    """The figures of a task whose requests get these replies, by request."""
+    predictions = {request: Prediction(request=request, **reply) for request, reply in replies.items()}
+    verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictions)
+    return tabulate(task, verdicts, ())
+
+
+def pairs(name, n, right):
+    """The result of n pairs, some of them right; all of them have the tag ``part=all``."""
+    cases = tuple(
+        Case(
+            id=str(i),
+            requests=tuple(Match(image=image(f"{i}.jpg"), text=text) for text in ("true", "false")),
+            truths=(True, False),
+            tags={"part": "all"},
+        )
+        for i in range(n)
+    )
+    task = Task(id=name, capability="foil", shape="pair", cases=cases)
+    scores = {}
+    for i, case in enumerate(cases):
+        true, false = case.requests
+        scores[true] = {"score": i / n, "accepted": True}
+        scores[false] = {"score": i / n + (0.5 if i >= right else -0.5), "accepted": False}
+    return result_of(task, scores)
+
+
+def test_a_response_is_counted_by_its_first_word():
+    said = {
+        "1": ("Yes, there is a cup.", "No. There are none of them."),
+        "2": ("yes: two", "YES"),
+        "3": ("no, it is not", "The answer is yes."),
+    }
+    cases = tuple(
+        Case(
+            id=number,
+            requests=tuple(Ask(image=image(number), question=f"{part}?", choices=("yes", "no")) for part in "ab"),
+            truths=("yes", "no"),
+            tags={"question_type": "verify" if number == "1" else "logical", "other": "tag"},
+        )
+        for number in said
+    )
+    task = Task(id="x/y", capability="directional", shape="questions", cases=cases)
+    replies = {r: {"answer": a} for c in cases for r, a in zip(c.requests, said[c.id], strict=True)}
+    assert result_of(task, replies).responses == {
+        "all": {"yes": pytest.approx(3 / 6), "no": pytest.approx(2 / 6), "other": pytest.approx(1 / 6)},
+        "question_type=logical": {"yes": 0.5, "no": 0.25, "other": 0.25},
+        "question_type=verify": {"yes": 0.5, "no": 0.5, "other": 0.0},
+    }
+
+
+def test_a_slice_of_all_cases_has_the_interval_of_the_task():
+    found = pairs("valse/existence", 40, right=25)
+    whole, part = found.metrics["auroc"], found.slices["part=all"]["auroc"]
+    assert part == whole == metrics(found.columns)["auroc"]
+
+
+def test_an_average_says_how_many_tasks_there_would_be_with_all_data():
+    results = [
+        pairs("valse/existence", 4, right=3),
+        pairs("valse/plurality", 4, right=1),
+        pairs("vl-checklist/attribute/color/vg", 4, right=2),
+    ]
+    rows, gaps = averages(results, [*VALSE, *CHECKLIST, "scenes/foil-it"])
+    valse, checklist, colour = (
+        rows[name] for name in ("valse:acc_r", "vl-checklist:acc_r", "vl-checklist/attribute/color:acc_r")
+    )
+    assert (valse.value, valse.tasks, valse.of) == (0.5, 2, 11)
+    assert (checklist.value, checklist.tasks, checklist.of) == (0.5, 1, 56)
+    assert (colour.tasks, colour.of) == (1, len([t for t in CHECKLIST if "/color/" in t]))
+    assert colour.of > 1
+    assert gaps == {}

@@ -1,0 +1,71 @@
+"""Lines of a user's own cases, which the tests of reading them share."""
+
+import json
+import re
+
+import pytest
+
+from vlgate.errors import DataError
+from vlgate.sources.benchmarks.own_cases import read
+from vlgate.sources.reading.options import ReadOptions
+
+PAIR = {"task": "mine/spatial", "id": "p", "image": "photos/1.jpg", "caption": "a left of b", "foil": "b left of a"}
+QUAD = {"task": "mine/swap", "id": "q", "images": ["a.jpg", "b.jpg"], "captions": ["a on b", "b on a"]}
+SET = {"task": "mine/set", "id": "s", "image": "a.jpg", "true": ["t1", "t2"], "false": ["f1", "f2"]}
+SAME = {
+    "task": "mine/rephrase",
+    "id": "i",
+    "image": "a.jpg",
+    "question": "Is there a dog?",
+    "answer": "yes",
+    "perturbed": "Can a dog be seen?",
+    "perturbed_answer": "Yes",
+    "kind": "invariance",
+}
+OTHER = SAME | {
+    "task": "mine/negation",
+    "id": "d",
+    "perturbed": "Is there no dog?",
+    "perturbed_answer": "no",
+    "kind": "directional",
+}
+EVERY = (PAIR, QUAD, SET, SAME, OTHER)
+SHAPES = {
+    "mine/spatial": "pair",
+    "mine/swap": "quad",
+    "mine/set": "set",
+    "mine/rephrase": "questions",
+    "mine/negation": "questions",
+}
+
+
+def without(fields, *names):
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def write(folder, *rows, name="cases.jsonl"):
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+
+
+def tasks(*folders, wanted=lambda _: True):
+    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
+
+
+def one(folder, fields):
+    write(folder, fields)
+    [task] = tasks(folder)
+    [case] = task.cases
+    return task, case
+
+
+def problem(folder, *rows, line=None):
+    """Return the error of the last row, which must name the file, its line and a remedy."""
+    write(folder, *rows)
+    with pytest.raises(DataError) as caught:
+        tasks(folder)
+    assert str(folder / "cases.jsonl") in str(caught.value)
+    assert f"line {line or len(rows)}" in str(caught.value)
+    assert re.match("write a line (with the fields task, |such as {)", str(caught.value).rpartition("; ")[2])
+    return str(caught.value)

@@ -1,0 +1,144 @@
+"""The embedded tasks: their shape, their seed, their laziness, their slices."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
+from vlgate.perturb.questions import MAKEUP
+from vlgate.sources.benchmarks.scenes import TASKS, graphs, read
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.types import Ask, Match
+
+SHAPES = {"pair": (2, 1), "quad": (4, 2)}  # requests and images of a case
+ASKED = tuple(name for name in TASKS if name.endswith(("-inv", "-dir")))
+DESCRIBED = tuple(name for name in TASKS if name not in ASKED)
+
+
+def tasks(seed, wanted=lambda _: True):
+    return {task.id: task for task in read(ReadOptions(folders=(), seed=seed, wanted=wanted))}
+
+
+@pytest.fixture(scope="module")
+def world():
+    return tasks(0)
+
+
+def test_every_task_is_there_in_full(world):
+    assert tuple(world) == TASKS
+    assert Counter(task.capability for task in world.values()) == {
+        "foil": 5,
+        "compositional": 1,
+        "invariance": 5,
+        "directional": 3,
+    }
+    assert {task.id: (len(task.cases), task.left_out) for task in world.values()} == dict.fromkeys(TASKS, (CASES, {}))
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_cases_have_the_shape_of_their_task(world, name):
+    task = world[name]
+    requests, images = SHAPES[task.shape]
+    for case in task.cases:
+        assert len(case.requests) == len(case.truths) == requests
+        assert len({request.image for request in case.requests}) == images
+        assert len({(request.image, request.text) for request in case.requests}) == requests
+        assert all(isinstance(request, Match) for request in case.requests)
+        assert case.origin == f"{name}, seed 0, scene {int(case.id)}"
+    assert len({case.id for case in task.cases}) == CASES
+    assert len({request.image for case in task.cases for request in case.requests}) == CASES * images
+
+
+@pytest.mark.parametrize(
+    ("name", "tag", "expected"),
+    [
+        ("scenes/existence", "provenance", {"something_to_zero": 60, "zero_to_something": 60}),
+        ("scenes/foil-it", "nouns", {"1": 40, "2": 40, "3": 40}),
+        ("scenes/relations", "relation", dict.fromkeys(("to the left of", "to the right of", "above", "below"), 30)),
+        ("scenes/word-swap", "tag", {"attribute": 60, "relation": 60}),
+        ("scenes/negation-dir", "answer", {"yes": 60, "no": 60}),
+        ("scenes/antonym-dir", "answer", {"yes": 60, "no": 60}),
+        ("scenes/ontological-inv", "direction", {"hypernym": 60, "hyponym": 60}),
+        ("scenes/visual-inv", "perturbation", dict.fromkeys(("blur3", "blur6", "blur9", "mask", "crop"), 24)),
+        ("scenes/occlusion-dir", "answer", {"yes": 60, "no": 60}),
+    ],
+)
+def test_slices_are_balanced(world, name, tag, expected):
+    assert Counter(case.tags.get(tag) for case in world[name].cases) == expected
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_questions_are_asked_about_drawn_scenes(world, name):
+    kinds = {case.tags["question_type"] for case in world[name].cases}
+    assert kinds == set(MAKEUP[name.partition("/")[2]])
+    for case in world[name].cases:
+        assert all(isinstance(request, Ask) for request in case.requests)
+        assert all(truth in asked.choices for asked, truth in zip(case.requests, case.truths, strict=True))
+        assert all(re.match(r"scene-0-\d{4}(?:#|$)", asked.image.key) for asked in case.requests)
+        perturbed = ["#" in asked.image.key for asked in case.requests]
+        assert any(perturbed) == (name in {"scenes/visual-inv", "scenes/mirror-inv", "scenes/occlusion-dir"})
+    assert len({case.id for case in world[name].cases}) == CASES
+
+
+def test_counts_and_colours_are_all_there(world):
+    assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456")
+    assert len({case.tags["colour"] for case in world["scenes/attributes"].cases}) == 8
+
+
+def test_the_same_seed_gives_the_same_bytes(world):
+    again = tasks(0)
+    assert again == world
+    for name in DESCRIBED:
+        assert graphs(again[name]) == graphs(world[name]) != {}
+    image, same = (t["scenes/relations"].cases[7].requests[0].image for t in (world, again))
+    assert image.load().tobytes() == same.load().tobytes() == pickle.loads(pickle.dumps(image)).load().tobytes()
+
+
+def test_another_seed_gives_another_world(world):
+    other = tasks(1)
+    for name in TASKS:
+        assert world[name].cases != other[name].cases
+    for name in DESCRIBED:
+        here, there = ({p.key for c in w[name].cases for r in c.requests for p in [r.image]} for w in (world, other))
+        assert not here & there
+        assert list(graphs(world[name]).values()) != list(graphs(other[name]).values())
+
+
+def test_a_task_does_not_depend_on_the_others(world):
+    alone = tasks(0, wanted=lambda name: name == "scenes/word-swap")
+    assert alone == {"scenes/word-swap": world["scenes/word-swap"]}
+    assert graphs(alone["scenes/word-swap"]) == graphs(world["scenes/word-swap"])
+
+
+def test_every_described_task_has_scenes_of_its_own(world):
+    shown = [{json.dumps(graph) for graph in graphs(world[name]).values()} for name in DESCRIBED]
+    assert len(set.union(*shown)) == sum(map(len, shown))
+
+
+def test_a_perturbation_that_does_not_apply_is_counted():
+    task = SceneTask(capability="foil", shape="pair", make=_only_even).task("scenes/even", 0)
+    assert len(task.cases) == CASES // 2
+    assert task.left_out == {"perturbation does not apply": CASES // 2}
+
+
+def _only_even(entry: SceneCase):
+    graph = {"width": 8, "height": 8, "objects": {}}
+    return entry.pair(graph, "A cup.", None if entry.number % 2 else "A ball.", {})
+
+
+def test_no_image_is_drawn_before_it_is_loaded():
+    program = (
+        "import sys; from vlgate.sources.benchmarks.scenes import read;"
+        "from vlgate.sources.reading.options import ReadOptions;"
+        "list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True)));"
+        "print(sorted({'PIL', 'cv2', 'torch', 'pytest'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

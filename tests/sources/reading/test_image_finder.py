@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.errors import DataError, MissingImageError, UnknownNameError
+from vlgate.sources.reading.image_finder import SOURCES, ImageFinder, coco_id, stem, vg_id
+
+REAL = Path(__file__).parents[4] / "shared" / "data"
+
+
+def put(folder, *names):
+    for name in names:
+        path = folder / "images" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder
+
+
+def found(folder, source, name):
+    """Return the place of the image, relative to the folder ``images``; empty if it was not found."""
+    where = ImageFinder([folder]).find(source, name).where
+    return where and Path(where).relative_to(folder / "images").as_posix()
+
+
+@pytest.mark.parametrize(
+    "on_disk", ["000000165831.jpg", "COCO_val2014_000000165831.jpg", "165831.png", "val2017/000000165831.jpg"]
+)
+@pytest.mark.parametrize(
+    "asked", ["COCO_train2014_000000165831.jpg", "000000165831.jpg", "165831", "val2014/165831.png"]
+)
+def test_coco_by_any_of_its_names(tmp_path, on_disk, asked):
+    put(tmp_path, f"coco/{on_disk}")
+    assert found(tmp_path, "coco", asked) == f"coco/{on_disk}"
+
+
+def test_visdial_has_its_own_numbers(tmp_path):
+    put(tmp_path, "coco/000000000007.jpg", "coco/VisualDialog_val2018_000000000008.jpg")
+    assert found(tmp_path, "coco", "VisualDialog_val2018_000000000007.jpg") == ""
+    assert found(tmp_path, "coco", "000000000008.jpg") == ""
+    assert found(tmp_path, "coco", "VisualDialog_val2018_8.png") == "coco/VisualDialog_val2018_000000000008.jpg"
+
+
+def test_visdial_in_its_own_folder(tmp_path):
+    put(tmp_path, "visdial/VisualDialog_val2018/VisualDialog_val2018_000000000008.jpg")
+    assert found(tmp_path, "coco", "VisualDialog_val2018_000000000008.jpg").startswith("visdial/")
+
+
+@pytest.mark.parametrize("on_disk", ["vg/2371044.jpg", "vg/VG_100K/2371044.jpg", "vg/VG_100K_2/2371044.JPEG"])
+@pytest.mark.parametrize(
+    ("source", "asked"), [("vg", "2371044"), ("vg", "VG_100K/2371044.jpg"), ("visual7w", "v7w_2371044.jpg")]
+)
+def test_visual_genome(tmp_path, on_disk, source, asked):
+    put(tmp_path, on_disk)
+    assert found(tmp_path, source, asked) == on_disk
+
+
+def test_visual7w_under_its_own_name_comes_first(tmp_path):
+    put(tmp_path, "visual7w/v7w_5.jpg", "vg/5.jpg")
+    assert found(tmp_path, "visual7w", "v7w_5.jpg") == "visual7w/v7w_5.jpg"
+    assert found(tmp_path, "vg", "5") == "vg/5.jpg"
+
+
+def test_swig_by_name(tmp_path):
+    put(tmp_path, "swig/images_512/exercising_255.jpg")
+    assert found(tmp_path, "swig", "exercising_255.jpg") == "swig/images_512/exercising_255.jpg"
+    assert found(tmp_path, "swig", "exercising_25.jpg") == ""
+
+
+@pytest.mark.parametrize("extension", ["jpg", "JPG", "jpeg", "png", "webp", "gif", "bmp", "tif", "TIFF"])
+def test_any_extension(tmp_path, extension):
+    put(tmp_path, f"swig/a.{extension}")
+    assert found(tmp_path, "swig", "a.jpg") == f"swig/a.{extension}"
+
+
+@pytest.mark.parametrize("other", ["a.txt", "a", "a.jpg.part", "ATTRIBUTION.csv"])
+def test_other_files_are_not_images(tmp_path, other):
+    put(tmp_path, f"swig/{other}")
+    assert found(tmp_path, "swig", "a.jpg") == ""
+
+
+def test_of_several_the_same_name_is_taken(tmp_path):
+    put(
+        tmp_path,
+        "coco/000000000009.jpg",
+        "coco/COCO_val2014_000000000009.jpg",
+        "coco/train2014/COCO_train2014_000000000009.jpg",
+    )
+    assert found(tmp_path, "coco", "000000000009.jpg") == "coco/000000000009.jpg"
+    assert found(tmp_path, "coco", "COCO_val2014_000000000009.jpg") == "coco/COCO_val2014_000000000009.jpg"
+    assert found(tmp_path, "coco", "COCO_train2014_000000000009.png").startswith("coco/train2014/")
+
+
+def test_of_several_the_one_in_the_same_folder_is_taken(tmp_path):
+    put(tmp_path, "swig/a/x.jpg", "swig/b/x.jpg")
+    assert found(tmp_path, "swig", "b/x.jpg") == "swig/b/x.jpg"
+    assert found(tmp_path, "swig", "c/x.jpg") == "swig/a/x.jpg"
+
+
+def test_of_several_the_first_is_taken(tmp_path):
+    put(tmp_path, "swig/b/x.jpg", "swig/a/x.png", "swig/a/x.jpg")
+    assert found(tmp_path, "swig", "x") == "swig/a/x.jpg"
+    put(tmp_path, "swig/x.webp")
+    assert found(tmp_path, "swig", "x") == "swig/x.webp"
+
+
+def test_the_first_data_folder_wins(tmp_path):
+    first, second = put(tmp_path / "1", "swig/x.jpg"), put(tmp_path / "2", "swig/x.jpg", "swig/y.jpg")
+    finder = ImageFinder([first, second])
+    assert finder.find("swig", "x.jpg").where == str(first / "images/swig/x.jpg")
+    assert finder.find("swig", "y.jpg").where == str(second / "images/swig/y.jpg")
+
+
+def test_only_one_level_down(tmp_path):
+    put(tmp_path, "swig/a/b/x.jpg")
+    assert found(tmp_path, "swig", "x.jpg") == ""
+
+
+def test_links_that_the_user_made_are_followed(tmp_path):
+    put(tmp_path / "elsewhere", "x.jpg", "deep/y.jpg")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/swig").symlink_to(tmp_path / "elsewhere/images")
+    assert found(tmp_path, "swig", "x.jpg") == "swig/x.jpg"
+    assert found(tmp_path, "swig", "y.jpg") == "swig/deep/y.jpg"
+
+
+def test_a_loop_of_folders_ends(tmp_path):
+    put(tmp_path, "swig/x.jpg")
+    (tmp_path / "images/swig/again").symlink_to(tmp_path / "images/swig")
+    assert found(tmp_path, "swig", "x.jpg") == "swig/x.jpg"
+
+
+def twins(folder, content):
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    (folder / "images/coco_to_vg_ids.json").write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def test_twins_both_ways(tmp_path):
+    put(tmp_path, "coco/val2017/000000000011.jpg", "vg/22.jpg")
+    twins(tmp_path, {"11": [21, 31], "12": [22]})
+    assert found(tmp_path, "visual7w", "v7w_31.jpg") == "coco/val2017/000000000011.jpg"
+    assert found(tmp_path, "vg", "VG_100K/21.jpg") == "coco/val2017/000000000011.jpg"
+    assert found(tmp_path, "coco", "COCO_val2014_000000000012.jpg") == "vg/22.jpg"
+
+
+def test_an_image_of_the_source_comes_before_its_twin(tmp_path):
+    put(tmp_path, "coco/11.jpg", "vg/21.jpg")
+    twins(tmp_path, {"11": [21]})
+    assert found(tmp_path, "vg", "21") == "vg/21.jpg"
+    assert found(tmp_path, "coco", "11") == "coco/11.jpg"
+
+
+def test_ids_are_not_mixed_without_the_list_of_twins(tmp_path):
+    put(tmp_path, "coco/21.jpg")
+    assert found(tmp_path, "vg", "21") == ""
+
+
+@pytest.mark.parametrize("content", ["[]", '{"a": [1]}', '{"1": 2}', '{"1": ["2"]}', '{"1": [true]}', '{"1": [2]'])
+def test_a_broken_list_of_twins(tmp_path, content):
+    twins(tmp_path, content)
+    with pytest.raises(DataError, match=r"images/coco_to_vg_ids\.json"):
+        ImageFinder([tmp_path]).find("vg", "1")
+
+
+def test_missing_names_every_place(tmp_path):
+    put(tmp_path, "vg/5.jpg")
+    twins(tmp_path, {"11": [21]})
+    finder = ImageFinder([tmp_path, tmp_path / "none"])
+    with pytest.raises(MissingImageError) as caught:
+        finder.find("visual7w", "v7w_21.jpg").load()
+    for place in ("images/visual7w", "images/vg", "none/images/vg", "images/coco", "--missing-images skip"):
+        assert place in str(caught.value)
+
+
+def test_without_data_folders():
+    image = ImageFinder([]).find("swig", "a.jpg")
+    assert image.where == ""
+    with pytest.raises(MissingImageError):
+        image.load()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", ".", "..", "/", "../../etc/passwd", "a/../../b.jpg", "/etc/passwd", "//a", "a//b.jpg", "a/", "./a.jpg"),
+        *("a\0.jpg", "a\n.jpg", "..\\..\\b.jpg", "C:\\a.jpg", "\ud800.jpg"),
+        *(None, 5, 1.5, True, b"a.jpg", ["a.jpg"], {"a": 1}),
+    ],
+)
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_name_that_is_not_trusted(tmp_path, source, name):
+    with pytest.raises(DataError) as caught:
+        ImageFinder([tmp_path]).find(source, name, file="existence.json", record="existence_1")
+    for part in ("existence.json, record existence_1", repr(name), "download the file again"):
+        assert part in str(caught.value)
+
+
+@given(
+    st.sampled_from(sorted(SOURCES)),
+    st.text() | st.lists(st.sampled_from(["..", ".", "", "secret.jpg", "1.jpg", "a"])).map("/".join),
+)
+def test_no_name_leaves_the_folder(tmp_path_factory, source, name):
+    folder = tmp_path_factory.getbasetemp() / "guarded"
+    if not folder.exists():
+        put(folder, "coco/1.jpg", "vg/a/1.jpg", "swig/a.jpg", "secret.jpg")
+        (folder.parent / "secret.jpg").touch()
+    try:
+        where = ImageFinder([folder]).find(source, name).where
+    except DataError:
+        return
+    assert not where or Path(where).resolve().parent.parent in {folder / "images", folder / "images/vg"}
+
+
+def test_unknown_source():
+    with pytest.raises(UnknownNameError, match="did you mean 'visual7w'"):
+        ImageFinder([]).find("visual7", "a.jpg")
+
+
+def test_one_object_per_name(tmp_path):
+    finder = ImageFinder([tmp_path])
+    assert finder.find("swig", "a.jpg") is finder.find("swig", "a.jpg")
+    assert finder.find("swig", "a.jpg").key == "a.jpg"
+
+
+def test_images_travel_between_processes(tmp_path):
+    put(tmp_path, "swig/a.jpg")
+    for name in ("a.jpg", "b.jpg"):
+        image = ImageFinder([tmp_path]).find("swig", name)
+        assert pickle.loads(pickle.dumps(image)) == image
+
+
+def test_each_folder_is_listed_once_and_only_when_needed(tmp_path, monkeypatch):
+    put(tmp_path, "vg/VG_100K/1.jpg", "visual7w/v7w_2.jpg", "coco/3.jpg")
+    listed = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: listed.append(Path(folder).name) or scandir(folder))
+    finder = ImageFinder([tmp_path])
+    assert listed == []
+    for number in range(5):
+        finder.find("vg", f"{number}.jpg")
+        finder.find("visual7w", f"v7w_{number}.jpg")
+    assert sorted(listed) == ["VG_100K", "vg", "visual7w"]
+
+
+def test_a_file_where_the_folder_should_be(tmp_path):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/swig").touch()
+    with pytest.raises(DataError, match="images/swig: cannot be listed"):
+        ImageFinder([tmp_path]).find("swig", "a.jpg")
+
+
+def test_a_folder_that_is_not_readable(tmp_path, monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(DataError, match=r"images/swig: .*Permission denied"):
+        ImageFinder([tmp_path]).find("swig", "a.jpg")
+
+
+@given(
+    st.integers(0, 10**12),
+    st.sampled_from(["{:012}.jpg", "COCO_val2014_{:012}.jpg", "{}", "x/{}.PNG", "COCO_test2015_{:012}"]),
+)
+def test_the_number_is_the_identity(number, form):
+    assert coco_id(form.format(number)) == number
+    assert vg_id(f"v7w_{number}.jpg") == vg_id(f"VG_100K/{number}.jpg") == number
+
+
+@pytest.mark.parametrize("name", ["n123.jpg", "COCO_x_1.jpg", "1" * 30, "١٢.jpg", "-1.jpg", "1_000.jpg"])
+def test_other_names_are_their_own_identity(name):
+    assert coco_id(name) == vg_id(name) == stem(name)
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason=f"no real data in {REAL}")
+def test_the_joined_records_have_their_photographs():
+    finder = ImageFinder([REAL])
+    rows = [json.loads(line) for line in (REAL / "images/joined.jsonl").read_text().splitlines()]
+    sources = {"vg id": "vg", "vg->coco twin": "vg", "coco id": "coco"}
+    judged = 0
+    for row in rows:
+        if row["via"] in sources:
+            image = finder.find(sources[row["via"]], str(row["image_ref"]))
+            here = {Path(row["local_image"]).name, f"{vg_id(str(row['image_ref']))}.jpg"}
+            assert Path(image.where).name in here, row
+            judged += 1
+    assert judged > 300
+    assert image.load().mode == "RGB"

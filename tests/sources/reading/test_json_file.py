@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import gc
+import json
+from fnmatch import fnmatchcase
+from glob import escape
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.errors import DataError
+from vlgate.sources.reading.json_file import collector_paused, read_json
+from vlgate.sources.reading.records import Record, keyed_records, lined_records, listed_records
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "existence.json"
+
+
+def problem(file, content=None, read=read_json):
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError) as caught:
+        list(read(file))
+    assert str(file) in str(caught.value)
+    assert str(caught.value).rpartition("; ")[2]
+    return str(caught.value)
+
+
+def test_missing(file):
+    assert "there is no such file" in problem(file)
+
+
+def test_folder(file):
+    file.mkdir()
+    assert "cannot be read (Is a directory)" in problem(file)
+
+
+def test_unreadable(file, monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert "Permission denied" in problem(file)
+
+
+@pytest.mark.parametrize("content", ["", " \n\t", "\ufeff"])
+def test_empty(file, content):
+    assert "is empty" in problem(file, content)
+
+
+@pytest.mark.parametrize(
+    "content", ['{"a": {"caption": "There a', '{"a": {"caption": 1}', '{"a": ', '{"a"', "[1,\n 2,"]
+)
+def test_cut_off(file, content):
+    assert "is cut off" in problem(file, content)
+
+
+def test_cut_off_names_line_and_column(file):
+    assert "line 2, column 6" in problem(file, '{"a": 1,\n"b": "There')
+
+
+@given(st.integers(0, 60))
+def test_every_cut_is_an_error(tmp_path_factory, length):
+    content = '{"id": {"caption": "Two dogs.", "mturk": {"caption": 3, "x": [1]}}}'[:length]
+    problem(tmp_path_factory.getbasetemp() / "cut.json", content)
+
+
+@pytest.mark.parametrize("content", ["<!DOCTYPE html>", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n"])
+def test_something_else_is_quoted(file, content):
+    assert f"at line 1, column 1, which reads {content[:30].splitlines()[0]!r}" in problem(file, content)
+
+
+def test_two_values(file):
+    assert "is not JSON: Extra data at line 2, column 1" in problem(file, '{"a": 1}\n{"b": 2}')
+
+
+def test_not_utf_8(file):
+    assert "line 2, column 7 is not UTF-8" in problem(file, '{"a": 1,\n"b": "é"}'.encode("latin-1"))
+
+
+def test_utf_16(file):
+    assert "is not UTF-8" in problem(file, '{"a": 1}'.encode("utf-16"))
+
+
+def test_a_byte_order_mark_is_allowed(file):
+    file.write_bytes('{"a": "é"}'.encode("utf-8-sig"))
+    assert read_json(file) == {"a": "é"}
+
+
+def test_repeated_key(file):
+    content = '{"a": {"caption": "x"},\n "b": {"caption": "y", "foil": ":", "\\u0063aption": "z"}}'
+    assert "line 2, column 37 repeats the key 'caption'" in problem(file, content)
+
+
+def test_repeated_record(file):
+    assert "repeats the key 'a'" in problem(file, '{"a": {"a": "a"}, "b": "a", "a": {}}')
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_constants_that_json_lacks(file, constant):
+    content = '{"a": "NaN",\n"b": [' + constant + "]}"
+    assert f"line 2, column 7 holds {constant}," in problem(file, content)
+
+
+def test_endless_nesting(file):
+    assert "nested too deeply" in problem(file, "[" * 200_000)
+
+
+def test_a_number_of_5000_digits(file):
+    assert "a number that cannot be read" in problem(file, "[" + "1" * 5000 + "]")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_what_is_written_is_read(tmp_path_factory, value):
+    file = tmp_path_factory.getbasetemp() / "any.json"
+    file.write_text(json.dumps(value), encoding="utf-8")
+    assert read_json(file) == value
+
+
+@given(JSON, JSON)
+def test_a_repeated_key_is_found_wherever_it_is(tmp_path_factory, first, second):
+    file = tmp_path_factory.getbasetemp() / "repeated.json"
+    content = f'{{"x": {json.dumps(first)}, "y": [{{"k\\"": 1, "z": {json.dumps(second)}, "k\\"": 2}}]}}'
+    assert "repeats the key 'k\"'" in problem(file, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"), [("[]", "a list"), ("null", "null"), ('"text"', "a string"), ("3", "an integer")]
+)
+def test_keyed_records_of_something_else(file, content, found):
+    message = problem(file, content, keyed_records)
+    assert f"existence.json: is {found} " in message
+    assert "expected an object {id: record}" in message
+
+
+def test_listed_records_of_something_else(file):
+    assert "is an object ({}), expected a list of records" in problem(file, "{}", listed_records)
+
+
+def test_a_record_that_is_not_an_object(file):
+    assert "existence.json, record b: is a list ([1])," in problem(file, '{"a": {}, "b": [1]}', keyed_records)
+    assert "existence.json, record 1: is null (None)," in problem(file, "[{}, null]", listed_records)
+
+
+def test_records_keep_the_order(file):
+    file.write_text('{"b": {"x": 1}, "a": {"x": 2}}')
+    assert [(record.id, record.count("x")) for record in keyed_records(file)] == [("b", 1), ("a", 2)]
+    file.write_text('[{"x": "1"}, {"x": "2"}]')
+    assert [(record.id, record.text("x")) for record in listed_records(file)] == [("0", "1"), ("1", "2")]
+
+
+FIELDS = {
+    "text": "two dogs",
+    "count": 3,
+    "truth": True,
+    "list": ["x"],
+    "none": None,
+    "nested": {"count": 0},
+    "half": 0.5,
+}
+RECORD = Record(Path("valse/existence.json"), "existence_1", FIELDS)
+
+
+def test_fields_of_the_right_type():
+    assert RECORD.text("text") == "two dogs"
+    assert RECORD.count("count") == 3
+    assert RECORD.nested("nested").count("count") == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "message"),
+    [
+        ("text", "list", "field 'list' is a list (['x']), expected a string"),
+        ("text", "none", "field 'none' is null (None), expected a string"),
+        ("text", "tex", "field 'tex' is missing (did you mean 'text'?)"),
+        ("count", "truth", "field 'truth' is a boolean (True), expected an integer of at least 0"),
+        ("count", "half", "field 'half' is a number (0.5), expected an integer"),
+        ("count", "mturk", "field 'mturk' is missing"),
+        ("nested", "text", "field 'text' is a string ('two dogs'), expected an object"),
+        ("nested", "x", "field 'x' is missing"),
+    ],
+)
+def test_fields_of_the_wrong_type(method, field, message):
+    with pytest.raises(DataError) as caught:
+        getattr(RECORD, method)(field)
+    assert str(caught.value).startswith(f"valse/existence.json, record existence_1: {message}")
+    assert str(caught.value).endswith("; download the file again from the benchmark's release")
+
+
+def test_a_nested_field_is_named_with_its_path():
+    with pytest.raises(DataError, match="record existence_1, field 'nested': field 'caption' is missing"):
+        RECORD.nested("nested").count("caption")
+
+
+def test_negative_count():
+    with pytest.raises(DataError, match=r"a\.json, record 1: field 'x' is an integer .-1"):
+        Record(Path("a.json"), "1", {"x": -1}).count("x")
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t"])
+def test_blank_text(blank):
+    with pytest.raises(DataError, match="field 'x' is blank"):
+        Record(Path("a.json"), "1", {"x": blank}).text("x")
+
+
+def test_half_of_a_surrogate_pair(file):
+    file.write_text(r'{"a": {"x": "smile \ud83d", "y": "smile \ud83d\ude00"}}')
+    (record,) = keyed_records(file)
+    assert record.text("y") == "smile 😀"
+    with pytest.raises(DataError, match="record a: field 'x' holds half of a surrogate pair"):
+        record.text("x")
+
+
+def test_half_of_a_surrogate_pair_in_an_id(file):
+    assert "the record's id holds half" in problem(file, r'{"\ud83d": {}}', keyed_records)
+
+
+def test_a_long_value_is_shortened():
+    with pytest.raises(DataError) as caught:
+        Record(Path("a.json"), "1", {"x": ["long"] * 1000}).text("x")
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_collector_is_as_before(was_on):
+    before = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        with collector_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_json_lines(file):
+    file.write_bytes('\ufeff{"a": "x\u2028y"}\r\n\n  \n{"a": 2}'.encode())
+    records = list(lined_records(file))
+    assert [record.fields for record in records] == [{"a": "x\u2028y"}, {"a": 2}]
+    assert [record.id for record in records] == ["on line 1", "on line 4"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"a": 1}\n{"a": 1,', "is cut off: it ends in the middle of a record (*line 2, column 9)"),
+        ('{"a": 1}\n{"b": x}\n{"a": 1}', "is not JSON: Expecting value at line 2, column 7, which reads 'x}'"),
+        ('{"a": 1}\n\n{"b": 1, "b": 2}', "line 3, column 10 repeats the key 'b' of the same object"),
+        ('{"a": 1}\n{"b": -Infinity}', "line 2, column 7 holds -Infinity, which JSON does not have"),
+        ('{"a": 1}\n[2]', "record on line 2: is a list ([2]), expected an object"),
+        ("", "is empty"),
+    ],
+)
+def test_broken_json_lines(file, content, says):
+    message = problem(file, content, read=lambda file: lined_records(file, "write it anew"))
+    assert fnmatchcase(message, f"*{escape(says).replace('[*]', '*')}; write it anew")
+
+
+def test_a_record_of_json_lines_names_the_remedy_that_its_reader_gave(file):
+    file.write_text('{"a": {"b": 3}}')
+    [record] = lined_records(file, "mend that line")
+    for wrong in (lambda: record.text("a"), lambda: record.nested("a").text("b"), lambda: record.count("c")):
+        with pytest.raises(DataError, match=r"record on line 1.*; mend that line$"):
+            wrong()

@@ -1,0 +1,290 @@
+"""The tasks that are made from scene graphs in the data folders: which graphs, which images, what is left out."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vlgate.errors import DataError, MissingImageError
+from vlgate.fixtures.scenes.scene_graphs import as_gqa, image_of, world_graphs
+from vlgate.perturb.questions import BEYOND
+from vlgate.perturb.questions import TESTS as OF_CARETS
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.registry import shapes
+from vlgate.sources.scene_graphs.annotated import ENOUGH
+from vlgate.sources.scene_graphs.generated import SHAPES, read
+
+TESTS = (*OF_CARETS, *BEYOND)
+REAL = Path(__file__).parents[4] / "shared/data"
+GRAPHS = world_graphs(6, 50)
+
+
+def options_of(folder, wanted=lambda _: True, pairs=24, seed=0):
+    return ReadOptions(folders=(folder,), seed=seed, wanted=wanted, pairs=pairs)
+
+
+def tasks(*given, **kwargs):
+    return {task.id.partition("/")[2]: task for task in read(options_of(*given, **kwargs))}
+
+
+def own(graph, image):
+    """Return a graph in the format of a user's own file."""
+    objects = [
+        {
+            "id": thing.id,
+            "name": thing.name,
+            "box": [thing.box.x, thing.box.y, thing.box.w, thing.box.h],
+            "attributes": list(thing.attributes),
+            "relations": [{"name": one.name, "object": one.object} for one in thing.relations],
+        }
+        for thing in graph.objects.values()
+    ]
+    return {"image": image, "width": graph.width, "height": graph.height, "objects": objects}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A data folder with graphs in GQA's format, as "7000" and so on, and no image."""
+    (tmp_path / "gqa").mkdir()
+    content = {str(7000 + place): as_gqa(graph) for place, graph in enumerate(GRAPHS)}
+    (tmp_path / "gqa" / "train_sceneGraphs.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def put_images(folder, number, place="images/gqa", suffix=".jpg", first=7000):
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    image = image_of(GRAPHS[0]).load()
+    for name in range(first, first + number):
+        image.save(folder / place / f"{name}{suffix}")
+
+
+def images_of(task):
+    return {request.image for case in task.cases for request in case.requests}
+
+
+def keys_of(task):
+    return {image.key.partition("#")[0] for image in images_of(task)}
+
+
+def test_the_tasks_are_the_six_tests():
+    assert {f"scene-graphs/{test}" for test in TESTS} == set(SHAPES)
+    assert set(SHAPES) <= set(shapes())
+    assert set(SHAPES.values()) == {"questions"}
+
+
+def test_without_graphs_there_are_no_tasks(tmp_path):
+    assert tasks(tmp_path) == {}
+    assert list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True))) == []
+
+
+def test_each_task_has_the_number_of_questions_in_the_options(folder):
+    for pairs in (12, 24):
+        found = tasks(folder, pairs=pairs)
+        assert set(found) == set(TESTS)
+        assert {name: len(task.cases) for name, task in found.items()} == {
+            name: pairs * (5 if name == "visual-inv" else 1) for name in TESTS
+        }
+
+
+def test_only_what_is_wanted_is_made(folder):
+    only = tasks(folder, wanted=lambda name: name == "scene-graphs/order-inv")
+    assert list(only) == ["order-inv"]
+    assert only["order-inv"] == tasks(folder)["order-inv"]
+    (folder / "gqa" / "train_sceneGraphs.json").write_text("not read")
+    assert tasks(folder, wanted=lambda _: False) == {}
+
+
+def test_the_seed_decides(folder):
+    assert tasks(folder) == tasks(folder)
+    first, second = (tasks(folder, seed=seed) for seed in (0, 1))
+    assert all(first[test].cases != second[test].cases for test in TESTS)
+
+
+def test_every_process_makes_the_same_plan(folder):
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from vlgate.run.options import Options; from vlgate.run.planning import make_plan\n"
+        "plan = make_plan(Options(folder=Path(), data=(Path(sys.argv[1]),), pairs=12, limit=9, thresholds=Path(),"
+        " results=Path()))\nprint([(name, batch.cases) for name, batch in plan.batches.items()])"
+    )
+    seen = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", code, str(folder)]
+        ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        seen.add(ended.stdout)
+    assert len(seen) == 1
+    assert "scene-graphs/order-inv" in seen.pop()
+
+
+def test_images_are_found_by_their_number(folder):
+    put_images(folder, len(GRAPHS))
+    found = tasks(folder)
+    for test in set(OF_CARETS) - {"visual-inv"}:
+        assert all(image.where == f"{folder}/images/gqa/{image.key}.jpg" for image in images_of(found[test]))
+    assert found["order-inv"].note == "made from the 50 of 50 scene graphs whose images are there"
+
+
+def test_only_graphs_with_an_image_are_used(folder):
+    put_images(folder, 30)
+    for task in tasks(folder).values():
+        assert keys_of(task) <= {str(name) for name in range(7000, 7030)}
+        assert task.note == "made from the 30 of 50 scene graphs whose images are there"
+
+
+@pytest.mark.parametrize("there", [0, 3])
+def test_with_few_images_all_graphs_are_used(folder, there):
+    put_images(folder, there)
+    task = tasks(folder)["negation-dir"]
+    assert len(keys_of(task)) > there + 5
+    assert task.note == f"made from all 50 scene graphs; the images of {there} are there"
+    gone = next(image for image in images_of(task) if not image.where)
+    with pytest.raises(MissingImageError, match=r"images/gqa.*--missing-images skip"):
+        gone.load()
+
+
+def test_one_hundred_images_are_enough_whatever_the_number_of_graphs(tmp_path):
+    (tmp_path / "gqa").mkdir()
+    content = {str(7000 + place): as_gqa(GRAPHS[place % len(GRAPHS)]) for place in range(5 * ENOUGH)}
+    (tmp_path / "gqa" / "val_sceneGraphs.json").write_text(json.dumps(content))
+    (tmp_path / "images/vg").mkdir(parents=True)
+    for place in range(ENOUGH):
+        (tmp_path / f"images/vg/{7000 + place}.jpg").touch()
+    note = tasks(tmp_path, wanted=lambda name: name == "scene-graphs/order-inv")["order-inv"].note
+    assert note == f"made from the {ENOUGH} of {5 * ENOUGH} scene graphs whose images are there"
+
+
+def test_a_users_own_images_are_found_by_their_paths_only(tmp_path):
+    (tmp_path / "scene-graphs").mkdir()
+    content = {"graphs": [own(graph, f"mine/{7000 + place}.png") for place, graph in enumerate(GRAPHS)]}
+    (tmp_path / "scene-graphs" / "mine.json").write_text(json.dumps(content))
+    put_images(tmp_path, 50, "images/vg")
+    assert not any(image.where for image in images_of(tasks(tmp_path)["order-inv"]))
+    put_images(tmp_path, 50, "mine", ".png")
+    found = images_of(tasks(tmp_path)["order-inv"])
+    assert {image.where for image in found} == {f"{tmp_path}/{image.key}" for image in found}
+    assert tasks(tmp_path)["order-inv"].cases[0].origin.startswith("mine.json, graph 'mine/70")
+
+
+def test_a_twin_of_another_size_is_not_taken_for_a_graph_without_a_size(tmp_path):
+    (tmp_path / "vg").mkdir()
+    (tmp_path / "images/coco").mkdir(parents=True)
+    (tmp_path / "images/coco_to_vg_ids.json").write_text(json.dumps({str(name): [7000 + name] for name in range(50)}))
+    put_images(tmp_path, 50, "images/coco", first=0)
+    put_images(tmp_path, 30, "images/vg")
+
+    def listed(**size):
+        content = [
+            {
+                "image_id": 7000 + place,
+                **size,
+                "objects": [
+                    {
+                        "object_id": int(thing.id),
+                        "names": [thing.name],
+                        **{side: getattr(thing.box, side) for side in "xywh"},
+                    }
+                    for thing in graph.objects.values()
+                ],
+                "relationships": [],
+            }
+            for place, graph in enumerate(GRAPHS)
+        ]
+        (tmp_path / "vg" / "scene_graphs.json").write_text(json.dumps(content))
+        return tasks(tmp_path)["negation-dir"]
+
+    without = listed()
+    assert keys_of(without) <= {str(name) for name in range(7000, 7030)}
+    assert next(number for reason, number in without.left_out.items() if "twin" in reason) == 20
+    sized = listed(width=400, height=300)
+    assert sized.note == "made from the 50 of 50 scene graphs whose images are there"
+    assert not any("twin" in reason for reason in sized.left_out)
+
+
+def test_faulty_graphs_are_left_out_and_counted(folder):
+    file = folder / "gqa" / "train_sceneGraphs.json"
+    content = json.loads(file.read_text())
+    del content["7001"]["objects"]
+    content["7002"]["objects"]["0"]["w"] = 0
+    content["7003"]["objects"]["0"]["name"] = "zorbot"
+    file.write_text(json.dumps(content))
+    for task in tasks(folder).values():
+        assert "7001" not in keys_of(task)
+        assert task.left_out["no objects"] == 1
+        assert task.left_out["a box without an extent"] == 1
+        assert [number for reason, number in task.left_out.items() if "ontology" in reason] == [1]
+        assert any("32 pixels" in reason for reason in task.left_out)
+
+
+def test_an_image_that_two_files_annotate_counts_once(folder):
+    content = json.loads((folder / "gqa" / "train_sceneGraphs.json").read_text())
+    (folder / "gqa" / "val_sceneGraphs.json").write_text(json.dumps(content))
+    task = tasks(folder)["order-inv"]
+    assert task.left_out["graph of an image that an earlier file has"] == 50
+    assert task.cases == tasks(folder)["order-inv"].cases
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"1": {"objects": {', "train_sceneGraphs.json"),
+        ("", "train_sceneGraphs.json"),
+        ('{"1": {"objects": {}}}', "left out before: nothing"),
+        (
+            '{"1": {"objects": {"1": {"name": "zorbot", "x": 0, "y": 0, "w": 90, "h": 90}}}}',
+            "or add the names as words",
+        ),
+        ('{"1": {"objects": {"1": {"name": "bench", "x": 0, "y": 0, "w": 90, "h": 90}}}}', "give no question of"),
+        (
+            '{"1": {"objects": {"1": {"name": "bench", "x": 0, "y": 0, "w": 0, "h": 90}}}}',
+            "1 x a box without an extent",
+        ),
+    ],
+)
+def test_files_that_give_nothing_to_ask_are_an_error(folder, content, says):
+    (folder / "gqa" / "train_sceneGraphs.json").write_text(content)
+    with pytest.raises(DataError, match=r"train_sceneGraphs\.json") as raised:
+        tasks(folder, wanted=lambda name: "occlusion" not in name)  # one graph is enough for that test
+    assert says in str(raised.value)
+
+
+def test_questions_are_asked_in_a_users_words(tmp_path):
+    (tmp_path / "scene-graphs").mkdir()
+    graphs = [own(graph, f"{place}.png") for place, graph in enumerate(GRAPHS)]
+    for graph in graphs:
+        graph["objects"][0] |= {"name": "zorbot", "attributes": ["zorbing"], "box": [0, 0, 90, 90]}
+    words = {"nouns": [{"name": "zorbot", "parents": ["device"]}], "attributes": [{"name": "zorbing", "rank": 5}]}
+    file = tmp_path / "scene-graphs" / "mine.json"
+    for content, said in (({"graphs": graphs}, False), ({"graphs": graphs, "words": words}, True)):
+        file.write_text(json.dumps(content))
+        task = tasks(tmp_path, pairs=100)["negation-dir"]
+        assert any("zorbing zorbot" in ask.question for case in task.cases for ask in case.requests) == said
+
+
+def test_a_task_can_have_the_size_of_the_paper(folder):
+    plan = make_plan(
+        Options(
+            folder=Path(),
+            data=(folder,),
+            suite=("scene-graphs/antonym-dir",),
+            pairs=None,
+            thresholds=Path(),
+            results=Path(),
+        )
+    )
+    (task,) = plan.tasks
+    missing = sum(number for reason, number in task.left_out.items() if reason.startswith("too few graphs"))
+    assert len(task.cases) + missing == 5000
+
+
+def test_real_graphs_of_visual_genome_make_tasks():
+    if not (REAL / "scene-graphs").is_dir():
+        pytest.skip(f"there is no {REAL}/scene-graphs")
+    found = tasks(REAL, pairs=60)
+    assert set(found) >= set(OF_CARETS)  # no graph there says that a thing is to the left of another
+    assert found["order-inv"].left_out["an id that an earlier graph has"] == 56

@@ -1,0 +1,176 @@
+"""Questions as files, and the images that such files ask about."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from vlgate.errors import DataError, UnknownNameError
+from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.questions import MAKEUP, TESTS, Corpus, Generator
+from vlgate.sources.scene_graphs.question_files import images_in, write_questions
+
+GQA_FIELDS = {
+    "semantic",
+    "entailed",
+    "equivalent",
+    "question",
+    "imageId",
+    "isBalanced",
+    "groups",
+    "answer",
+    "semanticStr",
+    "annotations",
+    "types",
+    "fullAnswer",
+}
+"""The fields of ``train_balanced_questions.json`` (Hudson and Manning 2019, "Questions" on GQA's download page)."""
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    generator = Generator(Corpus(world_graphs(1, 40), default_ontology()))
+    return [pair for test in TESTS for pair in generator.make(test, size=24, seed=0).pairs]
+
+
+@pytest.fixture
+def lines(pairs, tmp_path):
+    written = write_questions(pairs, tmp_path / "x.jsonl", "jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().split("\n") if line]
+    assert len(rows) == written
+    return rows
+
+
+def test_a_line_has_the_question_the_answer_and_the_origin(pairs, lines):
+    by_id = {row["id"]: row for row in lines}
+    assert len(by_id) == len(lines)
+    pair = pairs[0]
+    assert by_id[f"{pair.test}/{pair.id}/perturbed"] == {
+        "id": f"{pair.test}/{pair.id}/perturbed",
+        "image": pair.graph.id,
+        "question": pair.questions[1],
+        "choices": list(pair.choices[1]),
+        "answer": pair.answers[1],
+        "pair": pair.id,
+        "half": "perturbed",
+        "test": pair.test,
+        "kind": pair.kind,
+        "rule": pair.rule,
+        "objects": list(pair.objects),
+    }
+
+
+def test_every_question_of_every_pair_is_there_and_on_an_unperturbed_image_once(pairs, lines):
+    asked = Counter((row["image"], row["question"], row.get("perturbation", "")) for row in lines)
+    assert set(asked) == {
+        (pair.graph.id, text, pair.perturbation if half else "")
+        for pair in pairs
+        for half, text in enumerate(pair.questions)
+    }
+    assert {count for (_, _, perturbation), count in asked.items() if not perturbation} == {1}
+    answers = {(row["image"], row["question"]): row["answer"] for row in lines}
+    assert all(answers[pair.graph.id, pair.questions[0]] == pair.answers[0] for pair in pairs)
+
+
+def test_a_perturbed_image_comes_with_the_boxes_that_it_keeps(pairs, lines):
+    wanted = {f"{pair.test}/{pair.id}/perturbed": pair for pair in pairs if pair.perturbation}
+    found = {row["id"]: row for row in lines if "perturbation" in row}
+    assert found.keys() == wanted.keys()
+    for name, pair in wanted.items():
+        assert found[name]["perturbation"] == pair.perturbation
+        assert found[name]["boxes"] == [[box.x, box.y, box.w, box.h] for box in pair.foreground] != []
+
+
+def test_the_format_of_gqa_has_its_fields_and_no_perturbed_image(pairs, lines, tmp_path):
+    written = write_questions(pairs, tmp_path / "x.json", "gqa")
+    found = json.loads((tmp_path / "x.json").read_text())
+    unperturbed = {row["id"]: row for row in lines if "perturbation" not in row}
+    assert written == len(found)
+    assert list(found) == list(unperturbed)
+    for name, row in found.items():
+        assert row.keys() == GQA_FIELDS
+        assert (row["imageId"], row["question"], row["answer"]) == tuple(
+            unperturbed[name][field] for field in ("image", "question", "answer")
+        )
+        assert row["types"]["structural"] in {"verify", "logical", "choose"}
+        assert row["types"]["semantic"] in {"obj", "attr", "cat", "rel"}
+
+
+def test_every_kind_has_its_place_in_the_types_of_gqa(pairs, tmp_path):
+    write_questions(pairs, tmp_path / "x.json", "gqa")
+    types = {row["types"]["detailed"]: row["types"] for row in json.loads((tmp_path / "x.json").read_text()).values()}
+    assert types.keys() == {kind for kinds in MAKEUP.values() for kind in kinds}
+    assert types["object-related"]["semantic"] == "rel"
+    assert types["disjunction"]["structural"] == "logical"
+    assert types["object-choice-related"] == {
+        "detailed": "object-choice-related",
+        "semantic": "cat",
+        "structural": "choose",
+    }
+
+
+@pytest.mark.parametrize("form", ["jsonl", "gqa"])
+def test_the_same_pairs_give_the_same_bytes(pairs, form, tmp_path):
+    for name in ("a", "b"):
+        write_questions(iter(pairs), tmp_path / name, form)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "gqa"])
+def test_an_existing_file_is_never_overwritten(pairs, form, tmp_path):
+    (tmp_path / "a").write_text("mine")
+    with pytest.raises(FileExistsError):
+        write_questions(pairs, tmp_path / "a", form)
+    assert (tmp_path / "a").read_text() == "mine"
+
+
+def test_an_unknown_format_is_named(pairs, tmp_path):
+    with pytest.raises(UnknownNameError, match="'json'; did you mean 'jsonl'"):
+        write_questions(pairs, tmp_path / "a", "json")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "gqa"])
+def test_the_images_of_a_written_file_are_those_that_it_asks_about(pairs, form, tmp_path):
+    write_questions(pairs, tmp_path / "a", form)
+    kept = [pair for pair in pairs if form == "jsonl" or not pair.perturbation]
+    assert images_in(tmp_path / "a") >= {pair.graph.id for pair in kept}
+    assert images_in(tmp_path / "a") <= {pair.graph.id for pair in pairs}
+
+
+def test_gqas_own_files_are_read_whatever_their_indentation(tmp_path):
+    questions = {"1": {"imageId": "7", "question": "Is it red?"}, "2": {"imageId": "8", "question": "Is it?"}}
+    for indent in (None, 2):
+        (tmp_path / "a").write_text("\ufeff" + json.dumps(questions, indent=indent), encoding="utf-8")
+        assert images_in(tmp_path / "a") == {"7", "8"}
+
+
+def test_a_name_with_an_odd_line_break_is_one_name(tmp_path):
+    (tmp_path / "a").write_text(json.dumps({"image": "a\u2028b\x85c.jpg"}, ensure_ascii=False), encoding="utf-8")
+    assert images_in(tmp_path / "a") == {"a\u2028b\x85c.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ('{"image": "1"}\n{"image": ', "on line 2|line 2, column"),
+        ('{"image": "1"}\n{"photo": "2"}', "on line 2: field 'image' is missing"),
+        ('{"image": 1}', "on line 1: field 'image' is an integer"),
+        ('{"1": {"image": "7"}}', "record 1: field 'imageId' is missing"),
+        ('{"1": {"imageId": 7}}', "record 1: field 'imageId' is an integer"),
+        ('{"1": {"imageId": "7"}, "2": 8}', "record 2: is an integer"),
+        ("[1]", "on line 1: is a list"),
+        ("{}", "on line 1: field 'image' is missing"),
+    ],
+)
+def test_another_file_is_rejected_with_its_place(tmp_path, text, says):
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(DataError, match=says) as raised:
+        images_in(tmp_path / "a")
+    assert str(tmp_path / "a") in str(raised.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"no\.jsonl: there is no such file"):
+        images_in(tmp_path / "no.jsonl")

@@ -1,0 +1,35 @@
+"""Check that a model gives the same replies when it is asked the same requests again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vlgate.checks.check import Check
+from vlgate.checks.rounds import REQUESTS, ROUNDING, compare
+from vlgate.types import Case, Predictor, Request
+
+
+def check_determinism(
+    model: Predictor, requests: Sequence[Request], tolerance: float = ROUNDING["float32"], cases: Sequence[Case] = ()
+) -> Check:
+    """Check whether replies change when the same requests are asked again, in the same order.
+
+    The first ``REQUESTS`` distinct requests are asked twice.
+
+    Args:
+        model: the model to ask; its exceptions pass through. It must not cache its replies.
+        requests: the requests to ask it.
+        tolerance: see ``rounds.compare``.
+        cases: the cases that the requests belong to, to count the verdicts that rounding could change.
+
+    Returns: the check; see ``rounds.compare``.
+    """
+    asked = list(dict.fromkeys(requests))[:REQUESTS]
+    rounds = (model.predict(asked), model.predict(asked))
+    return compare(
+        "determinism",
+        rounds,
+        ("twice in the same order", "switch off dropout and sampling, and keep nothing between two calls"),
+        tolerance,
+        cases,
+    )

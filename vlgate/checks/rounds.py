@@ -1,0 +1,121 @@
+"""Compare the replies to the same requests in several rounds: what follows from rounding, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from vlgate.checks.check import Check
+from vlgate.types import Case, Match, Prediction, Request
+
+REQUESTS = 32
+ROUNDING = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+"""The largest difference of two scores, relative to the largest score, that rounding explains, by dtype.
+
+float16 and bfloat16 have a relative precision of 1e-3 and 8e-3; a network's rounding errors add up to several times
+that. The scores of float32 models differ by 1e-6 to 1e-5 between sizes of batches.
+"""
+
+Replies = Mapping[Request, Prediction]
+
+
+def compare(
+    name: str, rounds: Sequence[Replies], sentences: tuple[str, str], tolerance: float, cases: Sequence[Case] = ()
+) -> Check:
+    """Compare the replies of several rounds to the same requests.
+
+    Args:
+        name: the name of the check.
+        rounds: the replies of each round; all rounds hold the same requests.
+        sentences: how the requests were asked, and what to do if the replies differ by more than rounding.
+        tolerance: the largest difference of two scores of one request that rounding explains. If the largest score is
+            above 1, the tolerance is relative to it.
+        cases: the cases that the requests belong to.
+
+    Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, if a request has a reply
+        in some rounds only, or if a yes or no changes although the score stays the same. Otherwise ``ok``; if scores
+        differ, the sentence says how many verdicts of the cases the rounding could change.
+        ``not applicable`` if no request has a reply.
+    """
+    asked, advice = sentences
+    requests = list(rounds[0])
+    answered = [request for request in requests if any(replies[request].problem is None for replies in rounds)]
+    if not answered:
+        return Check(name=name, outcome="not applicable", why=f"none of {len(requests)} requests has a reply")
+    spreads = {request: _spread(request, rounds) for request in answered}
+    largest = max(spreads.values())
+    allowed = tolerance * max(1.0, _highest(answered, rounds))
+    changed = sum(
+        len({_said(replies[request]) for replies in rounds}) > 1
+        or (_undecided(request, rounds) and not 0 < spreads[request] <= allowed)
+        for request in answered
+    )
+    pairs = [pair for pair in combinations(answered, 2) if _comparable(*pair)]
+    turned = sum(len({_order(replies[a], replies[b]) for replies in rounds}) > 1 for a, b in pairs)
+    suspect = changed > 0 or largest > allowed
+    why = (
+        f"{len(answered)} requests were asked {asked}: scores differ by at most {largest:.3g}, "
+        f"{changed} other replies change, {turned} of {len(pairs)} pairs of scores change their order"
+    )
+    if suspect:
+        why = f"{why}; {advice}"
+    elif largest:
+        whole = [case for case in cases if all(request in spreads for request in case.requests)]
+        could = sum(_could_change(case, rounds, largest) for case in whole)
+        why = f"{why}; such differences are within rounding, and could change {could} of {len(whole)} verdicts"
+    n = len(answered) + len(pairs)
+    return Check(
+        name=name,
+        outcome="suspect" if suspect else "ok",
+        why=why,
+        n=n,
+        share=1 - (changed + turned) / n,
+        largest=largest,
+    )
+
+
+def _could_change(case: Case, rounds: Sequence[Replies], largest: float) -> bool:
+    """Whether two scores of a case differ by no more than rounding, or a yes or no of it changes."""
+    scored = [request for request in case.requests if _scores(request, rounds)]
+    close = any(_gap(a, b, rounds) <= largest for a, b in combinations(scored, 2) if a != b)
+    return close or any(_undecided(request, rounds) for request in case.requests)
+
+
+def _comparable(request: Request, other: Request) -> bool:
+    return isinstance(request, Match) and isinstance(other, Match) and request.image == other.image
+
+
+def _order(reply: Prediction, other: Prediction) -> int | None:
+    if reply.score is None or other.score is None:
+        return None
+    return (reply.score > other.score) - (reply.score < other.score)
+
+
+def _said(reply: Prediction) -> tuple[object, ...]:
+    """The parts of a reply that rounding does not change."""
+    return reply.answer, reply.accepted is None, reply.problem is None
+
+
+def _undecided(request: Request, rounds: Sequence[Replies]) -> bool:
+    """Whether the yes or no to a request differs between rounds."""
+    return len({replies[request].accepted for replies in rounds}) > 1
+
+
+def _spread(request: Request, rounds: Sequence[Replies]) -> float:
+    """The largest difference between two scores of a request; 0.0 if it has none."""
+    scores = _scores(request, rounds)
+    return max(scores) - min(scores) if scores else 0.0
+
+
+def _highest(requests: Sequence[Request], rounds: Sequence[Replies]) -> float:
+    return max((abs(score) for request in requests for score in _scores(request, rounds)), default=0.0)
+
+
+def _gap(request: Request, other: Request, rounds: Sequence[Replies]) -> float:
+    """The smallest difference between the scores of two requests in one round."""
+    scores = ((replies[request].score, replies[other].score) for replies in rounds)
+    return min((abs(a - b) for a, b in scores if a is not None and b is not None), default=float("inf"))
+
+
+def _scores(request: Request, rounds: Sequence[Replies]) -> list[float]:
+    return [score for replies in rounds if (score := replies[request].score) is not None]

@@ -1,0 +1,109 @@
+"""Check data folders and thresholds all at once, without a model: every error, the images, what is left out.
+
+Each error is a line with its file, record and remedy. No image is opened, except for the size of those that scene
+graphs of your own name.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from vlgate.cli.folders import add_folders, options_of
+from vlgate.errors import DataError, OptionError, UnknownNameError
+from vlgate.gates.every_error import thresholds_errors
+from vlgate.run.census import count, looked_for
+from vlgate.run.options import Options
+from vlgate.run.planning import EMBEDDED, empty_lines
+from vlgate.sources.every_error import read_everything
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.registry import SOURCES, shapes_of
+from vlgate.sources.scene_graphs.files import find_graphs
+from vlgate.types import Shape, Task
+
+HELP = "check data folders and thresholds all at once, without a model"
+WRONG_OPTION = 4
+SHOWN = 20  # the most faults of one file of scene graphs that are listed
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    add_folders(parser)
+    thresholds = "the file with the gates (default: thresholds.toml of this folder, if there is one)"
+    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print a line per task, then a line per error.
+
+    Returns: the exit status: 0 if all is well, 1 if something is wrong.
+    Raises: OptionError or UnknownNameError if an option cannot be used.
+    """
+    options = options_of(given)
+    known, tasks, errors = _data(options)
+    errors += _graph_faults(options)
+    file = given.thresholds or Path("thresholds.toml")
+    if given.thresholds is not None or file.is_file():
+        errors += thresholds_errors(file, known)
+        _say(f"{file}: checked")
+    for task in tasks:
+        census = count(task)
+        left_out = "".join(f"; left out: {number:,} x {why}" for why, number in task.left_out.items() if number)
+        if task.cases:
+            _say(f"{task.id}: {census}{left_out}")
+        if census.short and census.missing is not None:
+            errors.append(f"{task.id}: {census}; for example {looked_for(census.missing)}")
+    errors += empty_lines([task for task in tasks if not task.cases])
+    errors = list(dict.fromkeys(errors))
+    for error in errors:
+        _say(f"wrong: {error}")
+    _say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
+    return 1 if errors else 0
+
+
+def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
+    """Return the shapes of all known tasks, the wanted tasks of the folders, and the messages of all errors."""
+    for folder in options.data:
+        if not folder.is_dir():
+            raise OptionError(f"--data {folder}: is not a folder; name the folder that holds valse/, images/, ...")
+
+    def wanted(task: str) -> bool:
+        if options.suite:
+            return any(fnmatchcase(task, pattern) for pattern in options.suite)
+        return (task.partition("/")[0] == EMBEDDED) != bool(options.data)
+
+    found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=wanted))
+    known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}
+    known |= {task.id: task.shape for task in found.tasks}
+    for pattern in options.suite:
+        if not any(fnmatchcase(task, pattern) for task in known) and not found.errors:
+            raise UnknownNameError("task in --suite", pattern, known)
+    if not found.tasks and not found.errors:
+        raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task")
+    return known, found.tasks, list(found.errors)
+
+
+def _graph_faults(options: Options) -> list[str]:
+    """Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are."""
+    files = find_graphs(options.data)
+    return [line for file in files for line in _few(file, options)]
+
+
+def _few(file: Path, options: Options) -> Iterator[str]:
+    from vlgate.sources.scene_graphs.annotated import sizes
+    from vlgate.sources.scene_graphs.files import graph_faults
+
+    try:
+        reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
+        errors: Sequence[DataError] = graph_faults(file, sizes(reading))
+    except DataError as error:
+        errors = [error]
+    yield from map(str, errors[:SHOWN])
+    if len(errors) > SHOWN:
+        yield f"{file}: {len(errors) - SHOWN:,} more faults of scene graphs"
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201  # what a command is for

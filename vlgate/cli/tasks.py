@@ -1,0 +1,115 @@
+"""List the tasks: what each measures, its shape and metrics, its cases and images, and the time that it takes.
+
+Without --data these are the embedded scenes. No model is loaded and no image is opened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from vlgate.cli.folders import add_folders, options_of
+from vlgate.errors import OptionError
+from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.run.census import Census, count
+from vlgate.run.planning import Plan, empty_lines, make_plan
+from vlgate.sources.measures import measures
+from vlgate.types import Task
+
+WRONG_OPTION = 4
+HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"
+_HEADINGS = ("task", "shape", "metric", "chance", "cases", "images", "time")
+_MINUTE, _HOUR = 60, 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEntry:
+    """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
+
+    ``images`` counts the cases that have their images, ``requests`` the distinct requests, and ``seconds`` the time
+    for them at the given rate.
+    """
+
+    task: str
+    measures: str
+    capability: str
+    shape: str
+    metrics: tuple[str, ...]
+    chance: dict[str, float]
+    cases: int
+    images: int
+    requests: int
+    seconds: float
+    left_out: dict[str, int]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    add_folders(parser)
+    rate = "the requests per second that the model answers, for the expected time (default: 100)"
+    parser.add_argument("--rate", type=float, default=100.0, metavar="N", help=rate)
+    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print a row and a sentence per task, then the tasks that have no cases.
+
+    Returns: the exit status, 0, or 4 if an option cannot be used.
+    Raises: DataError if a file of the data folders cannot be read.
+    """
+    if not 0 < given.rate < float("inf"):
+        raise OptionError(f"--rate {given.rate}: expected a number above 0")
+    plan = make_plan(options_of(given))
+    entries = [_entry(task, count(task), given.rate) for task in plan.tasks]
+    lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan)
+    print("\n".join(lines))  # noqa: T201  # what a command is for
+    return 0
+
+
+def _entry(task: Task, census: Census, rate: float) -> TaskEntry:
+    requests = len({request for case in task.cases for request in case.requests})
+    return TaskEntry(
+        task=task.id,
+        measures=measures(task.id),
+        capability=task.capability,
+        shape=task.shape,
+        metrics=NAMES[task.shape],
+        chance=dict(CHANCE[task.shape]),
+        cases=census.cases,
+        images=census.found,
+        requests=requests,
+        seconds=requests / rate,
+        left_out=dict(task.left_out),
+    )
+
+
+def _lines(entries: Sequence[TaskEntry], plan: Plan) -> Iterator[str]:
+    rows = [_HEADINGS, *(_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, entry in zip(rows, [None, *entries], strict=True):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        if entry is not None:
+            if entry.measures:
+                yield f"    {entry.measures}"
+            metrics = (f"{name} ({entry.chance[name]:.3f})" if name in entry.chance else name for name in entry.metrics)
+            about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
+            yield from textwrap.wrap(about, 110, initial_indent="    ", subsequent_indent="      ")
+    cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
+    yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {_time(sum(e.seconds for e in entries))}"
+    yield from empty_lines(plan.empty)
+
+
+def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
+    headline = HEADLINE[task.shape]
+    chance = entry.chance.get(headline)
+    level = "-" if chance is None else f"{chance:.3f}"
+    return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
+
+
+def _time(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < _HOUR else f"{seconds / _HOUR:.1f} h"

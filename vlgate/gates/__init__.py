@@ -1,0 +1,1 @@
+"""From metrics to decisions: the thresholds file, and the decision of each gate."""

@@ -1,0 +1,117 @@
+"""From metrics to decisions: does a model pass the gate of a task?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vlgate.types import Decision, Gate, Metric, Outcome, Ties
+
+_TIES = {
+    "strict": "",
+    "half": "; an exact tie counts 1/2 (--ties half)",
+    "credit": "; an exact tie counts 1 (--ties credit)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
+
+    ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
+    counts the judged cases with different requests; None means that all of them differ.
+    """
+
+    cases: int
+    judged: int
+    unscored: int
+    skipped: int
+    deselected: int = 0
+    distinct: int | None = None
+
+
+def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
+    """Decide one gate of one task.
+
+    With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
+    even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
+    cannot pass if cases are unscored or deselected, if the share of skipped cases is above ``max_skipped``, if there
+    are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
+    of them, or if exact ties count as right.
+
+    Args:
+        gate: the threshold.
+        coverage: the counts of the task's cases.
+        metrics: the task's metrics by name, with intervals of the gate's confidence.
+        ties: what an exact tie of two scores counts.
+
+    Returns: the decision with its reason.
+    """
+    metric = metrics.get(gate.metric)
+    if metric is None:
+        return _decision(gate, "inconclusive", None, _without(gate, coverage))
+    outcome, why = _compared(gate, metric)
+    why += _TIES[ties]
+    doubt = _doubt(gate, coverage, metric)
+    if doubt is None and ties == "credit" and outcome == "pass":
+        doubt = f"{why}, so no gate can pass; use --ties strict or half"
+    if doubt is not None and (outcome != "fail" or coverage.deselected):
+        return _decision(gate, "inconclusive", metric, doubt)
+    return _decision(gate, outcome, metric, why)
+
+
+def idle(rule: Gate) -> Decision:
+    """Return the decision of a rule that matches no task of the run."""
+    return Decision(gate=rule, outcome="not run", why="none of its tasks is in this run")
+
+
+def _without(gate: Gate, coverage: Coverage) -> str:
+    if coverage.judged:
+        return f"the model has no {gate.metric}, because it does not say yes or no"
+    counts = f"{coverage.unscored} unscored, {coverage.skipped} skipped, {coverage.deselected} deselected"
+    return f"none of {coverage.cases + coverage.deselected} cases was judged ({counts})"
+
+
+def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
+    """Why the cases of a task do not allow a decision, whatever the metric is; None if they do."""
+    if coverage.deselected:
+        return f"{coverage.deselected} of the task's {coverage.cases + coverage.deselected} cases were deselected"
+    if coverage.unscored:
+        return f"{coverage.unscored} of {coverage.cases} cases are unscored"
+    if metric.n < coverage.judged:
+        return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
+    if coverage.skipped > gate.max_skipped * coverage.cases:
+        return f"{coverage.skipped} of {coverage.cases} cases are skipped, more than max_skipped = {gate.max_skipped:g}"
+    return _too_few(gate, coverage, metric.n)
+
+
+def _too_few(gate: Gate, coverage: Coverage, n: int) -> str | None:
+    """Why ``n`` cases are too few for a gate; None if they are enough."""
+    if n < gate.min_cases:
+        there = "is only 1 case" if n == 1 else f"are only {n} cases"
+        return f"there {there}, fewer than min_cases = {gate.min_cases}"
+    if coverage.distinct is not None and coverage.distinct < gate.min_cases:
+        return f"only {coverage.distinct} of {n} cases have different requests, fewer than min_cases = {gate.min_cases}"
+    return None
+
+
+def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
+    point = gate.basis == "value"
+    low, high = (metric.value, metric.value) if point else (metric.low, metric.high)
+    said = f"{gate.metric} is {metric.value:.4f}"
+    said += "" if point else f" ({100 * gate.confidence:g} % interval {metric.low:.4f} to {metric.high:.4f})"
+    least, most = 0.0 if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
+    if high < least:
+        return "fail", f"{said}, below min = {least:g}"
+    if low > most:
+        return "fail", f"{said}, above max = {most:g}"
+    if low < least:
+        return "inconclusive", f"{said}: the interval contains min = {least:g}; a decision needs more cases"
+    if high > most:
+        return "inconclusive", f"{said}: the interval contains max = {most:g}; a decision needs more cases"
+    bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
+    return "pass", f"{said}, within {' and '.join(bounds)}"
+
+
+def _decision(gate: Gate, outcome: Outcome, metric: Metric | None, why: str) -> Decision:
+    return Decision(gate=gate, outcome=outcome, why=why, metric=metric)

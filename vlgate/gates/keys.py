@@ -1,0 +1,88 @@
+"""The keys of ``thresholds.toml``: the sections that may hold each, its values, and its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Section = Literal["top level", "[defaults]", "[checks]", "[gate]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key of a thresholds file: where it may stand, what it holds, its default (None if it has none), its meaning."""
+
+    name: str
+    sections: tuple[Section, ...]
+    holds: str
+    default: object = None
+    about: str
+
+
+BOTH: tuple[Section, ...] = ("[defaults]", "[gate]")
+KEYS = (
+    Key(name="schema", sections=("top level",), holds="1", about="the version of the format; required"),
+    Key(name="defaults", sections=("top level",), holds="table", about="what holds for all gates"),
+    Key(
+        name="gate", sections=("top level",), holds="tables", about='the gates, each `[gate."TASK OR PATTERN".METRIC]`'
+    ),
+    Key(
+        name="checks",
+        sections=("top level",),
+        holds="table",
+        about="the checks of the model that may be suspect: `batch_invariance`, `determinism`, `polarity`",
+    ),
+    Key(
+        name="require",
+        sections=("[defaults]",),
+        holds="list of patterns of task ids",
+        default=[],
+        about="a run without `--suite` fails if the data of one of these tasks are missing; "
+        "a run is inconclusive if it leaves out cases of one",
+    ),
+    Key(
+        name="allow",
+        sections=("[checks]",),
+        holds="true or false",
+        default=False,
+        about="a run passes although this check is suspect; needs a `why`",
+    ),
+    Key(name="min", sections=("[gate]",), holds="number from 0 to 1", about="the metric must reach it"),
+    Key(name="max", sections=("[gate]",), holds="number from 0 to 1", about="the metric must not exceed it"),
+    Key(
+        name="basis",
+        sections=BOTH,
+        holds='`"lower"` or `"value"`',
+        default="lower",
+        about="judge the unfavourable end of the interval, or the value itself",
+    ),
+    Key(
+        name="confidence",
+        sections=BOTH,
+        holds="number from 0.5 to below 1",
+        default=0.95,
+        about="the confidence of the two-sided interval",
+    ),
+    Key(
+        name="min_cases",
+        sections=BOTH,
+        holds="whole number above 0",
+        default=30,
+        about="a gate over fewer different cases is inconclusive",
+    ),
+    Key(
+        name="max_skipped",
+        sections=BOTH,
+        holds="number from 0 to 1",
+        default=0.05,
+        about="a gate is inconclusive if a larger share of its task's cases is skipped",
+    ),
+    Key(
+        name="why",
+        sections=("[checks]", "[gate]"),
+        holds="string",
+        default="",
+        about="the reason for the threshold, or for allowing a suspect check",
+    ),
+)
+"""The keys of a thresholds file; any other key is an error."""

@@ -1,0 +1,173 @@
+"""Flaws of a benchmark's data, found in the tasks alone, without a model and without images.
+
+Each check finds something in the published benchmarks: captions that equal their foil (VALSE, VL-CheckList), foils that
+the benchmark itself calls true of the image (VL-CheckList), duplicates, stray blanks, foils that are a different text
+instead of a changed caption, and pairs of questions that are the same question (CARETS).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from vlgate.types import Ask, Match, Request, Shape, Task
+
+EXAMPLES = 3
+
+_Contrast = tuple[int, str, str, str]
+"""The position of a case, the key of an image, a text that is true of the image and one that is false."""
+_Positions = Iterator[int]
+_IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
+CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
+    "pair": ((0, 1),),
+    "quad": ((0, 1), (3, 2)),
+    "set": _IN_A_SET,
+    "active_passive_set": _IN_A_SET,
+    "questions": (),
+}
+"""The pairs of requests that hold a true and a false text of one image, by the shape of the task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """A flaw of ``count`` cases of a task, with the ids of the first of them and a sentence that explains it."""
+
+    name: str
+    count: int
+    examples: tuple[str, ...]
+    why: str
+
+
+def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) -> tuple[Flaw, ...]:
+    """Look for flaws in a task.
+
+    Args:
+        task: the task to examine.
+        elsewhere: the ``true_texts`` of other tasks, to find foils that are captions there; it may include those of
+            this task.
+
+    Returns: the flaws that were found, in a fixed order. A case counts once for each flaw; a case whose texts are equal
+        does not also count as a true foil.
+
+    >>> examine(Task(id="x/y", capability="foil", shape="pair", cases=()))
+    ()
+    """
+    contrasts = list(_contrasts(task))
+    here = {(key, true) for _, key, true, _ in contrasts}
+    flaws = (
+        _flaw(task, "equal texts", _equal(contrasts), "a caption equals its foil: no model can be right"),
+        _flaw(task, "true foil", _foils_in(here, contrasts), "the task has the foil as a caption of its image"),
+        _flaw(
+            task,
+            "true foil elsewhere",
+            _foils_in(elsewhere, [c for c in contrasts if (c[1], c[3]) not in here]) if elsewhere else iter(()),
+            "another task has the foil as a caption of its image",
+        ),
+        _flaw(task, "unrelated foil", _unrelated(contrasts), "it shares no word with its caption of 3 words or more"),
+        _flaw(task, "same question", _same_question(task), "the original and the perturbed question are the same"),
+        _flaw(task, "two answers", _two_answers(task), "the task also gives the question another right answer"),
+        _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
+        _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
+        _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
+    )
+    return tuple(flaw for flaw in flaws if flaw.count)
+
+
+def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
+    """Return the texts that tasks call true of an image, as pairs (key of the image, text).
+
+    >>> true_texts([])
+    set()
+    """
+    return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
+
+
+def _flaw(task: Task, name: str, found: _Positions, why: str) -> Flaw:
+    positions = list(dict.fromkeys(found))
+    examples = tuple(task.cases[position].id for position in positions[:EXAMPLES])
+    return Flaw(name=name, count=len(positions), examples=examples, why=why)
+
+
+def _contrasts(task: Task) -> Iterator[_Contrast]:
+    places = CONTRASTS[task.shape]
+    for position, case in enumerate(task.cases):
+        for right, wrong in places:
+            true, false = case.requests[right], case.requests[wrong]
+            if isinstance(true, Match) and isinstance(false, Match):
+                yield position, true.image.key, true.text, false.text
+
+
+def _equal(contrasts: Iterable[_Contrast]) -> _Positions:
+    return (position for position, _, true, false in contrasts if true == false)
+
+
+def _foils_in(known: Collection[tuple[str, str]], contrasts: Iterable[_Contrast]) -> _Positions:
+    return (position for position, key, true, false in contrasts if (key, false) in known and true != false)
+
+
+def _unrelated(contrasts: Iterable[_Contrast]) -> _Positions:
+    """Find bare nouns as in VL-CheckList, "bicycle ON sidewalk" and " frying pan": about half of its vg_obj foils."""
+    for position, _, true, false in contrasts:
+        words = true.lower().split()
+        if len(words) < 3 or not set(words).isdisjoint(false.lower().split()):
+            continue
+        if set(re.findall(r"\w+", true.lower())).isdisjoint(re.findall(r"\w+", false.lower())):
+            yield position
+
+
+def _same_question(task: Task) -> _Positions:
+    for position, (original, perturbed) in _question_pairs(task):
+        if (original.image.key, original.question) == (perturbed.image.key, perturbed.question):
+            yield position
+
+
+def _two_answers(task: Task) -> _Positions:
+    known: dict[tuple[str, ...], str] = {}
+    for position, case in enumerate(task.cases):
+        for request, truth in zip(case.requests, case.truths, strict=True):
+            if isinstance(request, Ask):
+                answer = str(truth).strip().casefold()
+                if known.setdefault(_asked(request), answer) != answer:
+                    yield position
+
+
+def _not_offered(task: Task) -> _Positions:
+    for position, case in enumerate(task.cases):
+        for request, truth in zip(case.requests, case.truths, strict=True):
+            if isinstance(request, Ask) and request.choices:
+                offered = {choice.strip().casefold() for choice in request.choices}
+                if str(truth).strip().casefold() not in offered:
+                    yield position
+
+
+def _duplicates(task: Task) -> _Positions:
+    seen: set[tuple[tuple[str, ...], ...]] = set()
+    for position, case in enumerate(task.cases):
+        asked = tuple(map(_asked, case.requests))
+        if asked in seen:
+            yield position
+        seen.add(asked)
+
+
+def _blanks(task: Task) -> _Positions:
+    for position, case in enumerate(task.cases):
+        for request in case.requests:
+            text = request.question if isinstance(request, Ask) else request.text
+            if text != text.strip() or "  " in text:
+                yield position
+
+
+def _question_pairs(task: Task) -> Iterator[tuple[int, tuple[Ask, Ask]]]:
+    for position, case in enumerate(task.cases):
+        match case.requests:
+            case (Ask() as original, Ask() as perturbed):
+                yield position, (original, perturbed)
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    if isinstance(request, Match):
+        return request.image.key, request.text
+    if isinstance(request, Ask):
+        return (request.image.key, request.question, *sorted(request.choices))
+    return (request.text,)

@@ -1,0 +1,45 @@
+"""Groups of images that must stay together when a task is divided into folds for cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from vlgate.types import Case, Read
+
+FOLDS = 10
+
+
+def tied_images(cases: Iterable[Case]) -> dict[str, str]:
+    """Return the group of each image, by key: the smallest key among the images that cases connect.
+
+    The images of one case stay together. If a quad were divided, a classifier would learn its texts with reversed
+    truths.
+
+    >>> tied_images([])
+    {}
+    """
+    above: dict[str, str] = {}
+    for case in cases:
+        keys = [request.image.key for request in case.requests if not isinstance(request, Read)]
+        for key in keys:
+            above.setdefault(key, key)
+            if key != keys[0]:
+                low, high = sorted((_top(above, key), _top(above, keys[0])))
+                above[high] = low
+    return {key: _top(above, key) for key in above}
+
+
+def fold_of(group: str) -> int:
+    """Return the fold of a group of images, in 0..FOLDS - 1: a hash of the group's name.
+
+    >>> fold_of("2357834.jpg") == fold_of("2357834.jpg")
+    True
+    """
+    return int.from_bytes(blake2b(group.encode(), digest_size=8).digest(), "big") % FOLDS
+
+
+def _top(above: dict[str, str], key: str) -> str:
+    while above[key] != key:
+        above[key] = key = above[above[key]]
+    return key

@@ -1,0 +1,188 @@
+"""Shortcuts: how many cases of a task are solved by rules and a classifier that use the texts only.
+
+"The shorter text is right" reaches 99 % on SugarCrepe's add_obj, "the larger number is right" 100 % on VALSE's
+adversarial counting. A model's score on such a task does not show that the model uses the image.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vlgate.health.flaws import CONTRASTS
+from vlgate.health.grouping import FOLDS, fold_of, tied_images
+from vlgate.health.text_classifier import features, log_odds
+from vlgate.metrics.stats import wilson
+from vlgate.perturb.numbers import NUMBER_WORDS
+from vlgate.seeds import generator
+from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task
+
+SOLVED = 0.75
+"""Half-way from chance to certainty: a probe above it is right in half of the cases that chance gets wrong."""
+
+_NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``)."""
+
+    name: str
+    value: float | None
+    n: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contrast:
+    """A true and a false text of one image; cases with a common image have the same ``group``."""
+
+    group: str
+    true: str
+    false: str
+
+
+def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
+    """Try the shortcuts on a task.
+
+    For texts, ``value`` is the share of pairs (true text, false text of the same image) that the rule ranks correctly.
+    A tie counts 1/2, unlike in ``acc_r``: so a rule without any preference has the value 0.5, and "longer" and
+    "shorter" add up to 1. In a quad each text is true once and false once, so every rule has the value 0.5. For
+    questions, ``value`` is the share of correct answers.
+
+    Args:
+        task: the task to try them on.
+        limit: the largest number of cases to try; the draw depends on the id of the task only.
+
+    Returns: the probes, the same ones for every task of a shape; a probe that could not be run has no value and says
+        why. Empty for a task without images.
+    """
+    cases = _drawn(task, limit)
+    if task.shape == "questions":
+        return _question_probes(cases)
+    groups = tied_images(cases)
+    found = [contrast for case in cases for contrast in _contrasts(case, task.shape, groups)]
+    return _text_probes(found) if found else ()
+
+
+def solved(probes: Sequence[Probe], threshold: float = SOLVED) -> Probe | None:
+    """Return the probe that solves a task, None if none does; a score on such a task does not show that a model sees.
+
+    A probe solves a task if the lower end of its Wilson interval is above ``threshold``. The confidence is 95 % for all
+    probes together (Bonferroni), because the best of several probes is taken.
+
+    >>> solved([Probe(name="shorter text", value=0.98, n=2062)]).name
+    'shorter text'
+    """
+    run = [one for one in probes if one.value is not None and one.n > 0]
+    best = max(run, key=lambda one: one.value or 0.0, default=None)
+    if best is None or best.value is None:
+        return None
+    low, _ = wilson(best.value, best.n, 1 - 0.05 / len(run))
+    return best if low > threshold else None
+
+
+def _drawn(task: Task, limit: int) -> Sequence[Case]:
+    if len(task.cases) <= limit:
+        return task.cases
+    random = generator(f"probes:{task.id}")
+    return [task.cases[place] for place in np.sort(random.choice(len(task.cases), size=limit, replace=False))]
+
+
+def _contrasts(case: Case, shape: Shape, groups: Mapping[str, str]) -> list[_Contrast]:
+    found = []
+    for right, wrong in CONTRASTS[shape]:
+        true, false = case.requests[right], case.requests[wrong]
+        if isinstance(true, Match) and isinstance(false, Match):
+            found.append(_Contrast(group=groups[true.image.key], true=true.text, false=false.text))
+    return found
+
+
+def _text_probes(found: Sequence[_Contrast]) -> tuple[Probe, ...]:
+    n = len(found)
+    longer = _share(found, lambda text: float(len(text)))
+    larger = _share(found, _number)
+    return (
+        Probe(name="constant", value=0.5, n=n, note="all comparisons are ties"),
+        Probe(name="longer text", value=longer, n=n, note="by characters"),
+        Probe(name="shorter text", value=1 - longer, n=n, note="by characters"),
+        Probe(name="larger number", value=larger, n=n, note="a tie if a text has no number"),
+        Probe(name="smaller number", value=1 - larger, n=n, note="a tie if a text has no number"),
+        _classifier(found),
+    )
+
+
+def _share(found: Sequence[_Contrast], measure: Callable[[str], float]) -> float:
+    true, false = (np.array([measure(text) for text in texts]) for texts in _sides(found))
+    return _ranked(true, false)
+
+
+def _ranked(true: FloatArray, false: FloatArray) -> float:
+    """The share of true texts above false ones; a tie, and a comparison with NaN, counts 1/2."""
+    return float(np.mean(0.5 + (true > false) / 2 - (true < false) / 2))
+
+
+def _sides(found: Sequence[_Contrast]) -> tuple[list[str], list[str]]:
+    return [contrast.true for contrast in found], [contrast.false for contrast in found]
+
+
+def _number(text: str) -> float:
+    """The largest number of a text, in digits or in words up to twenty; NaN if it has none."""
+    words = re.findall(r"\d+(?:\.\d+)?|[a-z]+", text.lower())
+    numbers = [
+        _NUMBERS[word] if word in _NUMBERS else float(word) for word in words if word in _NUMBERS or word[0] < "a"
+    ]
+    return max(numbers, default=np.nan)
+
+
+def _classifier(found: Sequence[_Contrast]) -> Probe:
+    """Naive Bayes on words and pairs of neighbours, cross-validated: the texts of an image are all in one fold."""
+    name, n = "text classifier", len(found)
+    groups = {contrast.group for contrast in found}
+    if len(groups) < FOLDS:
+        return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {len(groups)}")
+    true, false = _sides(found)
+    folds = np.array([fold_of(contrast.group) for contrast in found])
+    truths = np.repeat([True, False], n)
+    scores = log_odds(features([*true, *false]), np.arange(2 * n), truths, np.concatenate([folds, folds]))
+    return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by image")
+
+
+def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
+    asked = [
+        ([_plain(choice) for choice in request.choices], _plain(str(truth)))
+        for case in cases
+        for request, truth in zip(case.requests, case.truths, strict=True)
+        if isinstance(request, Ask)
+    ]
+    if not asked:
+        return ()
+    counts = Counter(truth for _, truth in asked)
+    return (
+        _answering("always yes", ["yes" if "yes" in (choices or counts) else None for choices, _ in asked], asked),
+        _answering("first choice", [choices[0] if choices else None for choices, _ in asked], asked),
+        _answering("last choice", [choices[-1] if choices else None for choices, _ in asked], asked),
+        _answering("most common answer", [_commonest(choices, counts) for choices, _ in asked], asked),
+    )
+
+
+def _answering(name: str, answers: Sequence[str | None], asked: Sequence[tuple[list[str], str]]) -> Probe:
+    """The share of right answers; a question that the rule does not apply to is a miss."""
+    n = len(asked)
+    if all(answer is None for answer in answers):
+        return Probe(name=name, value=None, n=n, note="not run: no question offers such an answer")
+    right = sum(answer == truth for answer, (_, truth) in zip(answers, asked, strict=True))
+    return Probe(name=name, value=right / n, n=n)
+
+
+def _commonest(choices: Sequence[str], counts: Counter[str]) -> str:
+    """The choice that is right most often in the task; if there are no choices, the most frequent answer."""
+    return max(choices or sorted(counts), key=lambda choice: counts[choice])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,1 @@
+"""Image files, decoded when a model needs them."""

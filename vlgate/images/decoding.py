@@ -1,0 +1,177 @@
+"""Decoding an image to an upright 8-bit RGB image, with errors that name the file and the remedy."""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from vlgate.errors import ImageError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageFile import ImageFile
+
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
+"""The formats that are read; JPEG includes MPO. PIL reads more formats, one of which runs a program (EPS)."""
+
+MAX_PIXELS = 89_478_485
+"""The largest image that is read, in pixels: 256 MiB as RGB. PIL warns of an attack from this size on."""
+
+REPLACE = "replace the file, or download it again"
+
+# The errors of PIL's decoders on a broken file, from its documentation and from tests with cut and altered files.
+_BROKEN = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    Warning,
+)
+_SHRINK = f"make it smaller: at most {MAX_PIXELS:,} pixels are read"
+# The warning filters belong to the whole process, so only one thread at a time may change them.
+_FILTERS = threading.Lock()
+
+
+def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
+    """Decode the image in a seekable stream; errors name it ``where``.
+
+    - Transparent pixels become white; the first frame of an animation, or the first page of several, is taken.
+    - The EXIF orientation is applied; the result has no EXIF, so that the orientation is not applied twice.
+    - 16-bit grey is scaled to 8 bit (v / 257, rounded); 32-bit grey has no defined white and is an error.
+    - CMYK, also as Adobe inverts it, is converted without a colour profile, as all other modes are.
+    - The format is detected from the content, not from the name: JPEG, MPO, PNG, GIF, WebP, BMP or TIFF.
+
+    Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
+    Raises: ImageError if the content is not an image, is cut off or broken, or claims more than ``MAX_PIXELS``, which
+    is checked before memory is allocated.
+    """
+    try:
+        image = _open(stream, where, key)
+        image.load()
+        if image.format in {"JPEG", "MPO"} and not _has_end(stream):
+            raise ImageError(key, f"{where} is cut off: it has no end marker", REPLACE)
+        return _upright(_rgb(image), image)
+    except _BROKEN as error:
+        raise ImageError(key, f"{where} cannot be decoded because it is cut off or broken ({error})", REPLACE) from None
+    except MemoryError:
+        raise ImageError(key, f"{where} needs more memory than is available", _SHRINK) from None
+
+
+def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:
+    """Read the header only; PIL allocates the memory for the pixels when they are loaded."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with _warnings_set_aside():
+            image = Image.open(stream, formats=FORMATS)
+    except UnidentifiedImageError:
+        stream.seek(0)
+        known = ", ".join(FORMATS)
+        problem = f"{where} is not a complete image in a known format ({known}); it begins with {stream.read(16)!r}"
+        raise ImageError(key, problem, REPLACE) from None
+    except Image.DecompressionBombError as error:
+        raise ImageError(key, f"{where} is too large ({error})", _SHRINK) from None
+    _check_header(image, where, key)
+    return image
+
+
+def _check_header(image: ImageFile, where: object, key: str) -> None:
+    width, height = image.size
+    if width * height > MAX_PIXELS:  # PIL warns from here on, and raises an error only from twice as many pixels
+        raise ImageError(key, f"{where} is too large ({width:,} x {height:,} pixels)", _SHRINK)
+    if image.mode == "F" or (image.mode == "I" and image.format != "PNG"):  # PIL below 11 opens 16-bit PNG as I
+        problem = f"{where} is 32-bit grey (mode {image.mode}), which has no defined white"
+        raise ImageError(key, problem, "convert it to 8 or 16 bit")
+
+
+def _has_end(stream: BinaryIO) -> bool:
+    """Return whether a JPEG's scans are followed by the marker that ends them.
+
+    An interrupted download may leave a file of the right length with zeros at its end. Zeros are valid codes, so half
+    of such files decode without an error, with grey in place of the missing part.
+    """
+    stream.seek(-2, os.SEEK_END)
+    if stream.read() == b"\xff\xd9":
+        return True
+    stream.seek(0)
+    content = stream.read()
+    position = 2  # jump from segment to segment, because a thumbnail in one of them has its own scans and end marker
+    while content[position : position + 1] == b"\xff" and content[position + 1 : position + 2] != b"\xda":
+        position += 2 + int.from_bytes(content[position + 2 : position + 4], "big")
+    return content.find(b"\xff\xd9", position) >= 0
+
+
+@contextmanager
+def _warnings_set_aside() -> Iterator[None]:
+    """Ignore PIL's warnings about metadata, which is not needed, and about the size, which is checked here."""
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _upright(rgb: Image, image: Image) -> Image:
+    """Turn ``rgb`` as the EXIF of ``image`` says; unreadable EXIF is ignored, as in browsers.
+
+    ``ImageOps.exif_transpose`` would also rewrite the EXIF, and fails if it has other errors.
+    """
+    from PIL.ExifTags import Base
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    try:
+        with _warnings_set_aside():
+            orientation = image.getexif().get(Base.Orientation)
+    except _BROKEN:
+        return rgb
+    if not isinstance(orientation, int) or orientation not in turns:
+        return rgb
+    return rgb.transpose(turns[orientation])
+
+
+def _rgb(image: Image) -> Image:
+    """Return a plain RGB image without metadata."""
+    if image.mode.startswith("I"):
+        rgb = _from_16_bit(image)
+    elif image.has_transparency_data:
+        rgb = _on_white(image)
+    else:
+        rgb = image.convert("RGB")
+    rgb.info.clear()
+    return rgb
+
+
+def _from_16_bit(image: Image) -> Image:
+    from PIL.Image import fromarray
+
+    values = np.asarray(image).astype(np.uint32)
+    return fromarray(((values + 128) // 257).astype(np.uint8)).convert("RGB")
+
+
+def _on_white(image: Image) -> Image:
+    from PIL.Image import alpha_composite, new
+
+    layer = image.convert("RGBA")
+    return alpha_composite(new("RGBA", layer.size, "white"), layer).convert("RGB")

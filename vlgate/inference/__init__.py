@@ -1,0 +1,1 @@
+"""From requests to predictions: batches, adapters and prefetching."""

@@ -1,0 +1,177 @@
+"""Calling a model's methods: in batches that shrink if memory runs out, with every reply checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.types import Ask, FloatArray, LazyImage, Match
+
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+_MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why one request has no reply."""
+
+    why: str
+    missing: bool = False
+    skipped: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Caller:
+    """Calls a model's methods on batches of at most ``size`` items.
+
+    If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes.
+    """
+
+    name: str
+    size: int
+
+    def numbers(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
+    ) -> list[float | Problem]:
+        """Call a method that returns one number per item.
+
+        Args:
+            items: the items to call it on.
+            method: takes a sequence of n items and returns an array of shape (n,).
+            called: the method's name, for messages.
+            nan: whether NaN is a valid reply.
+
+        Returns: one number or problem per item.
+        Raises: ModelReplyError if the reply is not n finite numbers.
+        """
+        return self._in_batches(
+            items, lambda chunk: self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
+        )
+
+    def rows(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
+    ) -> list[FloatArray | Problem]:
+        """Call a method that returns one row of features per item, shape (n, d); otherwise like ``numbers``."""
+        return self._in_batches(items, lambda chunk: list(self._checked(method(chunk), len(chunk), called, 2)))
+
+    def strings(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
+    ) -> list[str | Problem]:
+        """Call a method that returns one string per item; otherwise like ``numbers``."""
+        return self._in_batches(items, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
+
+    def _in_batches(
+        self, items: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]
+    ) -> list[Reply | Problem]:
+        found: list[Reply | Problem] = []
+        while len(found) < len(items):
+            chunk = tuple(items[len(found) : len(found) + self.size])
+            try:
+                replies = _around_problems(chunk, call)
+            except (MemoryError, RuntimeError) as error:
+                if not out_of_memory(error):
+                    raise
+                if len(chunk) == 1:
+                    message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
+                    raise ModelReplyError(message) from error
+                self.size = len(chunk) // 2
+            else:
+                found += replies
+        return found
+
+    def _checked(self, reply: object, n: int, called: str, dimensions: int, *, nan: bool = False) -> FloatArray:
+        try:
+            array = np.asarray(_on_cpu(reply), dtype=np.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            what = f"a {type(reply).__name__} that cannot become an array of numbers ({error})"
+            raise self._unusable(called, what) from error
+        shape = "(n,)" if dimensions == 1 else "(n, d)"
+        if array.ndim != dimensions or len(array) != n:
+            raise self._unusable(called, f"an array of shape {array.shape} for n = {n} items; return shape {shape}")
+        wrong = np.isinf(array) if nan else ~np.isfinite(array)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong.reshape(n, -1).any(axis=1))[0])
+            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; return finite numbers only")
+        return array
+
+    def _checked_strings(self, reply: object, n: int, called: str) -> list[str]:
+        if isinstance(reply, str) or not isinstance(reply, Sequence):
+            raise self._unusable(called, f"a {type(reply).__name__}; return a sequence of {n} strings")
+        if len(reply) != n:
+            raise self._unusable(called, f"{len(reply)} answers for {n} questions; return one per question")
+        for answer in reply:
+            if not isinstance(answer, str):
+                raise self._unusable(called, f"the answer {answer!r}, which is not a string; return strings only")
+            if not answer.isascii() and any("\ud800" <= letter <= "\udfff" for letter in answer):
+                what = f"the answer {answer!r}, which is not valid Unicode: it holds half of a surrogate pair"
+                raise self._unusable(called, what)
+        return [str(answer) for answer in reply]
+
+    def _unusable(self, called: str, what: str) -> ModelReplyError:
+        return ModelReplyError(f"{called}() of the model {self.name!r} returned {what}")
+
+
+def _on_cpu(reply: object) -> object:
+    """Turn a tensor of any device and precision into something that numpy accepts, without importing torch."""
+    if hasattr(reply, "detach"):
+        return reply.detach().cpu().double()
+    kind = np.asarray(reply).dtype.kind
+    if kind not in "fiubO":
+        raise TypeError(f"its numbers are of kind {kind!r}, not real")
+    if kind == "O" and (text := next((one for one in np.asarray(reply).flat if isinstance(one, str | bytes)), None)):
+        raise TypeError(f"it holds {text!r}, which is a {type(text).__name__}, not a number")
+    return reply
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that a device ran out of memory; torch raises its own class, or RuntimeError.
+
+    >>> out_of_memory(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"))
+    True
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in _MEMORY_WORDS)
+
+
+def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]) -> list[Reply | Problem]:
+    """Call a function on the items that can have a reply, so that a bad image does not affect its neighbours."""
+    problems: dict[int, Problem] = {}
+    while len(problems) < len(chunk):
+        left = [place for place in range(len(chunk)) if place not in problems]
+        try:
+            replies = call(tuple(chunk[place] for place in left))
+        except ImageError as error:
+            bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
+            if not bad:
+                message = f"the model raised ImageError, but all images of the batch can be decoded: {error}"
+                raise ModelReplyError(message) from error
+            problems |= bad
+        except NoReplyError as error:
+            if not error.positions <= set(range(len(left))) or not error.positions:
+                message = f"the model raised NoReplyError with positions outside 0..{len(left) - 1}, or none: {error}"
+                raise ModelReplyError(message) from error
+            problems |= {left[position]: Problem(why=str(error)) for position in error.positions}
+        else:
+            return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk))
+    return [problems[place] for place in range(len(chunk))]
+
+
+def _merged(replies: dict[int, Reply], problems: dict[int, Problem], n: int) -> list[Reply | Problem]:
+    return [replies[place] if place in replies else problems[place] for place in range(n)]
+
+
+def _image_problem(item: object) -> Problem | None:
+    image = item if isinstance(item, LazyImage) else item.image if isinstance(item, Match | Ask) else None
+    if image is None:
+        return None
+    try:
+        image.load()
+    except ImageError as error:
+        return Problem(why=str(error), missing=isinstance(error, MissingImageError))
+    return None

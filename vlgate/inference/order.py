@@ -1,0 +1,64 @@
+"""The order in which requests reach a model.
+
+A case holds its true text before its false one. If a model saw requests in that order, scores that only follow the
+position would be right. A seeded hash of the image and the text decides the order instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+from vlgate.types import Ask, LazyImage, Match
+
+Item = TypeVar("Item", Match, Ask, LazyImage, str)
+Reply = TypeVar("Reply")
+
+
+def in_hashed_order(
+    items: Sequence[Item], seed: int | None, ask: Callable[[Sequence[Item]], Sequence[Reply]]
+) -> list[Reply]:
+    """Call ``ask`` with the items in the order of a seeded hash.
+
+    The items of one image stay together, so that its pixels are decoded once.
+
+    Args:
+        items: the items to ask.
+        seed: the seed of the hash; None to keep the order of ``items``.
+        ask: returns one reply per item.
+
+    Returns: one reply per item, in the order of ``items``.
+
+    >>> in_hashed_order(["a", "b", "c"], 0, lambda texts: [text.upper() for text in texts])
+    ['A', 'B', 'C']
+    """
+    if seed is None or len(items) < 2:
+        return list(ask(items))
+    places = _hashed(items, seed)
+    replies = ask([items[place] for place in places])
+    found = dict(zip(places, replies, strict=True))
+    return [found[place] for place in range(len(items))]
+
+
+def _hashed(items: Sequence[Item], seed: int) -> list[int]:
+    """The positions of the items in the order of their hashes; items with equal hashes keep their order."""
+    salt = seed.to_bytes(16, "big", signed=True)
+    images: dict[str, bytes] = {}
+    keys = []
+    for item in items:
+        name, text = _parts(item)
+        image = images.get(name)
+        if image is None:
+            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
+        keys.append(image + blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
+    return sorted(range(len(items)), key=keys.__getitem__)
+
+
+def _parts(item: Match | Ask | LazyImage | str) -> tuple[str, str]:
+    """The key of an item's image and the item's text; empty if it has none."""
+    if isinstance(item, Match):
+        return item.image.key, item.text
+    if isinstance(item, Ask):
+        return item.image.key, "\0".join((item.question, *item.choices))
+    return (item.key, "") if isinstance(item, LazyImage) else ("", item)

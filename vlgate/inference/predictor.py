@@ -1,0 +1,225 @@
+"""From requests to predictions: each distinct request is asked once, in batches that fit into memory.
+
+This module uses models through the protocols of ``vlgate.types`` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from vlgate.errors import ModelReplyError
+from vlgate.inference.adapters import (
+    adapters,
+    agreement,
+    ask_adapter,
+    best_choice,
+    completed,
+    described,
+    match_adapter,
+    plausible,
+)
+from vlgate.inference.batching import Caller, Problem
+from vlgate.inference.order import in_hashed_order
+from vlgate.types import (
+    TIED,
+    Answerer,
+    Ask,
+    Batch,
+    Classifier,
+    DualEncoder,
+    FloatArray,
+    LanguageModel,
+    Match,
+    Matcher,
+    Prediction,
+    Predictor,
+    Read,
+    Request,
+)
+
+DEFAULT_BATCH = 64
+
+Replies = list[float | str | Problem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPredictor:
+    """A model with its name, the caller that makes its batches, and what a missing image means.
+
+    ``seed`` decides the order in which the requests of a call reach the model; None keeps the order of the call.
+    """
+
+    model: object
+    name: str
+    caller: Caller
+    on_missing: Literal["fail", "skip"] = "fail"
+    seed: int | None = None
+
+    def adapters(self) -> dict[str, str]:
+        """Describe for the report how each kind of request reaches the model."""
+        return adapters(self.model)
+
+    def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
+        """Ask the model each distinct request once.
+
+        Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
+            says why there is none.
+        Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another type. Exceptions of the
+            model itself pass through.
+        """
+        distinct = list(dict.fromkeys(requests))
+        parts = (
+            self._match([request for request in distinct if isinstance(request, Match)]),
+            self._ask([request for request in distinct if isinstance(request, Ask)]),
+            self._read([request for request in distinct if isinstance(request, Read)]),
+        )
+        for part in parts:
+            if len(part) == len(distinct):  # most batches hold one kind of request, and are in order already
+                return part
+        found = {request: reply for part in parts for request, reply in part.items()}
+        return {request: found[request] for request in distinct}
+
+    def _match(self, pairs: list[Match]) -> dict[Request, Prediction]:
+        if not pairs:
+            return {}
+        replies = self._match_scores(pairs)
+        accepted = self._accepted(pairs, replies)
+        return {
+            pair: self._prediction(pair, reply, yes) for pair, reply, yes in zip(pairs, replies, accepted, strict=True)
+        }
+
+    def _match_scores(self, pairs: list[Match]) -> Replies:
+        adapter = match_adapter(self.model)
+        if adapter == "match" and isinstance(self.model, Matcher):
+            match = self.model.match
+            return list(in_hashed_order(pairs, self.seed, lambda some: self.caller.numbers(some, match, "match")))
+        if adapter == "encode" and isinstance(self.model, DualEncoder):
+            return self._dot_products(pairs, self.model)
+        if adapter == "match by answer":
+            questions = [described(pair) for pair in pairs]
+            answers = self._ask(questions)
+            return [agreement(answers[question]) for question in questions]
+        if adapter == "match by perplexity":
+            texts = [Read(text=pair.text) for pair in pairs]
+            read = self._read(list(dict.fromkeys(texts)))
+            return [plausible(read[text]) for text in texts]
+        return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
+
+    def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
+        images = list(dict.fromkeys(pair.image for pair in pairs))
+        rows = in_hashed_order(
+            images, self.seed, lambda some: self.caller.rows(some, model.encode_images, "encode_images")
+        )
+        seen = dict(zip(images, rows, strict=True))
+        shown = (pair.text for pair in pairs if not isinstance(seen[pair.image], Problem))
+        texts = list(dict.fromkeys(shown))  # a text is not encoded if none of its images could be
+        rows = in_hashed_order(
+            texts, self.seed, lambda some: self.caller.rows(some, model.encode_texts, "encode_texts")
+        )
+        words = dict(zip(texts, rows, strict=True))
+        return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
+
+    def _accepted(self, pairs: list[Match], replies: Replies) -> list[bool | None]:
+        threshold = getattr(self.model, "decision_threshold", None)
+        if isinstance(self.model, Classifier):
+            accepts = self.model.accepts
+            said = in_hashed_order(
+                pairs, self.seed, lambda some: self.caller.numbers(some, accepts, "accepts", nan=True)
+            )
+            return [self._yes_or_no(yes) for yes in said]
+        if threshold is None or match_adapter(self.model) == "match by perplexity":
+            return [None] * len(pairs)
+        # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
+        return [reply > threshold if isinstance(reply, float) else None for reply in replies]
+
+    def _yes_or_no(self, said: float | Problem) -> bool | None:
+        if isinstance(said, Problem) or np.isnan(said):
+            return None
+        if said not in {0.0, 1.0}:
+            remedy = "it must be 1.0 for yes, 0.0 for no or NaN; give a probability as the score of match()"
+            raise ModelReplyError(f"the model {self.name!r} returned {said!r} from accepts(); {remedy}")
+        return said == 1.0
+
+    def _ask(self, questions: list[Ask]) -> dict[Request, Prediction]:
+        if not questions:
+            return {}
+        return {
+            question: self._prediction(question, reply)
+            for question, reply in zip(questions, self._answers(questions), strict=True)
+        }
+
+    def _answers(self, questions: list[Ask]) -> Replies:
+        adapter = ask_adapter(self.model)
+        if adapter == "answer" and isinstance(self.model, Answerer):
+            answer = self.model.answer
+            return list(in_hashed_order(questions, self.seed, lambda some: self.caller.strings(some, answer, "answer")))
+        if adapter == "answer by match":
+            pairs = [completed(question, choice) for question in questions for choice in question.choices]
+            scores = self._match(list(dict.fromkeys(pairs)))
+            return [best_choice(question, scores) for question in questions]
+        return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
+
+    def _read(self, texts: list[Read]) -> dict[Request, Prediction]:
+        if not texts:
+            return {}
+        replies: Replies
+        if isinstance(self.model, LanguageModel):
+            perplexity = self.model.perplexity
+            replies = list(
+                in_hashed_order(
+                    [read.text for read in texts],
+                    self.seed,
+                    lambda some: self.caller.numbers(some, perplexity, "perplexity"),
+                )
+            )
+        else:
+            replies = [self._cannot("Read", "perplexity()")] * len(texts)
+        return {text: self._prediction(text, reply) for text, reply in zip(texts, replies, strict=True)}
+
+    def _cannot(self, kind: str, needs: str) -> Problem:
+        return Problem(why=f"the model {self.name!r} cannot reply to a {kind} request: it has none of {needs}")
+
+    def _prediction(self, request: Request, reply: float | str | Problem, accepted: bool | None = None) -> Prediction:
+        if isinstance(reply, float):
+            return Prediction(request=request, score=reply, accepted=accepted, cut=_cut(self.model, request))
+        if isinstance(reply, Problem):
+            skipped = reply.skipped or (reply.missing and self.on_missing == "skip")
+            return Prediction(request=request, problem=reply.why, skipped=skipped)
+        answer = None if reply == TIED else reply
+        return Prediction(request=request, answer=answer, cut=_cut(self.model, request))
+
+
+def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
+    """Ask ``model`` every distinct request of ``batch`` once; see ``ModelPredictor.predict``."""
+    return model.predict(request for case in batch.cases for request in case.requests)
+
+
+def _dot(
+    image: FloatArray | Problem, words: Mapping[str, FloatArray | Problem], text: str, name: str
+) -> float | Problem:
+    if isinstance(image, Problem):
+        return image
+    row = words[text]
+    if isinstance(row, Problem):
+        return row
+    if image.shape != row.shape:
+        raise ModelReplyError(
+            f"the model {name!r} encodes images in shape {image.shape} and texts in shape {row.shape}; "
+            "return features of the same length d from both"
+        )
+    return float(image @ row)
+
+
+def _cut(model: object, request: Request) -> bool:
+    """Whether a text of a request is in the model's ``cut_texts``, the texts that it did not read to the end."""
+    cut: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
+    if not cut:
+        return False
+    if isinstance(request, Ask):
+        return not cut.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
+    return request.text in cut or (isinstance(request, Match) and described(request).question in cut)

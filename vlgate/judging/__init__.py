@@ -1,0 +1,1 @@
+"""From predictions to verdicts: reading answers, and judging cases."""

@@ -1,0 +1,86 @@
+"""Cases of one image are not independent: the design effect says how many independent cases they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.metrics.student import two_sided
+from vlgate.types import FloatArray
+
+_PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """The clusters of n cases: ``codes`` of shape (n,) number them, ``sizes`` of shape (c,) counts their cases."""
+
+    codes: NDArray[np.int64]
+    sizes: FloatArray
+
+    @property
+    def single(self) -> bool:
+        """Whether each case has a cluster of its own."""
+        return len(self.sizes) == len(self.codes)
+
+    def take(self, rows: NDArray[np.intp]) -> Clusters:
+        """Return the clusters of some of the cases."""
+        return self if len(rows) == len(self.codes) else _numbered(self.codes[rows])
+
+    def critical(self, confidence: float) -> float:
+        """Return the half width of an interval in standard errors: z, or Student's t if cases share images."""
+        if self.single or len(self.sizes) == 1:
+            return NormalDist().inv_cdf(0.5 + confidence / 2)
+        return two_sided(confidence, len(self.sizes) - 1)
+
+    def deff(self, deviations: FloatArray, independent: float) -> float:
+        """Compute the design effect of an estimate that is a sum over cases.
+
+        It is the variance between clusters (Kish, Frankel 1974: the ratio estimator, linearized), divided by that of
+        independent cases, and at least 1. Few clusters estimate it badly, and deviations that come from few clusters
+        do so too. Therefore it is averaged with its largest value ``sum(sizes**2) / n``, which holds if the cases of an
+        image are all alike: with weights ``g**3`` and 2; ``g = sum(d**2)**2 / sum(d**4)`` is the number of
+        clusters that the deviations come from. Without it, intervals of proportions near 0 or 1 cover too little
+        (Franco et al. 2019, section 4).
+
+        Args:
+            deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
+            independent: the sum of the squared contributions that is expected of n independent cases.
+
+        Returns: the design effect; 1.0 if each case has a cluster of its own, and n if there is one cluster.
+        """
+        if self.single:
+            return 1.0
+        largest = float((self.sizes**2).sum()) / len(self.codes)
+        squares = np.sort(deviations**2)  # sorted, so that the order of the cases changes no digit
+        total, count = float(squares.sum()), len(squares)
+        if count == 1 or independent <= 0.0:
+            return largest
+        if total <= _ROUNDING * independent:
+            return 1.0
+        found = max(1.0, count / (count - 1) * total / independent)
+        weight = (total * total / float((squares**2).sum())) ** 3
+        return float((weight * found + _PRIOR * largest) / (weight + _PRIOR))
+
+
+def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
+    """Group cases by the names of their images, shape (n,).
+
+    >>> clusters(["a.jpg", "b.jpg", "a.jpg"]).sizes.tolist()
+    [2.0, 1.0]
+    """
+    numbers: dict[str, int] = {}
+    given = names.tolist() if isinstance(names, np.ndarray) else names
+    codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in given), dtype=np.int64, count=len(given))
+    return Clusters(codes=codes, sizes=np.bincount(codes).astype(np.float64))
+
+
+def _numbered(codes: NDArray[np.int64]) -> Clusters:
+    _, numbers = np.unique(codes, return_inverse=True)
+    numbers = numbers.reshape(-1).astype(np.int64)
+    return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))

@@ -1,0 +1,105 @@
+"""From verdicts to metrics: means of the verdicts' facts, and two statistics of the scores, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.measures import Measure, Values, estimate
+from vlgate.metrics.names import NAMES
+from vlgate.metrics.ranking import statistics
+from vlgate.types import FloatArray, Metric, Read, Shape, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
+
+    A fact that a verdict does not have is NaN.
+    """
+
+    shape: Shape
+    scores: FloatArray
+    accepted: FloatArray
+    facts: Mapping[str, FloatArray]
+    images: NDArray[np.str_]
+
+    def take(self, rows: NDArray[np.intp]) -> Columns:
+        """Return the columns with these rows only."""
+        return Columns(
+            shape=self.shape,
+            scores=self.scores[rows],
+            accepted=self.accepted[rows],
+            facts={name: values[rows] for name, values in self.facts.items()},
+            images=self.images[rows],
+        )
+
+
+def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
+    """Put judged verdicts into arrays.
+
+    Raises: ValueError if a verdict is not judged.
+    """
+    if any(verdict.state != "judged" for verdict in verdicts):
+        states = sorted({verdict.state for verdict in verdicts})
+        raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
+    names = dict.fromkeys(fact for verdict in verdicts for fact in verdict.facts)
+    return Columns(
+        shape=shape,
+        scores=_array([[p.score for p in v.predictions] for v in verdicts]),
+        accepted=_array([[p.accepted for p in v.predictions] for v in verdicts]),
+        facts={name: np.array([v.facts.get(name, np.nan) for v in verdicts], dtype=np.float64) for name in names},
+        images=np.array([_image(v) for v in verdicts], dtype=str),
+    )
+
+
+def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
+    """Compute all metrics of some judged cases, each with its interval.
+
+    Args:
+        cases: the columns of the cases; without cases there are no metrics.
+        confidence: of the two-sided intervals.
+
+    Returns: metrics by name, in the order of ``NAMES``; metrics that do not apply to this model are absent.
+    """
+    return with_intervals(_measures(cases), cases, confidence)
+
+
+def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
+    """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
+    groups = clusters(cases.images)
+    return {name: estimate(measure, groups.take(measure.rows), confidence) for name, measure in found.items()}
+
+
+def points(cases: Columns) -> dict[str, float]:
+    """Compute the values of all metrics, without their intervals; otherwise like ``metrics``."""
+    return {name: estimate(measure).value for name, measure in _measures(cases).items()}
+
+
+def _measures(cases: Columns) -> dict[str, Measure]:
+    """The measures by name: means of the facts of the same name, except for two statistics of the scores of pairs."""
+    if not len(cases.images):
+        return {}
+    found: dict[str, Measure] = {}
+    others = statistics(cases.scores, cases.accepted) if cases.shape == "pair" else {}
+    for name in NAMES[cases.shape]:
+        if name in others:
+            found[name] = others[name]
+        elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
+            found[name] = Values(values=cases.facts[name][rows], rows=rows)
+    return found
+
+
+def _image(verdict: Verdict) -> str:
+    """The name of the cluster of a case: its first image, or the case itself if it has no image."""
+    first = verdict.case.requests[0]
+    return verdict.case.id if isinstance(first, Read) else first.image.key
+
+
+def _array(rows: list[list[float | None]] | list[list[bool | None]]) -> FloatArray:
+    """An array of floats in which None becomes NaN."""
+    return np.array(rows, dtype=np.float64)

@@ -1,0 +1,155 @@
+"""``blip-vqa:WEIGHTS``: BLIP for question answering, which generates its answers (Li et al. 2022, section 5.3).
+
+The reply to a question is the choice to which the decoder gives the highest probability: the sum of the log
+probabilities of its tokens, end token included. The authors' ``rank_answer`` (salesforce/BLIP) sums the training loss
+of the same tokens; its label smoothing of 0.1 adds a tenth of the mean over the vocabulary per token, which ranks long
+answers lower. With ``?mode=open`` after the weights, and for questions without choices, the decoder generates the reply
+greedily (the authors use a beam search with three beams). A question begins with ``[ENC]``, as in the authors' code;
+``?first=cls`` is for checkpoints that were trained in transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.models.answering.question_answerer import QuestionAnswerer
+from vlgate.models.answering.vqa_choices import MODES, best, restricted
+from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
+from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
+from vlgate.models.checkpoints.trial import tried
+from vlgate.models.cross.blip import FIRST, NOTES, encoded, first_token
+from vlgate.models.cross.cross_encoder import Inputs, Preparation
+from vlgate.types import Ask, FloatArray
+
+if TYPE_CHECKING:
+    import torch
+
+DEFAULT = "Salesforce/blip-vqa-base"
+LONGEST = 20  # tokens of a generated answer
+_ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor")
+
+
+class WrittenReplies:
+    """Replies of a decoder: the likeliest choice, or a generated answer."""
+
+    def __init__(self, model: Any, prepare: Preparation, *, first: str, mode: str) -> None:
+        """Use a ``BlipForQuestionAnswering``; ``mode`` is one of ``MODES``, ``first`` one of ``FIRST``."""
+        self.note = NOTES[first]
+        self._model = model
+        self._prepare = prepare
+        self._first = first_token(model, first)
+        self._mode = mode
+        self._read = lru_cache(maxsize=4096)(self._tokens)
+
+    def check(self, questions: Sequence[Ask]) -> None:
+        """Refuse nothing: a decoder can generate any choice."""
+
+    def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
+        return [tuple(ids) for ids in self._prepare.tokenizer(list(choices))["input_ids"]]
+
+    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        """Return the likeliest choice of each question, or a generated answer.
+
+        The decoder of transformers 5.23 attends to a question's padding, whatever the mask. So only questions of the
+        same length are decoded together, without padding.
+        """
+        states = encoded(self._model, inputs, self._first)
+        lengths = inputs.attention_mask.sum(dim=1).tolist()
+        offered = [question.choices if restricted(question, self._mode) else () for question in questions]
+        scores: list[FloatArray] = [np.zeros(1)] * len(questions)
+        for length in sorted(set(lengths)):
+            same = [place for place, other in enumerate(lengths) if other == length]
+            held, free = [place for place in same if offered[place]], [place for place in same if not offered[place]]
+            if held:
+                likely = self._likelihoods(states[held, :length], [offered[place] for place in held])
+                for place, values in zip(held, likely, strict=True):
+                    scores[place] = values
+            if free:
+                for place, answer in zip(free, self._written(states[free, :length]), strict=True):
+                    offered[place] = (answer,)
+        return best(offered, scores)
+
+    def _likelihoods(self, states: torch.Tensor, choices: Sequence[tuple[str, ...]]) -> list[FloatArray]:
+        """Return the log probability of each choice of n questions of the same length.
+
+        Choices with the same tokens are computed once, so that they have exactly the same score.
+        """
+        read = [self._read(some) for some in choices]
+        told = [dict(zip(tokens, some, strict=True)) for tokens, some in zip(read, choices, strict=True)]
+        found = self._sums(states, [list(texts.values()) for texts in told])
+        known = [dict(zip(texts, sums, strict=True)) for texts, sums in zip(told, found, strict=True)]
+        return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
+
+    def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
+        """Return the log probability of each text of n questions, computed in one batch."""
+        import torch
+
+        numbers = [len(some) for some in texts]
+        tokens = self._prepare.tokens([text for some in texts for text in some])
+        ids = tokens["input_ids"].clone()
+        ids[:, 0] = self._model.decoder_start_token_id
+        logits = self._model.text_decoder(
+            input_ids=ids,
+            attention_mask=tokens["attention_mask"],
+            encoder_hidden_states=states.repeat_interleave(torch.tensor(numbers, device=states.device), dim=0),
+            use_cache=False,
+        ).logits[:, :-1]
+        said = torch.log_softmax(logits.float(), dim=-1).gather(2, ids[:, 1:, None])[..., 0].double()
+        whole = (said * tokens["attention_mask"][:, 1:]).sum(dim=1).cpu().numpy().astype(np.float64)
+        return np.split(whole, np.cumsum(numbers)[:-1])
+
+    def _written(self, states: torch.Tensor) -> list[str]:
+        """Generate the answers to n questions of the same length."""
+        import torch
+
+        text = self._model.config.text_config
+        tokens = self._model.text_decoder.generate(
+            input_ids=torch.full((len(states), 1), self._model.decoder_start_token_id, device=states.device),
+            eos_token_id=text.sep_token_id,
+            pad_token_id=text.pad_token_id,
+            encoder_hidden_states=states,
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=min(LONGEST, self._prepare.length - 1),
+        )
+        answers: list[str] = self._prepare.tokenizer.batch_decode(tokens[:, 1:], skip_special_tokens=True)
+        return [answer.strip() for answer in answers]
+
+
+def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
+    name, options = split_options(weights, ("mode", "first"))
+    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
+    first = checked_option("first", options.get("first", "enc"), FIRST)
+    return pretrained(name, folder, default=DEFAULT), mode, first
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check the options and the files of a local checkpoint. Imports no torch.
+
+    Raises: ModelLoadError if an option is unknown, or if files are missing.
+    """
+    check_local(_parsed(weights, folder)[0], _ANSWERING)
+
+
+def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> QuestionAnswerer:
+    """Load a BLIP that answers questions.
+
+    Args:
+        weights: a hub repository or a local folder (empty for ``DEFAULT``), then ``?mode=open`` for answers that are
+            not restricted to the question's choices, and ``&first=cls``.
+        folder: the folder that the user started in.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+    """
+    source, mode, first = _parsed(weights, folder)
+    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
+    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
+    replies = WrittenReplies(model, prepare, first=first, mode=mode)
+    return tried(QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}"), source.asked)

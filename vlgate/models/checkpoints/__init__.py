@@ -1,0 +1,1 @@
+"""Find, check and load checkpoints, and compute the fingerprints of models."""

@@ -1,0 +1,119 @@
+"""Load a checkpoint of one architecture of transformers with its processor, after checking that it is complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, weights_form
+from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+
+# The files of a processor: one of the forms per part, and all files of a form.
+_PARTS = {
+    "image processor": (("preprocessor_config.json",), ("processor_config.json",)),
+    "vocabulary": (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt")),
+}
+# The smallest share of the model's vocabulary that its tokenizer must have. The published tokenizers lack at most two
+# words, those that BLIP adds.
+_LEAST_KNOWN = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The architecture that a checkpoint must have.
+
+    ``kind`` is the ``model_type`` in its ``config.json``; ``model`` and ``processor`` are names of classes of
+    transformers; ``may_miss`` holds regular expressions of weights that may be missing, because no reply depends on
+    them.
+    """
+
+    kind: str
+    model: str
+    processor: str
+    may_miss: tuple[str, ...] = ()
+
+
+def check_local(source: Pretrained, architecture: Architecture) -> None:
+    """Check the files of a local folder, except the content of its weights. Imports no torch.
+
+    A hub repository is not checked.
+
+    Raises: ModelLoadError if files are missing, or if the architecture is another one.
+    """
+    if source.local:
+        _check_kind(source, architecture)
+        weights_form(Path(source.location))
+        _check_parts(source)
+
+
+def _check_kind(source: Pretrained, architecture: Architecture) -> None:
+    kind = read_config(source).get("model_type")
+    if kind != architecture.kind:
+        raise ModelLoadError(
+            f"{source.asked} is a checkpoint of model_type {kind!r}; expected {architecture.kind!r}; "
+            "name a checkpoint of that architecture, or another --model"
+        )
+
+
+def _check_parts(source: Pretrained) -> None:
+    # Without a vocabulary, transformers silently makes a tokenizer that maps every word to "unknown".
+    folder = folder_of(source)
+    for what, forms in _PARTS.items():
+        if not any(all((folder / name).is_file() for name in form) for form in forms):
+            raise ModelLoadError(
+                f"{folder} has no {what}: expected {' or '.join(' with '.join(form) for form in forms)}; "
+                "save the processor into the folder of the weights"
+            )
+
+
+def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
+    # A tokenizer of another model would read texts as other words, or as words that the model does not have.
+    # <image>, which BLIP-2's processor adds, does not count: no text contains it, and the text embeddings lack it.
+    words = 1 + max(place for word, place in tokenizer.get_vocab().items() if word != "<image>")
+    known = next(part for name, part in model.named_modules() if name.endswith("word_embeddings")).num_embeddings
+    if not _LEAST_KNOWN * known <= words <= known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {words:,} tokens, but its model has embeddings for {known:,}; save the "
+            "tokenizer that the model was trained with into the folder of the weights"
+        )
+
+
+def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
+    """Load a checkpoint.
+
+    Returns: the model, its processor (with ``image_processor`` and ``tokenizer``), and a string that changes with
+        everything that their replies depend on.
+    Raises: ModelLoadError if the checkpoint is missing, incomplete or of another architecture.
+    """
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "transformers", "hf") from None
+
+    _check_kind(source, architecture)
+    weights_form(folder_of(source))
+    _check_parts(source)
+    processor = load_processor(getattr(transformers, architecture.processor), source)
+    if processor.tokenizer.pad_token_id is None:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has no padding token; save it with the one that the model was trained with"
+        )
+    cls = getattr(transformers, architecture.model)
+    model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
+    _check_words(source, processor.tokenizer, model)
+    # Image processors on torchvision and on Pillow differ in the last digits of the pixels.
+    pixels = type(processor.image_processor).__name__
+    return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {pixels}"
+
+
+def checked_option(name: str, value: str, known: tuple[str, ...]) -> str:
+    """Return the value of an option.
+
+    Raises: ModelLoadError if the value is not one of ``known``.
+    """
+    if value not in known:
+        raise ModelLoadError(f"{name}={value!r} is not a value of the option {name!r}; {nearest(value, known)}")
+    return value

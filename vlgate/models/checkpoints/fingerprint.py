@@ -1,0 +1,42 @@
+"""Compute fingerprints: hashes of what a model's replies depend on, under which its predictions are cached."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+
+def digest(*parts: str) -> str:
+    """Return the SHA-256 of a sequence of strings; moving a character from one string to the next changes it.
+
+    >>> digest("oracle", "1") == digest("oracle1")
+    False
+
+    Returns: 64 hexadecimal digits.
+    """
+    whole = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode()
+        whole.update(len(encoded).to_bytes(8, "big") + encoded)
+    return whole.hexdigest()
+
+
+def digest_path(path: Path) -> str:
+    """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder.
+
+    Returns: 64 hexadecimal digits.
+    Raises: OSError if a file cannot be read.
+    """
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        return digest(*(part for file in files for part in (file.relative_to(path).as_posix(), digest_path(file))))
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_source(made_by: object) -> str:
+    """Return the SHA-256 of the source file of the module that defines a callable; empty if there is no file."""
+    module = sys.modules.get(getattr(made_by, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    return digest_path(Path(file)) if file and Path(file).is_file() else ""

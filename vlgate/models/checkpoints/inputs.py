@@ -1,0 +1,76 @@
+"""Decode images in threads, and find texts that are longer than a model's context."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vlgate.types import LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+T = TypeVar("T")
+
+_MOST_THREADS = 8
+
+
+def rgb_images(images: Sequence[LazyImage]) -> list[Image]:
+    """Decode images in threads.
+
+    Returns: PIL images in mode RGB, in the order of ``images``; a repeated image is decoded once.
+    Raises: ImageError for the first image, in that order, that cannot be decoded.
+    """
+    return prepared(images, lambda image: image)
+
+
+def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list[T]:
+    """Decode images and prepare each for a model, in threads: PIL and numpy release the interpreter's lock.
+
+    Args:
+        images: n images; a repeated one is decoded once.
+        prepare: a function of a PIL image in mode RGB, which it must not change.
+
+    Returns: the results of ``prepare``, in the order of ``images``.
+    Raises: ImageError for the first image, in that order, that cannot be decoded.
+    """
+    distinct = list(dict.fromkeys(images))
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+        found = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
+    return [found[image] for image in images]
+
+
+def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:
+    """Return the texts that are longer than ``length`` tokens; see ``cut_off``."""
+    return set(compress(texts, cut_off(tokenizer, texts, length)))
+
+
+def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
+    """Return which texts lose their end if they are cut at ``length`` tokens, special tokens included.
+
+    Args:
+        tokenizer: a tokenizer of transformers.
+        texts: n texts.
+        length: the model's context in tokens.
+
+    Returns: n booleans.
+    """
+    if not texts:
+        return []
+    # verbose=False: the tokenizer would warn of exactly the texts that are looked for here.
+    return [len(ids) > length for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+
+
+def knows_words(tokenizer: Any) -> bool:
+    """Return whether a tokenizer has words besides its special tokens; True if it is not a tokenizer at all.
+
+    Args:
+        tokenizer: a tokenizer or an image processor of transformers.
+    """
+    special = getattr(tokenizer, "all_special_tokens", None)
+    if special is None or tokenizer.vocab_size > len(special) + 1:
+        return True
+    return bool(set(tokenizer.get_vocab()) - {*special, "▁"})  # T5's tokenizer has "▁" even without words

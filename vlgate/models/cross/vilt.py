@@ -1,0 +1,85 @@
+"""``vilt:WEIGHTS``: ViLT, which reads patches of pixels and words in one transformer (Kim et al. 2021).
+
+The score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its weights are initialised
+with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``, dandelin/ViLT) and trained
+to rank the true text first among sixteen. Such a score has no point between yes and no, so there is no threshold.
+transformers has no class with the two-class head, and the checkpoints on the hub do not contain it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.cross_encoder import Inputs, Preparation
+from vlgate.models.cross.matching_head import MatchingHead
+
+if TYPE_CHECKING:
+    import torch
+
+DEFAULT = "dandelin/vilt-b32-finetuned-coco"
+_RETRIEVAL = Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor")
+
+
+def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
+    """Return the pooled output of a ``ViltModel`` for each request, shape (n, d).
+
+    transformers takes the patches of an image in random order, and drops some if ``max_image_length`` is set. Here each
+    image's patches are embedded once, in order, and all of them are used.
+    """
+    patches, mask = _embedded(vilt.embeddings, inputs.pixels["pixel_values"], inputs.pixels["pixel_mask"])
+    reply = vilt(
+        input_ids=inputs.input_ids,
+        attention_mask=inputs.attention_mask,
+        image_embeds=inputs.each(patches),
+        pixel_mask=inputs.each(mask),
+    )
+    found: torch.Tensor = reply.pooler_output
+    return found
+
+
+def _embedded(embeddings: Any, pixels: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Embed m images: return the class token and patches, shape (m, 1 + patches, d), and the mask of real patches."""
+    import torch
+
+    patches = embeddings.patch_embeddings(pixels)
+    high, wide = patches.shape[2:]
+    here = mask[:, :: mask.shape[1] // high, :: mask.shape[2] // wide][:, :high, :wide]
+    sizes = list(zip(here[:, :, 0].sum(dim=1).tolist(), here[:, 0].sum(dim=1).tolist(), strict=True))
+    positions = {size: _positions(embeddings, size, (high, wide)) for size in set(sizes)}
+    whole = (patches + torch.stack([positions[size] for size in sizes])).flatten(2).transpose(1, 2)
+    first = (embeddings.cls_token + embeddings.position_embeddings[:, :1]).expand(len(whole), -1, -1)
+    seen = torch.cat([here.new_ones(len(here), 1), here.flatten(1)], dim=1)
+    return torch.cat([first, whole], dim=1), seen
+
+
+def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) -> torch.Tensor:
+    """Interpolate the learned grid of positions to ``size`` patches, with zeros up to ``padded``, shape (d, h, w)."""
+    from torch.nn import functional
+
+    learned = embeddings.position_embeddings[:, 1:].transpose(1, 2)
+    side = round(learned.shape[2] ** 0.5)
+    grid = learned.reshape(1, -1, side, side)
+    stretched = functional.interpolate(grid, size=size, mode="bilinear", align_corners=True)[0]
+    found: torch.Tensor = functional.pad(stretched, (0, padded[1] - size[1], 0, padded[0] - size[0]))
+    return found
+
+
+def preparation(model: Any, processor: Any) -> Preparation:
+    """Return the preparation of images and texts for a ViLT; published checkpoints have 40 token positions."""
+    return Preparation(processor, model.config.max_position_embeddings, model)
+
+
+def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
+    found: torch.Tensor = model.rank_output(pooled(model.vilt, inputs))
+    return found
+
+
+HEAD = MatchingHead(
+    default=DEFAULT,
+    architecture=_RETRIEVAL,
+    logits=_rank,
+    places=lambda config: config.max_position_embeddings,
+    match=None,
+)
+check, build = HEAD.check, HEAD.build

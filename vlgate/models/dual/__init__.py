@@ -1,0 +1,1 @@
+"""Dual encoders of transformers: CLIP, SigLIP, ALIGN and relatives."""

@@ -1,0 +1,166 @@
+"""Load dual encoders: ``clip:``, ``siglip:``, ``siglip2:``, ``align:``, ``altclip:``, ``metaclip2:``, ``dual:``.
+
+``dual:`` takes a checkpoint of any of these families.
+
+The score is the cosine of the image's and the text's features. The logit scale and bias do not change the order of two
+scores; if a model was trained with a sigmoid, they give the decision threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
+from vlgate.models.checkpoints.inputs import cut_off, prepared
+from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
+from vlgate.models.dual.families import FAMILIES, Family, context, family_of
+from vlgate.types import FloatArray, LazyImage
+
+if TYPE_CHECKING:
+    import torch
+    from PIL.Image import Image
+
+
+class DualModel:
+    """A dual encoder of transformers.
+
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
+    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
+    all texts so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
+        """Wrap a model in evaluation mode, with its tokenizer (whose padding side is set) and image processor."""
+        tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = threshold_note(self.decision_threshold)
+        self._model = model
+        self._tokenizer = tokenizer
+        self._image_processor = image_processor
+        self._family = family
+        self._length = context(family, model.config, tokenizer)
+
+    def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
+        """Encode images.
+
+        Returns: rows of length 1, shape (n, d).
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        import torch
+
+        found = prepared(images, self._prepare)
+        inputs = {name: torch.cat([one[name] for one in found]) for name in found[0]}
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        return self._rows(self._model.get_image_features, inputs)
+
+    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
+        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
+
+        Returns: rows of length 1, shape (n, d).
+        """
+        family, length = self._family, self._length
+        cased = [text.lower() for text in texts] if family.lowercase else list(texts)
+        tokens = self._tokenizer(
+            cased,
+            padding=family.padding,
+            truncation=True,
+            max_length=length,
+            return_attention_mask=True,
+            return_tensors="pt",
+        )
+        # Only a text that fills the context can have lost its end, so only those are tokenized a second time.
+        full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
+        cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
+        self.cut_texts.update(compress(compress(texts, full), cut))
+        names = ("input_ids", "attention_mask", "token_type_ids") if family.mask else ("input_ids",)
+        return self._rows(self._model.get_text_features, {name: tokens[name] for name in names if name in tokens})
+
+    def _prepare(self, image: Image) -> Mapping[str, torch.Tensor]:
+        return dict(self._image_processor(images=image, return_tensors="pt"))
+
+    def _rows(self, encode: Any, inputs: Mapping[str, torch.Tensor]) -> FloatArray:
+        import torch
+
+        with torch.inference_mode():
+            found = encode(**{name: tensor.to(self._model.device) for name, tensor in inputs.items()})
+            return unit_rows(getattr(found, "pooler_output", found))  # transformers before 5.0 returns the features
+
+
+def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
+    # A tokenizer of another model gives tokens that the model lacks, or that mean something else to it.
+    if tokenizer.pad_token_id is None:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has no padding token; save the one that the model was trained with"
+        )
+    if tokenizer.vocab_size > known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {tokenizer.vocab_size:,} tokens, but its model has embeddings for "
+            f"{known:,}; save the tokenizer that the model was trained with into the folder of the weights"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFamily:
+    """The name before the colon of ``--model``: a family, or ``dual`` for any of them."""
+
+    name: str
+    default: str = ""
+
+    def check(self, weights: str, folder: Path) -> None:
+        """Check the file names and the configuration of a local folder. Imports no torch.
+
+        Raises: ModelLoadError if files are missing, or if the checkpoint is of another family.
+        """
+        source = pretrained(weights, folder, default=self.default)
+        if source.local:
+            self._family(source)
+            weights_form(folder_of(source))
+
+    def build(self, weights: str = "", *, folder: Path, device: str = "cpu", dtype: str = "float32") -> DualModel:
+        """Load a dual encoder.
+
+        Args:
+            weights: a hub repository or a local folder; see ``hub.pretrained``. Empty for the family's default.
+            folder: the folder that the user started in.
+            device: a name that ``torch.device`` takes.
+            dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+        Raises: ModelLoadError if the checkpoint cannot be loaded or is of another family.
+        """
+        source = pretrained(weights, folder, default=self.default)
+        family = self._family(source)
+        try:
+            import transformers
+        except ModuleNotFoundError as error:
+            raise missing_package(error.name or "transformers", "hf") from None
+        tokenizer = load_processor(transformers.AutoTokenizer, source)
+        # Pillow resizes as in training; torchvision's results differ slightly.
+        images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
+        cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
+        model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
+        _check_words(source, tokenizer, model.config.text_config.vocab_size)
+        what = (identity(source), transformers.__version__, type(tokenizer).__name__, dtype)
+        return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
+
+    def _family(self, source: Pretrained) -> Family:
+        name = "" if self.name == "dual" else self.name
+        return family_of(read_config(source), folder_of(source), asked=source.asked, name=name)
+
+
+_NAMED = {family.name: NamedFamily(name=family.name, default=family.default) for family in FAMILIES}
+CLIP = _NAMED["clip"]
+SIGLIP = _NAMED["siglip"]
+SIGLIP2 = _NAMED["siglip2"]
+ALIGN = _NAMED["align"]
+ALTCLIP = _NAMED["altclip"]
+METACLIP2 = _NAMED["metaclip2"]
+DUAL = NamedFamily(name="dual")

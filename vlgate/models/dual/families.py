@@ -1,0 +1,131 @@
+"""The families of dual encoders: how each reads texts, and which family a checkpoint belongs to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from vlgate.errors import ModelLoadError, nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """How the models of a family read texts.
+
+    Args:
+        name: the name, as in ``--model NAME:``.
+        model_types: from the ``model_type`` of a configuration to the class of transformers.
+        default: the hub repository if the user names none.
+        padding: whether texts are padded to the longest of a batch or, as in training, always to the context.
+        length: the context in tokens, if it was shorter in training than the number of positions.
+        mask: whether the text encoder gets a mask of the padding.
+        lowercase: whether texts must be put in lower case, as in training, because the tokenizer may not do it.
+        may_miss: regular expressions of weights that may be missing, because features do not depend on them.
+    """
+
+    name: str
+    model_types: Mapping[str, str]
+    default: str
+    padding: Literal["longest", "max_length"] = "longest"
+    length: int | None = None
+    mask: bool = True
+    lowercase: bool = False
+    may_miss: tuple[str, ...] = ()
+
+
+FAMILIES = (
+    Family(name="clip", model_types={"clip": "CLIPModel"}, default="openai/clip-vit-base-patch32"),
+    # The SigLIP encoders read the last position, which is padding for nearly every text, and get no mask. So padding
+    # other than that of training changes the features (Zhai et al. 2023; transformers' pages on both models).
+    Family(
+        name="siglip",
+        model_types={"siglip": "SiglipModel"},
+        default="google/siglip-base-patch16-224",
+        padding="max_length",
+        mask=False,
+    ),
+    # Checkpoints of a fixed resolution are SiglipModels with Gemma's tokenizer, NaFlex checkpoints are Siglip2Models.
+    Family(
+        name="siglip2",
+        model_types={"siglip": "SiglipModel", "siglip2": "Siglip2Model"},
+        default="google/siglip2-base-patch16-224",
+        padding="max_length",
+        mask=False,
+        lowercase=True,
+    ),
+    # Training used 64 of the 512 positions. The feature is the state of the first token; BERT's pooler is not used.
+    Family(
+        name="align",
+        model_types={"align": "AlignModel"},
+        default="kakaobrain/align-base",
+        length=64,
+        may_miss=(r"text_model\.pooler\..*",),
+    ),
+    # The authors use 77 of the 512 positions (FlagAI, examples/AltCLIP).
+    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, default="BAAI/AltCLIP", length=77),
+    Family(
+        name="metaclip2",
+        model_types={"metaclip_2": "MetaClip2Model"},
+        default="facebook/metaclip-2-worldwide-huge-quickgelu",
+    ),
+)
+NAMES = tuple(family.name for family in FAMILIES)
+_GEMMA = ("GemmaTokenizer", "Siglip2Tokenizer")
+_GEMMA_WORDS = 256_000
+
+
+def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str = "") -> Family:
+    """Return the family of a checkpoint.
+
+    Args:
+        config: the content of its ``config.json``.
+        folder: its folder on this machine.
+        asked: what the user wrote, for messages.
+        name: the family that the user named; empty if any is right.
+
+    Raises: ModelLoadError if the checkpoint is not of one of ``FAMILIES``, or is of another than the user named; the
+        message names the right one.
+    """
+    model_type = str(config.get("model_type", ""))
+    fit = [family for family in FAMILIES if model_type in family.model_types]
+    if not fit:
+        known = sorted({known for family in FAMILIES for known in family.model_types})
+        raise ModelLoadError(
+            f"{asked} is a checkpoint of model_type {model_type!r}, which is not a known dual encoder; "
+            f"{nearest(model_type, known)}"
+        )
+    second = _has_gemmas_tokenizer(config, folder)
+    found = next((family for family in fit if (family.name == "siglip2") == second), fit[0])
+    if name not in ("", found.name):
+        raise ModelLoadError(f"{asked} is a checkpoint of {found.name!r}, not of {name!r}; write {found.name}:{asked}")
+    return found
+
+
+def _has_gemmas_tokenizer(config: Mapping[str, Any], folder: Path) -> bool:
+    text = config.get("text_config")
+    if isinstance(text, dict) and text.get("vocab_size") == _GEMMA_WORDS:
+        return True
+    file = folder / "tokenizer_config.json"
+    try:
+        named = json.loads(file.read_text(encoding="utf-8")).get("tokenizer_class") if file.is_file() else None
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelLoadError(f"{file} cannot be read ({error}); save the tokenizer again") from error
+    return str(named).removesuffix("Fast") in _GEMMA
+
+
+def context(family: Family, config: Any, tokenizer: Any) -> int:
+    """Return the context of a model in tokens, special tokens included.
+
+    Args:
+        family: the family of the model.
+        config: the model's configuration, an object of transformers.
+        tokenizer: its tokenizer, whose ``model_max_length`` is huge if none was saved.
+    """
+    text = config.text_config
+    # XLM-RoBERTa numbers positions from the padding token's id + 1, so 514 positions are 512 tokens.
+    lost = text.pad_token_id + 1 if family.name == "altclip" else 0
+    positions = text.max_position_embeddings - lost
+    return int(min(family.length or positions, positions, tokenizer.model_max_length))

@@ -1,0 +1,1 @@
+"""Generative vision-and-language models of transformers: their prompts, and the probabilities of their replies."""

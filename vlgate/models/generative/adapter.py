@@ -1,0 +1,165 @@
+"""``vlm:ORG/NAME``: generative vision-and-language models of transformers (Qwen-VL, LLaVA, SmolVLM, PaliGemma, ...).
+
+A pair's score is VQAScore, the probability of "Yes" to a question (Lin et al. 2024, arXiv:2404.01291). The answer to a
+question with choices is the choice that the model is most likely to reply with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.checkpoints.hub import identity, pretrained, split_options
+from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.generative.engine import Engine
+from vlgate.models.generative.probe import check_reading
+from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
+from vlgate.types import TIED, Ask, FloatArray, LazyImage, Match
+
+OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
+MOST_NEW_TOKENS = 32
+_WRITTEN = "in upper or lower case, with or without a space before it"
+_CUT = f"of at most {MOST_NEW_TOKENS} tokens"
+_MATCHES = {
+    "vqascore": f'the score is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024), {_WRITTEN}',
+    "yes-no": f'the score is the probability of "Yes" over that of "Yes" or "No" to {VQASCORE!r}, {_WRITTEN}',
+    "likelihood": "the score is the mean log-likelihood of the text's tokens as a caption",
+    "likelihood-sum": "the score is the log-likelihood of the text as a caption",
+}
+_ANSWERS = {
+    "choices": f"questions with choices are answered by the likeliest choice, others by greedy decoding, {_CUT}",
+    "generate": f"questions are answered by greedy decoding, {_CUT}, and the answer is read from the reply",
+}
+_THOUGHTLESS = "its template makes it think before it answers, and its thoughts are closed before they begin"
+
+
+class Vlm:
+    """A generative model as a matcher and an answerer.
+
+    ``decision_threshold`` is 0.5 if the score is a probability, else None.
+    """
+
+    def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
+        """Take a model, and one of the values of each of ``OPTIONS``."""
+        self.fingerprint = fingerprint
+        self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
+        self._engine = engine
+        self._score = score
+        self._mode = mode
+        self._yes = engine.prompter.single(YES) if self.decision_threshold else []
+        self._no = engine.prompter.single(NO) if self.decision_threshold else []
+        self._weighed = 0
+        self._neither = 0
+
+    @property
+    def note(self) -> str:
+        """How the model is asked, and how often it said neither yes nor no, which makes scores meaningless."""
+        parts = [_MATCHES[self._score], _ANSWERS[self._mode]]
+        if self._engine.prompter.thoughtless:
+            parts.append(_THOUGHTLESS)
+        if self._neither:
+            share = self._neither / self._weighed
+            parts.append(f'"Yes" and "No" together had less than half of the probability in {share:.1%} of the pairs')
+        return "; ".join(parts)
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Score pairs by the option ``score``.
+
+        Returns: scores of shape (n,): a probability, or a log-likelihood in nats.
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        if self.decision_threshold is None:
+            return self._caption_likelihoods(pairs)
+        prompter = self._engine.prompter
+        prompts = [(pair.image, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
+        yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
+        self._weighed += len(pairs)
+        self._neither += int((yes + no < 0.5).sum())
+        return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
+
+    def _caption_likelihoods(self, pairs: Sequence[Match]) -> FloatArray:
+        prompter = self._engine.prompter
+        prompt = prompter.caption()
+        space = prompter.space(prompt)
+        replies = [prompter.continuation(prompt, space + " ".join(pair.text.split())) for pair in pairs]
+        sums = self._engine.likelihoods([((pair.image, prompt), ids) for pair, ids in zip(pairs, replies, strict=True)])
+        lengths = np.array([len(ids) for ids in replies], dtype=np.float64)
+        return sums if self._score == "likelihood-sum" else sums / lengths
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer questions.
+
+        Returns: n answers: one of the question's choices, or ``TIED`` if the likeliest choices are equally likely; the
+            text that the model wrote if the question has no choices or ``mode`` is ``generate``.
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+        chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
+        free = [place for place in range(len(questions)) if place not in set(chosen)]
+        found = dict(zip(free, self._engine.generate([prompts[place] for place in free], MOST_NEW_TOKENS), strict=True))
+        found |= dict(
+            zip(chosen, self._chosen([questions[p] for p in chosen], [prompts[p] for p in chosen]), strict=True)
+        )
+        return [found[place] for place in range(len(questions))]
+
+    def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[LazyImage, Prompt]]) -> list[str]:
+        """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
+        wanted = [
+            (place, choice, ids)
+            for place, question in enumerate(questions)
+            for choice in dict.fromkeys(question.choices)
+            for ids in self._engine.prompter.replies(prompts[place][1], forms(choice))
+        ]
+        found = self._engine.likelihoods([(prompts[place], ids) for place, _, ids in wanted], ended=True)
+        totals: list[dict[str, float]] = [{} for _ in questions]
+        for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
+            totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
+        first = [[choice for choice, value in total.items() if value == max(total.values())] for total in totals]
+        return [choices[0] if len(choices) == 1 else TIED for choices in first]
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check that weights are named, that local ones exist, and that the options are known; do not import torch.
+
+    Raises: ModelLoadError if not.
+    """
+    _parse(weights, folder)
+
+
+def _parse(weights: str, folder: Path) -> tuple[Any, dict[str, str]]:
+    name, chosen = split_options(weights, tuple(OPTIONS))
+    for option, value in chosen.items():
+        if value not in OPTIONS[option]:
+            raise ModelLoadError(f"vlm:{weights}: {option}={value!r} is unknown; {nearest(value, OPTIONS[option])}")
+    return pretrained(name, folder), {option: values[0] for option, values in OPTIONS.items()} | chosen
+
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
+    """Load a generative model.
+
+    Args:
+        weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
+            ``likelihood-sum``) and ``mode`` (``choices``, ``generate``): ``ORG/NAME?score=yes-no&mode=generate``.
+        folder: the folder that relative paths start from.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
+    """
+    source, options = _parse(weights, folder)
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "transformers", "hf") from None
+    processor = load_processor(transformers.AutoProcessor, source)
+    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
+    settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
+    engine = Engine(model, processor)
+    check_reading(engine, source.asked, dtype)
+    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)

@@ -1,0 +1,144 @@
+"""Computes a generative model's probabilities of next tokens and whole replies, and generates text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.generative.reading import Asked, PromptReader
+from vlgate.models.generative.states import log_likelihoods, select
+from vlgate.models.text.likelihood import log_probabilities
+from vlgate.types import FloatArray
+
+# In these, images are not part of the token sequence, and each step needs other inputs.
+_REFUSED = frozenset({"mllama"})
+
+
+class Engine:
+    """A model of transformers with its processor."""
+
+    def __init__(self, model: Any, processor: Any) -> None:
+        """Take an image-text-to-text model in evaluation mode.
+
+        Raises: ModelLoadError if the model is of a kind that is not supported.
+        """
+        kind = model.config.model_type
+        if model.config.is_encoder_decoder or kind in _REFUSED or not hasattr(processor, "tokenizer"):
+            raise ModelLoadError(
+                f"a {kind} does not read images and text as one sequence of tokens that it continues; "
+                "write an adapter of your own (package.module:callable)"
+            )
+        tokenizer = processor.tokenizer
+        tokenizer.padding_side = "left"
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        self._model = model
+        self._processor = processor
+        self._filler = int(tokenizer.pad_token_id or 0)
+        self._reader = PromptReader(model, processor, filler=self._filler)
+        self.prompter = self._reader.prompter
+        self._ends = _ends(model, tokenizer)
+        self._stops = tuple(sorted({*self._ends, *_full_stop(tokenizer)}))
+        # Otherwise the checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in the rest.
+        model.generation_config = self._greedy()
+
+    def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
+        """Return the probability that the next token is one of a group.
+
+        Args:
+            prompts: n prompts with their images.
+            groups: g groups of token ids.
+
+        Returns: probabilities, shape (n, g).
+        """
+        import torch
+
+        with torch.inference_mode():
+            distinct = list(dict.fromkeys(prompts))
+            state = self._reader.read(distinct)
+            found = [state.next[:, list(group)].logsumexp(-1).exp() for group in groups]
+            rows = torch.stack(found, dim=1).cpu().numpy()
+        place = {prompt: row for row, prompt in enumerate(distinct)}
+        return np.asarray(rows[[place[prompt] for prompt in prompts]], dtype=np.float64)
+
+    def likelihoods(self, wanted: Sequence[tuple[Asked, tuple[int, ...]]], *, ended: bool = False) -> FloatArray:
+        """Return the log-likelihoods of replies.
+
+        Args:
+            wanted: n prompts with their images, each with the tokens of a reply.
+            ended: whether the reply must end after its tokens, with a token that ends a turn or a full stop.
+
+        Returns: natural logarithms, shape (n,).
+        """
+        import torch
+
+        found = np.zeros(len(wanted))
+        if not wanted:
+            return found
+        with torch.inference_mode():
+            distinct = list(dict.fromkeys(prompt for prompt, _ in wanted))
+            place = {prompt: row for row, prompt in enumerate(distinct)}
+            state = self._reader.read(distinct)
+            ends = self._stops if ended else ()
+            # Replies of similar length go together, so that there is little padding.
+            order = sorted(range(len(wanted)), key=lambda number: len(wanted[number][1]))
+            # Each reply takes a copy of its prompt's state: make at most as many copies at a time as prompts.
+            for start in range(0, len(order), len(distinct)):
+                part = order[start : start + len(distinct)]
+                here = select(state, [place[wanted[number][0]] for number in part])
+                replies = [wanted[number][1] for number in part]
+                found[part] = log_likelihoods(self._model, here, replies, filler=self._filler, ends=ends)
+        return found
+
+    def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
+        """Return what the model writes by greedy decoding, in at most ``most`` tokens."""
+        import torch
+
+        if not prompts:
+            return []
+        inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
+        with torch.inference_mode():
+            written = self._model.generate(**inputs, generation_config=self._greedy(max_new_tokens=most))
+        new = written[:, inputs["input_ids"].shape[1] :]
+        return [text.strip() for text in self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)]
+
+    def step_by_step(self, asked: Asked, reply: Sequence[int]) -> float:
+        """Return a reply's log-likelihood by the library's own ``generate``: alone, one token at a time."""
+        import torch
+
+        inputs = self._reader.inputs([asked[0]], [asked[1].text])
+        start = inputs["input_ids"].shape[1]
+        with torch.inference_mode():
+            made = self._model.generate(
+                **inputs,
+                generation_config=self._greedy(
+                    max_new_tokens=len(reply), output_logits=True, return_dict_in_generate=True
+                ),
+                prefix_allowed_tokens_fn=lambda _, so_far: [reply[len(so_far) - start]],
+            )
+            steps = log_probabilities(torch.cat(made.logits))
+        return sum(float(row[token]) for row, token in zip(steps, reply, strict=True))
+
+    def _greedy(self, **settings: Any) -> Any:
+        import transformers
+
+        made_by: Any = transformers.GenerationConfig  # its own annotations are incomplete
+        return made_by(
+            do_sample=False, num_beams=1, eos_token_id=self._ends or None, pad_token_id=self._filler, **settings
+        )
+
+
+def _ends(model: Any, tokenizer: Any) -> list[int]:
+    """The tokens that end a turn, sorted."""
+    listed = getattr(model.generation_config, "eos_token_id", None)
+    found = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])}
+    return sorted(int(one) for one in found if one is not None)
+
+
+def _full_stop(tokenizer: Any) -> list[int]:
+    """The token of a full stop, which many models write before they end a turn; empty if it is not a token."""
+    stop = tokenizer("a.", add_special_tokens=False)["input_ids"][-1]
+    return [int(stop)] if tokenizer.decode([stop]).strip() == "." else []

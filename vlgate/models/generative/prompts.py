@@ -1,0 +1,190 @@
+"""Writes a generative model's prompts in the format of its training, and finds the tokens of its replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.damaged import one_line
+from vlgate.types import Ask
+
+# Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);
+# this is default_question_template of their released t2v_metrics.
+VQASCORE = 'Does this figure show "{}"? Please answer yes or no.'
+CAPTION = "Describe this image in one sentence."
+YES = ("Yes", "yes", "YES")
+NO = ("No", "no", "NO")
+_HERE = "\ue000"  # a private-use character, which no template and no text has
+_THOUGHTS = "<think>"
+_NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thinking is off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
+
+    question: str
+    caption: str
+    end: str = ""
+
+
+# Families that are published without a chat template, by the model_type of their config.json.
+PLAIN: Mapping[str, Plain] = {
+    # The prompts of PaliGemma's own training tasks: Beyer et al. 2024 (arXiv:2407.07726).
+    "paligemma": Plain(question="{image}answer en {text}", caption="{image}caption en", end="\n"),
+    # LLaVA 1.5 as converted before processors had chat templates.
+    "llava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
+    "vipllava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt in two parts: ``head``, which holds the image and is the same for all texts, and ``tail``."""
+
+    head: str
+    tail: str
+
+    @property
+    def text(self) -> str:
+        """The whole prompt, as the processor takes it."""
+        return self.head + self.tail
+
+
+class Prompter:
+    """Writes prompts and continuations for one processor."""
+
+    def __init__(self, processor: Any, model_type: str) -> None:
+        """Take a model's processor and the ``model_type`` of its configuration.
+
+        Raises: ModelLoadError if it has no chat template and its family is not known, or if its template does not take
+            an image and a text.
+        """
+        self._processor = processor
+        self._tokenizer = processor.tokenizer
+        own = getattr(processor, "chat_template", None)
+        template = own or getattr(self._tokenizer, "chat_template", None)
+        self._settings: dict[str, Any] = {} if own else {"chat_template": template}
+        if "enable_thinking" in str(template):  # ask reasoning models for the answer only
+            self._settings["enable_thinking"] = False
+        self._plain = None if template else PLAIN.get(model_type)
+        if template is None and self._plain is None:
+            known = ", ".join(PLAIN)
+            raise ModelLoadError(
+                f"a {model_type} without a chat template cannot be asked: the prompts of {known} are known; save a "
+                "chat_template.jinja with its processor"
+            )
+        self.thoughtless = False
+        self._head, self._after = self._around(model_type)
+        bos = self._tokenizer.bos_token
+        # As in transformers: if the template writes the first token, the tokenizer must not add it.
+        self.special = not (bos is not None and self._head.startswith(bos))
+
+    def _around(self, model_type: str) -> tuple[str, str]:
+        """The parts of a prompt before and after the text."""
+        from jinja2 import TemplateError
+
+        try:
+            head, found, after = self._rendered(_HERE).partition(_HERE)
+            why = "" if found else "it leaves out the user's text"
+        except (TemplateError, TypeError, ValueError) as error:
+            why = f"{type(error).__name__}: {one_line(error)}"
+        if why:
+            raise ModelLoadError(
+                f"the chat template of this {model_type} does not take an image and a text ({why}); save the "
+                "chat_template.jinja of a model that takes images with its processor"
+            )
+        return head, after
+
+    def prompt(self, text: str) -> Prompt:
+        """Return the prompt that asks ``text`` about an image."""
+        text = " ".join(text.split())
+        whole = self._rendered(text)
+        if whole == self._head + text + self._after:
+            return Prompt(head=self._head, tail=text + self._after)
+        return Prompt(head="", tail=whole)
+
+    def caption(self) -> Prompt:
+        """Return the prompt that asks for a caption of an image."""
+        if self._plain is not None:
+            text = self._plain.caption.format(image=self._processor.image_token, text=CAPTION)
+            return Prompt(head="", tail=text)
+        return self.prompt(CAPTION)
+
+    def _rendered(self, text: str) -> str:
+        if self._plain is not None:
+            return self._plain.question.format(image=self._processor.image_token, text=text)
+        content = [{"type": "image"}, {"type": "text", "text": text}]
+        said = [{"role": "user", "content": content}]
+        whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
+        return self._without_thoughts(str(whole))
+
+    def _without_thoughts(self, prompt: str) -> str:
+        """The prompt with the thoughts that its template opens closed at once; ``thoughtless`` records that."""
+        if not prompt.rstrip().endswith(_THOUGHTS):
+            return prompt
+        self.thoughtless = True
+        return prompt.rstrip().removesuffix(_THOUGHTS) + _NO_THOUGHTS
+
+    def ids(self, text: str) -> list[int]:
+        """Return the tokens of a prompt's text, in which an image is a single placeholder."""
+        found = self._tokenizer([text], add_special_tokens=self.special, verbose=False)["input_ids"][0]
+        return [int(one) for one in found]
+
+    def continuation(self, prompt: Prompt, text: str) -> tuple[int, ...]:
+        """Return the tokens of ``text`` if it follows the prompt."""
+        before = prompt.text + (self._plain.end if self._plain is not None else "")
+        start = self.ids(before)
+        whole = self.ids(before + text)
+        if whole[: len(start)] == start and len(whole) > len(start):
+            return tuple(whole[len(start) :])
+        return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
+
+    def space(self, prompt: Prompt) -> str:
+        """Return what separates a reply from its prompt: nothing after white space or a token such as ``[/INST]``."""
+        end = prompt.text + (self._plain.end if self._plain is not None else "")
+        last = self._tokenizer.added_tokens_decoder.get(self.ids(end)[-1])
+        return "" if end[-1:].isspace() or (last is not None and last.special) else " "
+
+    def replies(self, prompt: Prompt, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the distinct token sequences of texts as replies, each with and without a space before it."""
+        spaces = dict.fromkeys(["", self.space(prompt)])
+        return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
+
+    def single(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens that by themselves are one of ``texts``, with or without a space before it.
+
+        Raises: ModelLoadError if there are none.
+        """
+        prompt = self.prompt("")
+        found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
+        alone = sorted({ids[0] for ids in found if len(ids) == 1})
+        unknown = self._tokenizer.unk_token_id
+        alone = [one for one in alone if one != unknown]
+        if not alone:
+            raise ModelLoadError(f"the tokenizer has no single token for {texts[0]!r}; try score=likelihood")
+        return alone
+
+
+def choice_question(question: Ask) -> str:
+    """Return a question with an instruction that names its choices.
+
+    >>> from vlgate.types import LazyImage
+    >>> image = LazyImage(key="1.jpg", load=None)
+    >>> choice_question(Ask(image=image, question="What colour is the cup?", choices=("red", "blue")))
+    'What colour is the cup? Answer with one of: red, blue.'
+    """
+    if not question.choices:
+        return f"{question.question} Answer with a word or a short phrase."
+    return f"{question.question} Answer with one of: {', '.join(question.choices)}."
+
+
+def forms(choice: str) -> tuple[str, ...]:
+    """Return the forms in which a model may write a choice: unchanged, and with a capital letter.
+
+    >>> forms("red")
+    ('red', 'Red')
+    """
+    return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

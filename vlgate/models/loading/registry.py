@@ -1,0 +1,188 @@
+"""Check and load the model that ``--model NAME[:WEIGHTS]`` names.
+
+A name is a section of ``models.toml`` or an entry point of an installed package; anything else must be
+``package.module:callable[:WEIGHTS]``. Every callable gets the same keywords, as far as its signature has them:
+``device`` (resolved for the worker), ``dtype``, ``seed``, ``weights`` and ``folder``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vlgate import __version__
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.checkpoints.device import check_dtype, pick_device
+from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
+from vlgate.models.loading.entry_points import all_offered, offered
+from vlgate.models.loading.registered import registered
+from vlgate.models.loading.resolve import call, can_be_found, import_target, named_arguments, put_on_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModel:
+    """A model with its name, its weights as the user wrote them (empty for none) and its fingerprint.
+
+    The fingerprint (64 hexadecimal digits) changes with everything that the replies depend on. A model with a
+    ``prepare`` method also depends on the tasks that it was given, which the fingerprint does not include.
+    ``registered`` says whether the model is one of vlgate's own.
+    """
+
+    name: str
+    weights: str
+    fingerprint: str
+    model: object
+    registered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spec:
+    name: str
+    target: str
+    weights: str
+    own: bool
+    offered_by: str = ""
+
+    @property
+    def what(self) -> str:
+        """The model as the user named it, for messages."""
+        named = f"model={self.name + (':' + self.weights if self.weights else '')!r}"
+        return f"{named} (offered by {self.offered_by})" if self.offered_by else named
+
+
+def check(spec: str, *, folder: Path | None = None) -> None:
+    """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules.
+
+    Args:
+        spec: the value of ``--model``.
+        folder: the folder that the user started in; None for the current folder.
+
+    Raises: ModelLoadError if the model cannot be found, or if its weights or options are wrong.
+    """
+    folder = folder or Path.cwd()
+    parsed = _parse(spec, folder)
+    if not parsed.own and not parsed.offered_by:
+        named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
+        if checked_by := registered()[parsed.name].check:
+            import_target(checked_by, parsed.what)(parsed.weights, folder)
+        return
+    module = parsed.target.partition(":")[0]
+    if not can_be_found(module, folder):
+        if parsed.offered_by:
+            raise ModelLoadError(f"{parsed.what}: there is no module {module!r}; reinstall the package")
+        known = nearest(module, sorted(registered()))
+        raise ModelLoadError(
+            f"{parsed.what}: {module!r} is neither a registered model ({known}) nor a module that can be imported "
+            f"from {folder}; start in the folder that contains the module, or install its package"
+        )
+
+
+def needs_images(spec: str) -> bool:
+    """Return whether a model opens the images: not if it reads texts only, replays, or has the regions in files.
+
+    A model from another package or of the user's own is taken to open them.
+
+    >>> needs_images("clip"), needs_images("oracle"), needs_images("lxmert:?regions=features/")
+    (True, False, False)
+    """
+    name, _, rest = spec.partition(":")
+    known = registered().get(name)
+    if known is None:
+        return True
+    imageless = known.build.startswith(("vlgate.models.reference.", "vlgate.models.text."))
+    return not imageless and "regions=" not in rest
+
+
+def load(
+    spec: str, *, folder: Path, device: str = "auto", dtype: str = "float32", seed: int = 0, worker: int = 0
+) -> LoadedModel:
+    """Load a model.
+
+    Args:
+        spec: a name or ``package.module:callable``, followed by ``:WEIGHTS`` if it takes some.
+        folder: the folder that the user started in; relative paths and the user's modules are looked up there.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+        seed: for models that are random on purpose.
+        worker: the number of this worker, which selects its GPU.
+
+    Returns: the model, with its name and fingerprint. A user's model may have an attribute ``fingerprint``, a string
+        that changes with everything that its replies depend on. Without one, the fingerprint covers the spec, the
+        source of the module, the content of the weights if they are a path, and the dtype and seed if it takes them.
+    Raises: ModelLoadError if the model cannot be found or built.
+    """
+    parsed = _parse(spec)
+    check_dtype(dtype)
+    if parsed.own:
+        put_on_path(folder)
+    made_by = import_target(parsed.target, parsed.what)
+    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder}
+    named = named_arguments(made_by, parsed.weights, parsed.what)
+    arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
+    model = call(made_by, arguments, parsed.what)
+    settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
+    version = parsed.offered_by or ("" if parsed.own else __version__)
+    fingerprint = digest(parsed.name, version, *_depends_on(model, made_by, parsed, folder))
+    if not hasattr(model, "fingerprint"):
+        fingerprint = digest(fingerprint, *settings)
+    return LoadedModel(
+        name=parsed.name,
+        weights=parsed.weights,
+        fingerprint=fingerprint,
+        model=model,
+        registered=not parsed.own and not parsed.offered_by,
+    )
+
+
+def takes(spec: str, argument: str, *, folder: Path) -> bool:
+    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable.
+
+    >>> takes("oracle", "dtype", folder=Path())
+    False
+
+    Raises: ModelLoadError if the callable cannot be imported.
+    """
+    parsed = _parse(spec)
+    if parsed.own:
+        put_on_path(folder)
+    return argument in named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
+
+
+def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, folder: Path) -> tuple[str, ...]:
+    if hasattr(model, "fingerprint"):
+        if not isinstance(model.fingerprint, str) or not model.fingerprint:
+            raise ModelLoadError(
+                f"{parsed.what}: fingerprint={model.fingerprint!r} of the model must be a non-empty string"
+            )
+        return (model.fingerprint,)
+    path = folder / Path(parsed.weights).expanduser()
+    weights = digest_path(path) if parsed.weights and path.exists() else parsed.weights
+    return digest_source(made_by), weights
+
+
+def _parse(spec: str, folder: Path | None = None) -> _Spec:
+    name, _, rest = spec.partition(":")
+    found = offered(name, builtin=name in registered())
+    if name in registered():
+        return _Spec(name=name, target=registered()[name].build, weights=rest, own=False)
+    if found is not None:
+        return _Spec(name=name, target=found.target, weights=rest, own=False, offered_by=found.by)
+    attribute, _, weights = rest.partition(":")
+    if all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
+        target = f"{name}:{attribute}"
+        return _Spec(name=target, target=target, weights=weights, own=True)
+    if not rest and folder is not None and _is_module(name, folder):
+        raise ModelLoadError(
+            f"model={spec!r}: {name!r} is a module; write the callable that returns the model after a colon, "
+            f"did you mean '{name.removesuffix('.py')}:build'?"
+        )
+    known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
+    raise ModelLoadError(
+        f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"
+    )
+
+
+def _is_module(name: str, folder: Path) -> bool:
+    named = name.removesuffix(".py")
+    return all(part.isidentifier() for part in named.split(".")) and can_be_found(named, folder)

@@ -1,0 +1,135 @@
+"""``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and relatives).
+
+The score is the cosine. The logit scale and bias do not change the order of two scores; if a model has a bias, as
+SigLIP does, they give the decision threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.device import pick_dtype
+from vlgate.models.checkpoints.inputs import prepared
+from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
+from vlgate.models.open_clip.names import check_names, parse
+from vlgate.models.open_clip.parts import create, refuse_code, tokenizer_of, transform_of
+from vlgate.models.open_clip.published import assumptions
+from vlgate.models.open_clip.weights import check_sizes, identity, shapes, weights_file
+from vlgate.types import FloatArray, LazyImage
+
+if TYPE_CHECKING:
+    import torch
+    from PIL.Image import Image
+
+
+class OpenClip:
+    """A dual encoder of open_clip.
+
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
+    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
+    all texts so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        prepare: Callable[[Image], torch.Tensor],
+        *,
+        dtype: str,
+        note: str,
+        fingerprint: str,
+    ) -> None:
+        """Wrap a model of open_clip in evaluation mode, with its tokenizer and the transform of its images."""
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._model = model
+        self._tokenizer = tokenizer
+        self._prepare = prepare
+        self._device = next(model.parameters()).device
+        self._dtype = pick_dtype(dtype)
+
+    def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
+        """Encode images.
+
+        Returns: rows of length 1, shape (n, d).
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        import torch
+
+        pixels = torch.stack(prepared(images, self._prepare))
+        return self._rows(self._model.encode_image, pixels.to(self._dtype))
+
+    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
+        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
+
+        Returns: rows of length 1, shape (n, d).
+        """
+        tokens = self._tokenizer(list(texts))
+        self.cut_texts.update(compress(texts, _cut_off(self._tokenizer, texts, tokens)))
+        return self._rows(self._model.encode_text, tokens)
+
+    def _rows(self, encode: Callable[..., torch.Tensor], inputs: torch.Tensor) -> FloatArray:
+        import torch
+
+        with torch.inference_mode():
+            return unit_rows(encode(inputs.to(self._device), normalize=False))
+
+
+def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list[bool]:
+    """Return which texts were cut: those whose tokens would change if the context were one longer."""
+    length = tokens.shape[1]
+    wide = tokenizer(list(texts), context_length=length + 1)
+    # A tokenizer in mode "clips" ends every row with a class token, whatever the length of the text.
+    last = length - 1 if getattr(tokenizer, "tokenizer_mode", "") == "clips" else length
+    found: list[bool] = (wide[:, :last] != tokens[:, :last]).any(dim=1).tolist()
+    return found
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip.
+
+    Raises: ModelLoadError if not.
+    """
+    parse(weights, folder)
+
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
+    """Load an open_clip model.
+
+    Args:
+        weights: the part after ``open_clip:``; see ``names.parse``.
+        folder: the folder that the user started in.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``; the layer norms stay in float32.
+        seed: for ``ARCH/random`` only.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+    """
+    source = parse(weights, folder)
+    try:
+        import open_clip
+    except ModuleNotFoundError as error:
+        raise ModelLoadError(f"open_clip:{weights} needs {error.name}; pip install 'vlgate[clip]'") from error
+
+    check_names(source)
+    file = weights_file(source)
+    sizes = shapes(file) if file is not None else {}  # before open_clip opens the file, so that no code in it is run
+    refuse_code(source)
+    model = create(source, file, device=device, dtype=dtype, seed=seed)
+    check_sizes(source, sizes, model)
+    random = f"untrained on purpose, with random weights from seed {seed}" if source.kind == "random" else ""
+    return OpenClip(
+        model,
+        tokenizer_of(source),
+        transform_of(source, model),
+        dtype=dtype,
+        note=random or assumptions(source),
+        fingerprint=f"{identity(source, file, seed)} {open_clip.__version__} {dtype}",
+    )

@@ -1,0 +1,140 @@
+"""``blind``: a text-only baseline, which measures how much of a benchmark can be solved without the images.
+
+A text-only model scores far above chance on many benchmarks (VALSE, appendix E; VL-CheckList's attributes), so a score
+up to that of this baseline is not evidence of vision. The baseline is trained on the task that it is judged on, by
+cross-validation: the case that it replies to is never in its training data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vlgate.errors import NoReplyError
+from vlgate.health.grouping import tied_images
+from vlgate.health.stratified import stratified_folds
+from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
+from vlgate.types import Ask, FloatArray, Match, Task
+
+_COMMON = 20  # how many of the most common answers compete for a question without choices
+
+
+class Blind:
+    """A classifier of texts, trained on the other folds of the same task.
+
+    Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below
+    chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
+    would be learnt with its truth reversed. A request that is in several tasks gets the reply of the task whose id
+    comes first. The score is 0.0 if the other folds contain nothing to learn from. Equally likely texts tie, and a text
+    of a 2x2 ties with itself.
+    """
+
+    decision_threshold = 0.0
+
+    def __init__(self) -> None:
+        self._scores: dict[tuple[str, str], float] = {}
+        self._answers: dict[tuple[str, str, tuple[str, ...]], str] = {}
+        self._further: dict[str, Task] = {}
+
+    def study(self, further: Sequence[Task]) -> None:
+        """Take further cases of some tasks, with images of their own; ``prepare`` trains on them instead of folds."""
+        self._further = {task.id: task for task in further}
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Learn each task of a run separately; the order of tasks and of cases makes no difference."""
+        self._scores.clear()
+        self._answers.clear()
+        for task in sorted(tasks, key=lambda task: task.id, reverse=True):
+            learnt, folds = self._folded(task)
+            self._scores.update(_match_scores(learnt, folds))
+            self._answers.update(_answers(learnt, folds))
+
+    def _folded(self, task: Task) -> tuple[Task, dict[str, int]]:
+        """The cases to learn from, and the fold per image key: two folds if there are further cases of the task."""
+        if task.id not in self._further:
+            return task, stratified_folds(task.cases)
+        more = self._further[task.id].cases
+        folds = dict.fromkeys(tied_images(more), 1) | dict.fromkeys(tied_images(task.cases), 0)
+        return replace(task, cases=(*task.cases, *more)), folds
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return log odds of shape (n,): positive if the text is more likely true than false.
+
+        Raises: NoReplyError for pairs that are in none of the prepared tasks.
+        """
+        found = [self._scores.get((pair.image.key, pair.text)) for pair in pairs]
+        _complain(found)
+        return np.array(found, dtype=np.float64)
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return the most likely choice per question; of equally likely choices, the first in the alphabet.
+
+        Raises: NoReplyError for questions that are in none of the prepared tasks.
+        """
+        found = [self._answers.get(_asked(question)) for question in questions]
+        _complain(found)
+        return [answer for answer in found if answer is not None]
+
+
+def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str], float]]:
+    judged = [
+        (request, truth)
+        for case in task.cases
+        for request, truth in zip(case.requests, case.truths, strict=True)
+        if isinstance(request, Match)
+    ]
+    keys = [(request.image.key, request.text) for request, _ in judged]
+    numbers, texts = _numbered([text for _, text in keys])
+    truths = np.array([truth is True for _, truth in judged], dtype=np.bool_)
+    places = np.array([folds[key] for key, _ in keys], dtype=np.int64)
+    return zip(keys, log_odds(features(list(numbers)), texts, truths, places).tolist(), strict=True)
+
+
+def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str, tuple[str, ...]], str]]:
+    judged = [
+        (request, str(truth))
+        for case in task.cases
+        for request, truth in zip(case.requests, case.truths, strict=True)
+        if isinstance(request, Ask)
+    ]
+    if not judged:
+        return ()
+    common = _most_common([truth for _, truth in judged])
+    choices = [sorted(set(request.choices)) or common for request, _ in judged]
+    labels = sorted({truth for _, truth in judged}.union(*choices))
+    label = {name: number for number, name in enumerate(labels)}
+    numbers, texts = _numbered([request.question for request, _ in judged])
+    asked = Questions(
+        texts=texts,
+        answers=np.array([label[truth] for _, truth in judged]),
+        folds=np.array([folds[request.image.key] for request, _ in judged]),
+        candidates=np.array([label[choice] for some in choices for choice in some]),
+        owners=np.repeat(np.arange(len(choices)), [len(some) for some in choices]),
+    )
+    best = likely_answers(features(list(numbers)), asked).tolist()
+    return ((_asked(request), labels[winner]) for (request, _), winner in zip(judged, best, strict=True))
+
+
+def _most_common(answers: Sequence[str]) -> list[str]:
+    ranked = sorted(Counter(answers).items(), key=lambda item: (-item[1], item[0]))
+    return sorted(answer for answer, _ in ranked[:_COMMON])
+
+
+def _numbered(texts: Sequence[str]) -> tuple[dict[str, int], IntArray]:
+    """Return the distinct texts, numbered, and the number of each text, shape (n,)."""
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return numbers, np.fromiter(map(numbers.__getitem__, texts), dtype=np.int64, count=len(texts))
+
+
+def _asked(question: Ask) -> tuple[str, str, tuple[str, ...]]:
+    return question.image.key, question.question, tuple(sorted(set(question.choices)))
+
+
+def _complain(found: Sequence[object]) -> None:
+    missing = [place for place, reply in enumerate(found) if reply is None]
+    if missing:
+        why = f"{len(missing)} of {len(found)} requests are in none of the tasks that the model was prepared with"
+        raise NoReplyError(missing, why)

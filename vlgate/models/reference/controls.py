@@ -1,0 +1,113 @@
+"""Control models that every capability is tested with: oracle, constant and random. They decode no image."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from vlgate.errors import NoReplyError
+from vlgate.types import Ask, FloatArray, Match, Task
+
+
+class Oracle:
+    """A model that replies with the truths of the tasks that it was prepared with."""
+
+    decision_threshold = 0.5
+
+    def __init__(self) -> None:
+        self._true: dict[tuple[str, str], bool] = {}
+        self._answers: dict[tuple[str, str, tuple[str, ...]], str] = {}
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Store the truths. A text is true if any task says so; of two answers to a question, the first one counts."""
+        self._true.clear()
+        self._answers.clear()
+        for task in tasks:
+            for case in task.cases:
+                for request, truth in zip(case.requests, case.truths, strict=True):
+                    if isinstance(request, Match):
+                        key = (request.image.key, request.text)
+                        self._true[key] = bool(truth) or self._true.get(key, False)
+                    elif isinstance(request, Ask):
+                        self._answers.setdefault(_asked(request), str(truth))
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return 1.0 for each true text and 0.0 for each false one, shape (n,).
+
+        Raises: NoReplyError for pairs that are in none of the prepared tasks.
+        """
+        keys = [(pair.image.key, pair.text) for pair in pairs]
+        _complain([place for place, key in enumerate(keys) if key not in self._true], len(keys))
+        return np.array([self._true[key] for key in keys], dtype=np.float64)
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return the right answers.
+
+        Raises: NoReplyError for questions that are in none of the prepared tasks.
+        """
+        keys = [_asked(question) for question in questions]
+        _complain([place for place, key in enumerate(keys) if key not in self._answers], len(keys))
+        return [self._answers[key] for key in keys]
+
+
+class Constant:
+    """A model that always gives the same reply: equal scores, and "yes" to every question that allows it."""
+
+    decision_threshold = 0.5
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return zeros of shape (n,)."""
+        return np.zeros(len(pairs))
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return "yes" if it is one of the choices or there are none, else the first choice."""
+        return [_yes_or_first(question.choices or ("yes",)) for question in questions]
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return ones of shape (n,)."""
+        return np.ones(len(texts))
+
+
+class Random:
+    """A model that replies with a hash of the seed and the request, whatever the order and the batch."""
+
+    decision_threshold = 0.5
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = str(seed)
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return scores of shape (n,), uniform in [0, 1)."""
+        return np.array([self._uniform(pair.image.key, pair.text) for pair in pairs], dtype=np.float64)
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return one of the choices, whatever their order; "yes" or "no" if there are none."""
+        return [
+            min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
+            for question in questions
+        ]
+
+    def _drawn(self, question: Ask, choice: str) -> tuple[float, str]:
+        return self._uniform(question.image.key, question.question, choice), choice
+
+    def _uniform(self, *parts: str) -> float:
+        encoded = "\0".join((self._seed, *parts)).encode()
+        whole = int.from_bytes(hashlib.blake2b(encoded, digest_size=8).digest(), "big")
+        return (whole >> 11) / 2.0**53  # the 53 bits that a float64 below 1 can hold
+
+
+def _yes_or_first(choices: Sequence[str]) -> str:
+    return next((choice for choice in choices if choice.casefold() == "yes"), choices[0])
+
+
+def _asked(question: Ask) -> tuple[str, str, tuple[str, ...]]:
+    return question.image.key, question.question, question.choices
+
+
+def _complain(missing: list[int], n: int) -> None:
+    if missing:
+        raise NoReplyError(
+            missing, f"{len(missing)} of {n} requests are in none of the tasks that the model was prepared with"
+        )

@@ -1,0 +1,1 @@
+"""Models whose image input is region features: LXMERT and VisualBERT."""

@@ -1,0 +1,117 @@
+"""LXMERT as a matcher by its matching head, as an answerer by its answering head, or as both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.models.answering.answer_lists import AnswerList
+from vlgate.models.cross.rank_score import RankScore
+from vlgate.models.region_models.inputs import RegionInputs, asked_text
+from vlgate.types import Ask, FloatArray, Match
+
+if TYPE_CHECKING:
+    import torch
+
+MATCH = 1
+"""The index of "match" in ``cross_relationship_score``: its pretraining labels a caption of the image 1."""
+BY_MARGIN = RankScore(match=MATCH)
+TRAINED = 20
+"""The most tokens of a text in its training, which began from scratch: later positions are untrained."""
+
+
+class Lxmert:
+    """LXMERT on region features; ``cut_texts`` collects the texts that were cut."""
+
+    def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str, rank: RankScore = BY_MARGIN) -> None:
+        """Take a transformers model in evaluation mode, the maker of its inputs, and what a matcher ranks by."""
+        self.fingerprint = fingerprint + rank.mark
+        self._rank = rank
+        self.cut_texts: set[str] = set()
+        self._model = model
+        self._inputs = inputs
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know: the source of the regions, and whether long texts are cut."""
+        if self._inputs.length <= TRAINED:
+            return self._inputs.source.note
+        return (
+            f"{self._inputs.source.note}; texts are not cut, though it was trained on at most {TRAINED} tokens "
+            f"(?max_length={TRAINED} cuts them, as its release does)"
+        )
+
+    def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
+        """A head's outputs for each request, shape (n, outputs)."""
+        import torch
+
+        regions = self._inputs.regions([request.image for request in requests])
+        seen = {"visual_feats": regions.features, "visual_pos": regions.boxes, "visual_attention_mask": regions.mask}
+        tokens, cut = self._inputs.tokens(texts)
+        with torch.inference_mode():
+            # Only this head: the pretraining's other heads would score 30,522 words at each position of each text.
+            pooled = self._model.lxmert(**seen, **tokens).pooled_output
+            scores: torch.Tensor = head(pooled).float().cpu().double()
+        self.cut_texts.update(compress(map(asked_text, requests), cut))
+        return np.asarray(scores.numpy(), dtype=np.float64)
+
+
+class LxmertMatcher(Lxmert):
+    """LXMERT's matching head: the score is the logit of "match" minus that of "no match"; above 0 means yes.
+
+    If ``rank`` asks for the raw logit of "match", that is the score, and there is no threshold.
+    """
+
+    @property
+    def decision_threshold(self) -> float | None:
+        """The score above which the model says yes; None for raw logits."""
+        return self._rank.threshold
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know, including what pairs are ranked by."""
+        return f"{super().note}; {self._rank.note}"
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Score pairs.
+
+        Returns: scores of shape (n,).
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        scores = self._scored(pairs, [pair.text for pair in pairs], self._model.cls.seq_relationship)
+        return self._rank.of(scores)
+
+
+class LxmertAnswerer(Lxmert):
+    """LXMERT's answering head over a list of answers; see ``AnswerList``."""
+
+    def __init__(
+        self, model: Any, inputs: RegionInputs, answers: AnswerList, *, fingerprint: str, rank: RankScore = BY_MARGIN
+    ) -> None:
+        """Take the names of the model's answers as well."""
+        super().__init__(model, inputs, fingerprint=fingerprint, rank=rank)
+        self._answers = answers
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know, including the choices that the model cannot give."""
+        return "; ".join(filter(None, (super().note, self._answers.note)))
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer questions.
+
+        Returns: n answers; each is one of the question's choices if it has any, and ``TIED`` if the best scores are
+            equal.
+        Raises: ImageError or NoReplyError if an image has no regions; NoReplyError if a choice is not one of the
+            model's answers.
+        """
+        self._answers.check(questions)
+        texts = [question.question for question in questions]
+        return self._answers.choose(self._scored(questions, texts, self._model.answer_head), questions)
+
+
+class LxmertPretrained(LxmertMatcher, LxmertAnswerer):
+    """The pretrained model with the names of its answers: it matches and answers."""

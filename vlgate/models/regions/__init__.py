@@ -1,0 +1,1 @@
+"""Region features as records, and a cache of them."""

@@ -1,0 +1,70 @@
+"""Region features of images, the input of LXMERT, VisualBERT, ViLBERT and UNITER: 36 boxes with one vector each.
+
+The Visual Genome Faster R-CNN (Anderson et al., CVPR 2018) finds them while the model runs, or they are read from files
+that were made before. A model uses either through the same protocol, ``RegionSource``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.types import LazyImage
+
+COUNT = 36
+"""Boxes per image: the number with which LXMERT and VOLTA's controlled models were trained."""
+WIDTH = 2048
+"""Numbers per box: the channels of the detector's last stage."""
+
+Float32 = NDArray[np.float32]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Regions:
+    """The n boxes that a detector finds in one image, the most certain first if the detector orders them.
+
+    ``features`` has shape (n, d), ``boxes`` shape (n, 4): x1, y1, x2, y2 in 0..1, from the left and from the top.
+    Each of the others has shape (n,) or is None if it is not known: ``objects`` and ``attributes`` are indices into
+    the detector's vocabulary of 1,600 objects and 400 attributes, and the scores are their probabilities.
+    """
+
+    features: Float32
+    boxes: Float32
+    objects: Int64 | None = None
+    object_scores: Float32 | None = None
+    attributes: Int64 | None = None
+    attribute_scores: Float32 | None = None
+
+
+class RegionSource(Protocol):
+    """Provides the region features of images.
+
+    ``fingerprint`` identifies everything but the image that the features depend on; ``note`` names the detector or
+    file in words.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """A string that differs between any two sources whose features may differ."""
+
+    @property
+    def note(self) -> str:
+        """A phrase for the report that says where the features come from."""
+
+    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
+        """Return the regions of each image; an image that occurs several times is processed once.
+
+        Pass one image per request, repeated if requests share it: the positions in NoReplyError are then those of the
+        requests.
+
+        Returns: n regions, each with features of shape (count, width) and boxes of shape (count, 4), as requested
+        from ``region_source``: (36, 2048) and (36, 4) by default.
+        Raises: ImageError if the detector needs an image that cannot be decoded; NoReplyError with the positions of
+        the images that a file of features lacks or whose record is damaged, or in which the detector finds too few
+        regions.
+        """

@@ -1,0 +1,134 @@
+"""``openai:http://localhost:8000/v1#NAME``: a model behind a chat-completions endpoint, on this machine or elsewhere.
+
+A match becomes a question, and its score is the probability that the first word of the answer is yes (VQAScore, Lin et
+al. 2024, section 3). From a service without log-probabilities the score is 1 for yes and 0 for no; ``note`` says so.
+The questions are those of ``vlm``, so that the same model can be compared locally and behind a service. A reply that is
+cut off, refused, empty, or neither yes nor no leaves its request without a reply; nothing is guessed from it.
+
+A request goes from here to ``asking`` (in parallel, each distinct one once), ``chat`` (its fields) and ``http`` (sent,
+and repeated if needed); ``chat`` reads the reply.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.models.generative.prompts import VQASCORE, choice_question
+from vlgate.models.served.asking import Question, Questioner, Reply
+from vlgate.models.served.chat import Dialect, FirstWord, first_word, negotiate, text_of, yes_or_no
+from vlgate.models.served.http import Endpoint, Pace
+from vlgate.models.served.place import Place, key_of, parse
+from vlgate.types import Ask, FloatArray, Match
+
+
+class Served:
+    """A model behind a chat-completions service.
+
+    ``decision_threshold`` applies to the probability of yes. ``note`` says how the service was asked and which models
+    replied: a service may change the model behind a name, and a fingerprint cannot tell.
+    """
+
+    decision_threshold = 0.5
+
+    def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
+        """Take a place, its endpoint, and the request fields that it accepts."""
+        images, asked = f"{place.form} {place.size}", f"{dialect.fields!r} {dialect.logprobs}"
+        self.fingerprint = f"{place.url} {place.name} {dialect.answers_as} {images} {asked}"
+        self._place = place
+        self._dialect = dialect
+        self._questioner = Questioner(place, endpoint, dialect)
+        self._scores = self._absent = self._weak = 0
+
+    def __repr__(self) -> str:
+        """The model's name and address."""
+        return f"Served({self._place.name!r} at {self._place.url!r})"
+
+    @property
+    def note(self) -> str:
+        """What a reader of the results must know: how scores are made, images sent, and who replied."""
+        parts = [*self._dialect.remarks, *self._of_scores()]
+        if self._place.form != "png":
+            parts.append("images are sent as JPEG")
+        if self._place.size:
+            parts.append(f"images are scaled down to at most {self._place.size} pixels per side")
+        names = self._questioner.names
+        if names - {self._place.name}:
+            parts.append(f"the service replies as {', '.join(sorted(names))}")
+        return "; ".join(parts)
+
+    def _of_scores(self) -> list[str]:
+        if not self._dialect.logprobs:
+            return []
+        parts = [f'the score of a match is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)']
+        if self._absent:
+            why = "yes was not among the likeliest first words that the service lists"
+            parts.append(f"{self._absent} of {self._scores} scores are 0 because {why}")
+        if self._weak:
+            why = "yes and no together have less than half the probability of the first word"
+            parts.append(f"in {self._weak} of {self._scores} replies {why}; try logprobs=0")
+        return parts
+
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
+        """Return the probability of yes, or 1.0 for yes and 0.0 for no, as an array of shape (n,).
+
+        If the service lists no among the likeliest first words but not yes, the score is 0.0; ``note`` counts these.
+
+        Raises: NoReplyError for the pairs whose reply is cut off, refused, empty, or neither yes nor no.
+        """
+        scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else yes_or_no
+        asked = [Question(pair.image, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
+        return np.array([self._score(reply) for reply in self._questioner.replies(asked, read)], dtype=np.float64)
+
+    def _score(self, reply: Reply) -> float:
+        if not isinstance(reply, FirstWord):
+            return float(reply)
+        yes, no = reply.yes or 0.0, reply.no or 0.0
+        self._scores += 1
+        self._absent += reply.yes is None
+        self._weak += yes + no < 0.5  # another answer is likelier than both
+        return yes
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Return the answers in the service's own words.
+
+        Raises: NoReplyError for the questions whose reply is cut off, refused or empty.
+        """
+        asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
+        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+
+
+def _on_one_line(text: str) -> str:
+    """A prompt without stray blanks, as ``vlm`` writes it: both kinds of model read the same text."""
+    return " ".join(text.split())
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check that ``weights`` names a service and that its key is set; use no network.
+
+    Raises: ModelLoadError if not.
+    """
+    _ = folder
+    key_of(parse(weights))
+
+
+def build(weights: str) -> Served:
+    """Connect to a service: ask it one question about a white image to learn which request fields it accepts.
+
+    Args:
+        weights: ``URL#MODEL?option=value&...``; see ``served.place.Place`` for the options.
+
+    Raises: ModelLoadError if the service cannot be reached, does not know the model, or takes no images.
+    """
+    place = parse(weights)
+    endpoint = Endpoint(place, key_of(place), Pace(place.rpm / workers()))
+    return Served(place, endpoint, negotiate(place, endpoint))
+
+
+def workers() -> int:
+    """How many processes share the limit of requests per minute, as pytest-xdist tells each of its workers."""
+    count = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+    return max(1, int(count)) if count.isdecimal() else 1

@@ -1,0 +1,261 @@
+"""The chat-completions format: what a request holds, what a reply says, and which fields a service accepts."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.inference.batching import Problem
+from vlgate.judging.answers import read_answer
+from vlgate.models.generative.prompts import VQASCORE
+from vlgate.models.served.http import Endpoint, ServiceError
+from vlgate.models.served.place import Place
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_QUALITY = 95
+_MATCH_TOKENS = 8  # of a scored answer; its first token that is not blank is read
+_FIELD_REJECTED = (400, 403, 422)  # 403: OpenAI's answer to log-probabilities of a reasoning model
+_BLANKS = " \t\r\n\u2581\u0120\u010a\"'`*_.,:;!()"  # with the blanks of sentencepiece and of byte-level tokens
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THOUGHTS = ("reasoning_content", "reasoning")  # the fields of vLLM, SGLang, DeepSeek and OpenRouter
+_REFUSED = ("content_filter", "safety", "refusal")
+_SHOWN = 80  # characters of a reply in a message
+_KEY_REMEDY = "; is the key in the environment, and right? key_env=NAME names its variable"
+_REMEDIES = {
+    0: "; is it running, and is the address right, /v1 included?",
+    401: _KEY_REMEDY,
+    403: _KEY_REMEDY,
+    404: "; is the model's name right, and the address, /v1 included?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The request fields that a service accepts.
+
+    Attributes:
+        name: the model's name in requests.
+        fields: the fields of a request beside the model and the messages.
+        logprobs: whether replies have log-probabilities.
+        answers_as: the model's name in replies.
+        remarks: sentences for the report.
+    """
+
+    name: str
+    fields: Mapping[str, object]
+    logprobs: bool = False
+    answers_as: str = ""
+    remarks: tuple[str, ...] = ()
+
+    def body(self, image: str, text: str, *, scored: bool = False) -> dict[str, object]:
+        """A request about an image, given as a data URL; ``scored`` asks for the first word's probability."""
+        fields = dict(self.fields)
+        if not scored:
+            fields = {name: value for name, value in fields.items() if "logprobs" not in name}
+        elif "max_tokens" in fields:
+            fields["max_tokens"] = _MATCH_TOKENS
+        content = [{"type": "image_url", "image_url": {"url": image}}, {"type": "text", "text": text}]
+        return {"model": self.name, "messages": [{"role": "user", "content": content}], **fields}
+
+
+def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
+    """Ask one question about a white image, and drop the fields that the service rejects, one by one.
+
+    Raises: ModelLoadError if the service answers in no dialect.
+    """
+    from PIL import Image
+
+    image = data_url(Image.new("RGB", (64, 64), "white"), place)
+    fields: dict[str, object] = {"max_tokens": place.max_tokens, "temperature": 0}
+    if place.logprobs:
+        fields |= {"logprobs": True, "top_logprobs": 20}
+    dialect = Dialect(name=place.name, fields=fields)
+    while True:
+        body = dialect.body(image, "Is this image white? Answer yes or no.", scored=True)
+        try:
+            return _accepted(dialect, endpoint.ask({**body, **dialect.fields}))
+        except ServiceError as error:
+            simpler = _without(dialect, str(error).lower()) if error.status in _FIELD_REJECTED else None
+            if simpler is None:
+                remedy = _REMEDIES.get(error.status, "")
+                raise ModelLoadError(f"openai: {place.name!r} at {place.url}: {error}{remedy}") from None
+            dialect = simpler
+
+
+def _accepted(dialect: Dialect, reply: Mapping[str, object]) -> Dialect:
+    text = text_of(reply)
+    if isinstance(text, Problem) and "choices" not in reply:
+        raise ServiceError(text.why, 200)
+    name = reply.get("model")
+    choice = _choice(reply)
+    readable = not isinstance(choice, Problem) and not thinks(reply) and _likeliest(choice) is not None
+    logprobs = "logprobs" in dialect.fields and readable
+    remarks = dialect.remarks
+    if not logprobs:
+        why = "the model thinks before it answers" if thinks(reply) else "the service gives no log-probabilities"
+        remarks = (*remarks, f"{why}: the score of a match is 1 for yes and 0 for no to {VQASCORE!r}")
+    return replace(dialect, logprobs=logprobs, answers_as=name if isinstance(name, str) else "", remarks=remarks)
+
+
+def _without(dialect: Dialect, complaint: str) -> Dialect | None:
+    """The dialect without the field that a complaint names; None if it names none that can be dropped."""
+    fields = dict(dialect.fields)
+    if "logprob" in complaint and fields.get("top_logprobs") == 20:
+        return replace(dialect, fields=fields | {"top_logprobs": 5})
+    if "logprob" in complaint and "logprobs" in fields:
+        return replace(dialect, fields={name: value for name, value in fields.items() if "logprobs" not in name})
+    if "max_tokens" in complaint and "max_tokens" in fields:
+        return replace(dialect, fields={"max_completion_tokens": fields.pop("max_tokens"), **fields})
+    if "temperature" in complaint and "temperature" in fields:
+        del fields["temperature"]
+        remark = "the service takes no temperature: its replies may differ from run to run"
+        return replace(dialect, fields=fields, remarks=(*dialect.remarks, remark))
+    return None
+
+
+def data_url(image: Image, place: Place) -> str:
+    """An image as ``data:image/png;base64,...``, scaled down to ``place.size`` if it is larger."""
+    from PIL import Image as Images
+
+    if place.size and max(image.size) > place.size:
+        scale = place.size / max(image.size)
+        width, height = (max(1, round(side * scale)) for side in image.size)
+        image = image.resize((width, height), Images.Resampling.LANCZOS)
+    stream = io.BytesIO()
+    if place.form == "png":
+        image.save(stream, "PNG", compress_level=1)  # a third larger than level 6, in a fifth of the time
+    else:
+        image.save(stream, "JPEG", quality=_QUALITY, subsampling=0)
+    return f"data:image/{place.form};base64,{base64.b64encode(stream.getvalue()).decode()}"
+
+
+def text_of(reply: Mapping[str, object]) -> str | Problem:
+    """The text of a reply, without the thoughts that a reasoning model writes before it.
+
+    >>> text_of({"choices": [{"message": {"content": " A cat. "}, "finish_reason": "stop"}]})
+    'A cat.'
+    """
+    choice = _choice(reply)
+    if isinstance(choice, Problem):
+        return choice
+    if choice.get("finish_reason") == "length":
+        return Problem(why="the answer is cut off at max_tokens; raise max_tokens")
+    text = _THOUGHT.sub("", _content(choice)).strip()
+    if not text:
+        return Problem(why="the answer is empty")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return Problem(why="the answer is not valid text: it holds half a surrogate pair")
+    if text.startswith("<think>"):
+        return Problem(why="the answer is a thought that does not end")
+    return text
+
+
+def yes_or_no(reply: Mapping[str, object]) -> float | Problem:
+    """1.0 if the reply says yes, 0.0 if it says no."""
+    text = text_of(reply)
+    if isinstance(text, Problem):
+        return text
+    answer = read_answer(text, ("yes", "no"))
+    if answer is None:
+        return Problem(why=f"the answer {text[:_SHOWN]!r} is neither yes nor no")
+    return float(answer == "yes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstWord:
+    """The probabilities that an answer begins with yes and with no; None if the service does not list the word."""
+
+    yes: float | None
+    no: float | None
+
+
+def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
+    """The probabilities that an answer begins with yes and with no, each summed over its spellings.
+
+    >>> words = [{"token": "Yes", "logprob": -0.5}, {"token": " no", "logprob": -1.0}]
+    >>> choice = {"message": {"content": "Yes"}, "logprobs": {"content": [{"token": "Yes", "top_logprobs": words}]}}
+    >>> round(first_word({"choices": [choice]}).yes, 3)
+    0.607
+    """
+    choice = _choice(reply)
+    if isinstance(choice, Problem):
+        return choice
+    if thinks(reply):
+        return Problem(why="the model thinks before it answers, so its first word is not the answer; add logprobs=0")
+    likely = _likeliest(choice)
+    if likely is None:
+        return Problem(why="this reply has no readable log-probabilities, though the first one had; try logprobs=0")
+    yes, no = _probability(likely, "yes"), _probability(likely, "no")
+    if yes is None and no is None:
+        shown = ", ".join(repr(token) for token, _ in likely[:5])
+        return Problem(why=f"neither yes nor no is among the likeliest first words ({shown}); try logprobs=0")
+    return FirstWord(yes=yes, no=no)
+
+
+def thinks(reply: Mapping[str, object]) -> bool:
+    """Whether a reply holds the model's thoughts, in the answer or in a field of their own."""
+    choice = _choice(reply)
+    if isinstance(choice, Problem):
+        return False
+    aside = any(choice["message"].get(name) for name in _THOUGHTS)
+    return aside or _content(choice).lstrip().startswith("<think>")
+
+
+def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
+    """The first choice of a reply, or why there is none: a refusal, an error, another format."""
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
+        refusal = choice["message"].get("refusal")
+        if refusal or choice.get("finish_reason") in _REFUSED:
+            return Problem(why=f"the service refuses to answer: {str(refusal or choice['finish_reason'])[:_SHOWN]}")
+        return choice
+    if error := reply.get("error"):
+        return Problem(why=f"the service answers with an error: {str(error)[:_SHOWN]}")
+    return Problem(why=f"the reply is not a chat completion: it has {', '.join(map(str, reply)) or 'nothing'}")
+
+
+def _content(choice: Mapping[str, Any]) -> str:
+    content = choice["message"].get("content")
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "".join(text for text in parts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
+
+
+def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
+    """The likeliest tokens, with their probabilities, at the first place whose token is not blank."""
+    match choice.get("logprobs"):
+        case {"content": list(tokens)}:
+            for token in tokens:
+                match token:
+                    case {"token": str(text), "top_logprobs": [_, *_] as likely} if text.strip(_BLANKS):
+                        return _probabilities(likely)
+                    case {"token": str(text)} if not text.strip(_BLANKS):
+                        continue
+                return None
+    return None
+
+
+def _probabilities(likely: list[object]) -> list[tuple[str, float]] | None:
+    found = []
+    for one in likely:
+        match one:
+            case {"token": str(token), "logprob": int() | float() as logprob} if not math.isnan(logprob):
+                found.append((token, math.exp(min(0.0, logprob))))
+            case _:
+                return None
+    return found
+
+
+def _probability(likely: Sequence[tuple[str, float]], word: str) -> float | None:
+    found = [probability for token, probability in likely if token.strip(_BLANKS).casefold() == word]
+    return min(1.0, sum(found)) if found else None

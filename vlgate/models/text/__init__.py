@@ -1,0 +1,1 @@
+"""Text-only language models: perplexity and pseudo-perplexity."""

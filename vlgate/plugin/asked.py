@@ -1,0 +1,93 @@
+"""What a session was asked for: the options, and what is read and loaded because of them."""
+
+from __future__ import annotations
+
+import gc
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+from vlgate.errors import ThresholdsError, UnknownTaskError
+from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.models.checkpoints.device import check_device, check_dtype
+from vlgate.models.loading.registry import LoadedModel, check, needs_images
+from vlgate.plugin import given
+from vlgate.plugin.searches import check_hypothesis, searches_wanted
+from vlgate.report.journal import Journal
+from vlgate.report.results_folder import JOURNAL, take_folder
+from vlgate.run.census import refuse_missing
+from vlgate.run.digest import digest
+from vlgate.run.loading import load_model
+from vlgate.run.options import Options
+from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
+
+
+class Asked:
+    """The options of one session, its plan, thresholds and model; each is read or loaded on first use."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Keep the configuration; ``worker`` is the number of the xdist worker, None in the process of the user."""
+        self.config = config
+        worker = getattr(config, "workerinput", None)
+        self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
+        self.searches = searches_wanted(config)
+
+    @cached_property
+    def options(self) -> Options:
+        """The options of the user."""
+        return given.read(self.config)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The tasks and batches, which are the same in every process."""
+        return make_plan(self.options)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal of the replies that came so far."""
+        journal = Journal(self.options.results / JOURNAL, self.options.model)
+        self.config.add_cleanup(lambda: journal.close(remove=False))
+        return journal
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the plan, which the rows of a worker carry."""
+        return digest(self.plan.tasks)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """The gates."""
+        known = known_tasks(self.options)  # first: a wrong --data or --suite makes the user's own tasks unknown
+        if self.options.thresholds is None:
+            return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
+        try:
+            return read_thresholds(self.options.thresholds, known)
+        except UnknownTaskError as error:
+            raise ThresholdsError(f"{error}{no_folder(self.options, error.task)}") from None
+
+    @cached_property
+    def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
+        """The model, loaded on first use."""
+        return load_model(self.options, self.plan.tasks, self.worker or 0)
+
+    @cached_property
+    def checked(self) -> bool:
+        """Check everything that can be checked without loading the model, and take the results folder.
+
+        Raises: VlgateError if an option, a file or the model's name cannot be used.
+        """
+        check_dtype(self.options.dtype)
+        check_device(self.options.device)
+        check(self.options.model, folder=self.options.folder)
+        if self.searches:
+            check_hypothesis()
+        _ = self.thresholds, self.plan
+        runs = self.worker is None and not self.config.option.collectonly
+        if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
+            refuse_missing(self.plan.tasks)
+        gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time
+        if runs:
+            self.config.add_cleanup(take_folder(self.options))
+        return True

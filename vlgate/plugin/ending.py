@@ -1,0 +1,47 @@
+"""How a session ended: what it lacks, and which of its files could not be written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from vlgate.checks.check import Check
+from vlgate.plugin.collected import Collected
+
+CHECKS_MISSING = "the run ended during the checks of the model"
+
+
+class Ending:
+    """Collects what goes wrong around the tests of one session."""
+
+    def __init__(self) -> None:
+        """Start without any trouble; ``no_model`` says why the model could not be loaded."""
+        self.no_model = ""
+        self.crashed: list[str] = []
+        self.unwritten: list[str] = []
+        self.interrupted = False
+
+    def down(self, node: object, error: object) -> None:
+        """Note a worker that ended; ``error`` is None if it ended as it should."""
+        if error is not None:
+            self.crashed.append(str(getattr(getattr(node, "gateway", None), "id", node)))
+
+    def lacks(self, collected: Collected, checks: Sequence[Check]) -> str:
+        """Return what the run lacks, as one sentence; empty if it is complete."""
+        left = sum(collected.unreported(nodeid) for nodeid in collected.expected)
+        failed = [check.name for check in checks if check.outcome == "failed"]
+        found = ["the run was interrupted"] if self.interrupted else []
+        found += [f"the model could not be loaded ({self.no_model})"] if self.no_model else []
+        found += [f"worker {name} crashed" for name in self.crashed]
+        found += [f"{left} of {len(collected.expected)} tests did not run"] if left else []
+        found += [f"the check {name} of the model could not run" for name in failed]
+        return "; ".join([*found, *self.unwritten])
+
+
+def flagged(report: pytest.TestReport) -> str:
+    """Return why the model could not be loaded, if this report says so; otherwise an empty text."""
+    return str(getattr(report, NO_MODEL, ""))
+
+
+NO_MODEL = "vlgate_no_model"

@@ -1,0 +1,79 @@
+"""The hooks of a session that searches for the smallest changes that break cases."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import asdict
+
+import pytest
+
+from vlgate.errors import VlgateError
+from vlgate.plugin import allure_link
+from vlgate.plugin.collected import batch_name
+from vlgate.plugin.ledger import SEARCH
+from vlgate.plugin.run import Run
+from vlgate.plugin.searches import SHRINK
+from vlgate.run.planning import subjects
+from vlgate.shrink.record import Shrunk, recorded
+from vlgate.types import Batch
+
+
+class SearchHooks:
+    """The hooks of a session with searches; ``run`` is its state."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make one item per case of the sample."""
+        if "subject" not in metafunc.fixturenames or metafunc.definition.get_closest_marker(SHRINK) is None:
+            return
+        try:
+            _ = self.run.checked
+            found = subjects(self.run.plan, self.run.options)
+        except VlgateError as error:
+            raise pytest.Collector.CollectError(str(error)) from None
+        metafunc.parametrize("subject", list(found.values()), ids=list(found))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Show Allure what the search found."""
+        try:
+            return (yield)
+        finally:
+            batch, search = _subject(item), item.stash.get(SEARCH, None)
+            if batch is not None and search is not None and self.run.allure is not None:
+                allure_link.show_search(self.run.allure, batch_name(item.nodeid), batch, search)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Attach the search to the report, which goes to the process that the user started."""
+        report = yield
+        batch, search = _subject(item), item.stash.get(SEARCH, None)
+        if call.when == "call" and batch is not None and search is not None:
+            vars(report)["vlgate_shrunk"] = asdict(recorded(batch, search))
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect the searches, in the process that the user started."""
+        row = getattr(report, "vlgate_shrunk", None)
+        if row is not None and self.run.worker is None:
+            self.run.shrunk[report.nodeid] = Shrunk(**row)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> object:
+        """Show a broken case as a status of its own."""
+        row = getattr(report, "vlgate_shrunk", None)
+        if row is None or row["ending"] != "broken" or not report.passed:
+            return None
+        return "broken", "b", ("BROKEN", {"yellow": True})
+
+
+def _subject(item: pytest.Item) -> Batch | None:
+    """The batch of the item's one case, None if the item has none."""
+    callspec = getattr(item, "callspec", None)
+    found = None if callspec is None else callspec.params.get("subject")
+    return found if isinstance(found, Batch) else None

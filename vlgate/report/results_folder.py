@@ -1,0 +1,69 @@
+"""Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from vlgate.errors import OptionError
+from vlgate.report.lock import lock
+from vlgate.run.options import Options
+
+JOURNAL = "journal.jsonl"
+FILES = ("metrics.json", "cases.parquet", "predictions.parquet", "summary.md", "environment.json", "shrunk.jsonl")
+NAMES = (*FILES, JOURNAL)
+"""The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""
+_REPLAY = "replay:"
+
+
+def take_folder(options: Options) -> Callable[[], None]:
+    """Make the results folder, lock it, and remove the files of an earlier run if ``options.overwrite`` is true.
+
+    A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
+
+    Returns: a function that releases the lock.
+    Raises: OptionError if the folder cannot be written, holds the replies that the run replays, holds the files of an
+        earlier run that may not be overwritten, or is locked by another run. Nothing is removed then.
+    """
+    folder = options.results
+    _refuse_own_replies(options)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        release = lock(folder)
+        try:
+            _empty(folder, overwrite=options.overwrite)
+        except BaseException:
+            release()
+            raise
+    except OSError as error:
+        raise OptionError(f"--results {folder}: cannot be written ({error.strerror}); name another folder") from None
+    return release
+
+
+def _empty(folder: Path, *, overwrite: bool) -> None:
+    found = [name for name in NAMES if (folder / name).exists()]
+    if found and not overwrite:
+        raise OptionError(
+            f"--results {folder}: holds {found[0]} of an earlier run; replace its files with --overwrite, or name "
+            "another folder"
+        )
+    for name in NAMES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _refuse_own_replies(options: Options) -> None:
+    if not options.model.startswith(_REPLAY):
+        return
+    replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()
+    if any(_same(replies, options.results / name) for name in NAMES):
+        raise OptionError(
+            f"--results {options.results}: the run would replace the replies of --model {options.model}, which lie in "
+            "this folder; name another folder"
+        )
+
+
+def _same(file: Path, other: Path) -> bool:
+    try:
+        return file.samefile(other)
+    except OSError:  # one of them does not exist
+        return False

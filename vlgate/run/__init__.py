@@ -1,0 +1,1 @@
+"""One run: its options, its plan, the model it loads, and its results."""

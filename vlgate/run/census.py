@@ -1,0 +1,78 @@
+"""Count the images that are there before a model is loaded, and refuse a run that would fail for lack of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from vlgate.errors import MissingImageError, OptionError
+from vlgate.images.files import is_there
+from vlgate.types import Case, LazyImage, Read, Task
+
+ENOUGH = 0.95
+"""The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""
+
+LISTED = 10  # the most tasks that the refusal lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """How many of a task's ``cases`` have all their images; ``missing`` is one image that is not there, if any."""
+
+    task: str
+    cases: int
+    found: int
+    missing: LazyImage | None = None
+
+    @property
+    def short(self) -> bool:
+        """Whether too few cases have their images for a run of this task."""
+        return self.found < ENOUGH * self.cases
+
+    def __str__(self) -> str:
+        """Say both numbers."""
+        return f"{self.found:,} of {self.cases:,} cases have their image"
+
+
+def count(task: Task) -> Census:
+    """Count the cases of a task whose images are all there; no image is opened."""
+    missing = [image for case in task.cases if (image := _missing(case)) is not None]
+    found = len(task.cases) - len(missing)
+    return Census(task=task.id, cases=len(task.cases), found=found, missing=missing[0] if missing else None)
+
+
+def refuse_missing(tasks: Iterable[Task]) -> None:
+    """Refuse a run if a task has too few cases with their images.
+
+    Raises: OptionError, which lists the tasks, says where one of the images was looked for, and names the remedies.
+    """
+    short = [census for census in map(count, tasks) if census.short]
+    if short:
+        raise OptionError("\n".join(_refusal(short)))
+
+
+def _refusal(short: Sequence[Census]) -> Iterable[str]:
+    whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
+    yield f"{whole}: get them, or add --missing-images skip"
+    yield from (f"  {one.task}: {one}" for one in short[:LISTED])
+    if len(short) > LISTED:
+        yield f"  and {len(short) - LISTED} more tasks; vlgate tasks lists them all"
+    example = next((one.missing for one in short if one.missing is not None), None)
+    if example is not None:
+        yield f"for example {looked_for(example)}"
+
+
+def looked_for(image: LazyImage) -> str:
+    """Say where an image that is not there was looked for."""
+    try:
+        image.load()
+    except MissingImageError as error:
+        return str(error).rpartition("; ")[0]
+    return f"image {image.key!r}"
+
+
+def _missing(case: Case) -> LazyImage | None:
+    for request in case.requests:
+        if not isinstance(request, Read) and not is_there(request.image):
+            return request.image
+    return None

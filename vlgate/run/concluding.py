@@ -1,0 +1,100 @@
+"""The end of a run: compute the figures, compare them with the text-only model, and decide the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from vlgate.gates.thresholds import Thresholds
+from vlgate.health.flaws import examine, true_texts
+from vlgate.health.probes import probe
+from vlgate.inference.predictor import score
+from vlgate.judging.verdicts import judge
+from vlgate.run.held import required, unjudged_gates
+from vlgate.run.loading import blind_predictor
+from vlgate.run.options import Options
+from vlgate.run.planning import sample
+from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
+from vlgate.sources.registry import shapes
+from vlgate.types import Batch, Decision, Task, Verdict
+
+EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
+PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20
+BLIND_CASES = 20_000  # per task: the blind figure is then within 0.007 of that of all cases, 19 times in 20
+UNEXAMINED = (
+    "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
+    f"{EXAMINED_CASES:,} cases; examine them with --health=on"
+)
+
+
+def conclude(
+    tasks: Sequence[Task],
+    verdicts: Mapping[str, Sequence[Verdict]],
+    thresholds: Thresholds,
+    options: Options,
+    objections: Sequence[Decision] = (),
+) -> RunResult:
+    """Compute the figures of all tasks that have verdicts, and decide the gates.
+
+    Args:
+        tasks: the tasks of the plan.
+        verdicts: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
+            figures, and its gates are inconclusive.
+        thresholds: the gates.
+        options: the options of the run.
+        objections: decisions against the run as a whole, which come before the gates.
+
+    Returns: the result of the run.
+    """
+    asked = [task for task in tasks if verdicts.get(task.id)]
+    blind = _blind(asked, verdicts, options)
+    figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
+    results = _examined(figures, options)
+    known = shapes(options.data)
+    made = decisions(thresholds, results, tasks, options.ties)
+    whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
+    rows, gaps = averages(results, known)
+    return RunResult(
+        results=results,
+        decisions=(*objections, *whole, *made),
+        notes=(UNEXAMINED,) if results is figures and options.health == "auto" else (),
+        averages=rows,
+        gaps=gaps,
+    )
+
+
+def unjudged(thresholds: Thresholds) -> RunResult:
+    """Return the result of a run without figures, in which every gate is listed as not run."""
+    return RunResult(results=(), decisions=decisions(thresholds, ()))
+
+
+def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
+    """The results with the flaws and text-only shortcuts of their tasks, unless that is off or would take long."""
+    cases = sum(result.coverage.cases for result in results)
+    if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
+        return results
+    known = {name: true_texts(r.task for r in results if r.task.benchmark == name) for name in _benchmarks(results)}
+    return tuple(
+        replace(
+            result, flaws=examine(result.task, known[result.task.benchmark]), probes=probe(result.task, PROBED_CASES)
+        )
+        for result in results
+    )
+
+
+def _benchmarks(results: Sequence[TaskResult]) -> set[str]:
+    return {result.task.benchmark for result in results}
+
+
+def _blind(
+    tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]], options: Options
+) -> dict[str, tuple[Verdict, ...]]:
+    """The text-only model's verdicts of the judged cases, or of a seeded sample of them if there are very many."""
+    judged = {task.id: [verdict.case for verdict in verdicts[task.id] if verdict.state == "judged"] for task in tasks}
+    reduced = [
+        sample(replace(task, cases=tuple(judged[task.id])), BLIND_CASES, f"{options.seed}:blind:{task.id}")
+        for task in tasks
+    ]
+    predictor = blind_predictor(options, reduced)
+    batches = [Batch(task=task, positions=tuple(range(len(task.cases))), ties=options.ties) for task in reduced]
+    return {batch.task.id: judge(batch, score(predictor, batch)) for batch in batches}

@@ -1,0 +1,38 @@
+"""A digest of a plan: two processes with the same digest ask the same requests, and judge them by the same truths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from vlgate.types import Ask, Case, Request, Task
+
+
+def digest(tasks: Iterable[Task]) -> str:
+    """Return a digest (32 hexadecimal digits) of the ids, texts, truths and image keys of all cases, in their order."""
+    found = blake2b(digest_size=16)
+    for task in tasks:
+        found.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
+        for case in task.cases:
+            found.update(_one(_parts(case)))
+    return found.hexdigest()
+
+
+def _parts(case: Case) -> list[str]:
+    parts = [case.id, repr(case.truths)]
+    for request in case.requests:
+        parts += _of_request(request)
+    return parts
+
+
+def _of_request(request: Request) -> tuple[str, ...]:
+    if isinstance(request, Ask):
+        return "ask", request.image.key, request.question, repr(request.choices)
+    image = getattr(request, "image", None)
+    return type(request).__name__, "" if image is None else image.key, request.text
+
+
+def _one(parts: Iterable[str]) -> bytes:
+    """The parts as one record; the lengths keep ("a", "bc") and ("ab", "c") apart."""
+    text = list(parts)
+    return ("\0".join([",".join(str(len(part)) for part in text), *text]) + "\n").encode(errors="surrogatepass")

@@ -1,0 +1,81 @@
+"""Decisions about a run as a whole: what it left out, and whether its model can be judged at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from vlgate.gates.allowed import CHECKS
+from vlgate.gates.thresholds import Thresholds
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.types import Decision, Gate, Outcome, Task, Verdict
+
+
+def suspect_checks(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
+    """Return a decision per suspect check of the model: inconclusive, or not run if ``[checks]`` allows it."""
+    return [
+        _about("model", check.name, "not run", f"{check.why}; allowed because {thresholds.allowed[check.name]}")
+        if check.name in thresholds.allowed
+        else _about(
+            "model", check.name, "inconclusive", f"{check.why}; [checks] in {thresholds.file.name} can allow it"
+        )
+        for check in card.checks
+        if check.name in CHECKS and check.outcome == "suspect"
+    ]
+
+
+def required(
+    thresholds: Thresholds,
+    tasks: Sequence[Task],
+    verdicts: Mapping[str, Sequence[Verdict]],
+    options: Options,
+    known: Collection[str],
+) -> list[Decision]:
+    """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
+
+    Args:
+        thresholds: the thresholds file, with the patterns of ``require``.
+        tasks: the tasks of the plan.
+        verdicts: the verdicts of the selected cases, by task id.
+        options: the options of the run; with ``--suite``, tasks that are not planned are not required.
+        known: the ids of all known tasks.
+    """
+    planned = {task.id: task for task in tasks}
+    needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
+    file = thresholds.file.name
+    found = []
+    for name in needed:
+        if name in planned:
+            cases, selected = len(planned[name].cases), len(verdicts.get(name, ()))
+            if selected < cases:
+                why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
+                found.append(_about(name, "required", "inconclusive", why))
+        elif not options.suite:
+            why = f"{file} requires this task in a full run, but the data folders do not hold its data"
+            found.append(_about(name, "required", "fail", why))
+    return found
+
+
+def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, options: Options) -> list[Decision]:
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
+    if not options.require_gates or any(decision.outcome != "not run" for decision in decisions):
+        return []
+    why = (
+        f"no gate was judged: no gate of {thresholds.file} is about a task of this run; write one, or name another "
+        "file with --thresholds, or accept a run without gates with --no-require-gates"
+    )
+    return [_about("run", "require-gates", "inconclusive", why)]
+
+
+def other_data(sender: str) -> Decision:
+    """Return the failed decision about replies to other data than those of this process."""
+    why = (
+        f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
+        "the data or the code changed while the run started, so run it again"
+    )
+    return _about("run", "same-data", "fail", why)
+
+
+def _about(task: str, what: str, outcome: Outcome, why: str) -> Decision:
+    return Decision(gate=Gate(task=task, metric=what), outcome=outcome, why=why)

@@ -1,0 +1,153 @@
+"""Loading the model that the options name, checking it, and describing it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Real
+
+from vlgate.checks.batch_invariance import check_batch_invariance
+from vlgate.checks.check import Check
+from vlgate.checks.determinism import check_determinism
+from vlgate.checks.polarity import check_polarity
+from vlgate.checks.precision import check_precision, drawn, lacks_room
+from vlgate.checks.rounds import ROUNDING
+from vlgate.errors import ModelLoadError, described
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.models.checkpoints.device import pick_device
+from vlgate.models.loading.compiled import compiled
+from vlgate.models.loading.registry import LoadedModel, load, takes
+from vlgate.models.reference.blind import Blind
+from vlgate.run.baseline import further
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.types import Case, Prepared, Task
+
+CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
+
+
+def load_model(options: Options, tasks: Sequence[Task], worker: int) -> tuple[LoadedModel, ModelPredictor]:
+    """Load the model that the options name on this worker's device.
+
+    Raises: ModelLoadError if it cannot be loaded.
+    """
+    loaded = load(
+        options.model,
+        device=options.device,
+        dtype=options.dtype,
+        seed=options.seed,
+        worker=worker,
+        folder=options.folder,
+    )
+    if options.compiled:
+        loaded = compiled(loaded, pick_device(options.device, worker))
+    return loaded, predictor_of(loaded, options, tasks)
+
+
+def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
+    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
+
+    If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
+    """
+    cases = _spread_over(tasks)
+    requests = [request for case in cases for request in case.requests]
+    as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
+    takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
+    tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
+    found: list[Check] = []
+    checks: dict[str, Callable[[], Check]] = {
+        "polarity": lambda: check_polarity(predictor, tasks, options.seed),
+        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases),
+        "determinism": lambda: check_determinism(as_given, requests, tolerance, cases),
+    }
+    if options.compiled or options.dtype != "float32":
+        checks["precision"] = lambda: _check_precision(predictor, tasks, options)
+    for name, run in checks.items():
+        try:
+            found.append(run())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
+            found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
+    return tuple(found)
+
+
+def _spread_over(tasks: Sequence[Task]) -> list[Case]:
+    """The first case of each task, then the second of each, and so on."""
+    return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
+
+
+def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
+    """Load the model again in plain float32 and compare, if that makes a difference and there is enough memory."""
+    lacking = lacks_room(pick_device(options.device))
+    if not options.compiled and not takes(options.model, "dtype", folder=options.folder):
+        lacking = f"the model is built without a dtype, so --dtype={options.dtype} makes no difference"
+    if lacking:
+        return Check(name="precision", outcome="not applicable", why=lacking)
+    try:
+        _, full = load_model(replace(options, dtype="float32", compiled=False), tasks, worker=0)
+    except ModelLoadError as error:
+        why = f"the model cannot be loaded again in float32 ({described(error)})"
+        return Check(name="precision", outcome="not applicable", why=why)
+    asked = f"compiled {options.dtype}" if options.compiled else options.dtype
+    return check_precision(predictor, full, drawn(tasks, options.ties, options.seed), asked)
+
+
+def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
+    """Describe a loaded model for the report, at the end of its session."""
+    notes = [str(getattr(loaded.model, "note", ""))]
+    if isinstance(loaded.model, Prepared) and not loaded.registered:
+        notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
+    return ModelCard(
+        name=loaded.name,
+        weights=loaded.weights,
+        fingerprint=loaded.fingerprint,
+        adapters=predictor.adapters(),
+        notes=tuple(filter(None, notes)),
+        checks=checks,
+    )
+
+
+def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
+    """Merge the cards of all workers into one; if no worker loaded the model, the card holds its ``name`` only."""
+    if not cards:
+        return ModelCard(name=name)
+    notes = list(dict.fromkeys(note for card in cards for note in card.notes))
+    if len({card.fingerprint for card in cards}) > 1:
+        notes.append("the workers loaded different models, because their fingerprints differ")
+    checks = next((card.checks for card in cards if card.checks), ())
+    return replace(cards[0], notes=tuple(notes), checks=checks)
+
+
+def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
+    """Return the text-only model that every figure is compared with."""
+    loaded = load("blind", seed=options.seed, folder=options.folder)
+    if isinstance(loaded.model, Blind):
+        loaded.model.study(further(tasks, options))
+    return predictor_of(loaded, options, tasks)
+
+
+def predictor_of(loaded: LoadedModel, options: Options, tasks: Sequence[Task]) -> ModelPredictor:
+    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them.
+
+    A model of the user's never sees the tasks, because they hold the truths.
+
+    Raises: ModelLoadError if its ``decision_threshold`` is not a finite number.
+    """
+    threshold = getattr(loaded.model, "decision_threshold", None)
+    if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
+        raise ModelLoadError(
+            f"the model {loaded.name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
+            "make it a finite number"
+        )
+    if isinstance(loaded.model, Prepared) and loaded.registered:
+        loaded.model.prepare(tasks)
+    return ModelPredictor(
+        model=loaded.model,
+        name=loaded.name,
+        caller=Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH),
+        on_missing=options.missing_images,
+        seed=options.seed,
+    )

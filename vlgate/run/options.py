@@ -1,0 +1,43 @@
+"""The options of a run, in one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from vlgate.types import Ties
+
+DEFAULT_MODEL = "bag-of-words"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of one run; ``vlgate.plugin.settings`` explains each of them.
+
+    ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
+    ``thresholds`` is None if there is no thresholds file, so that nothing is gated.
+    """
+
+    folder: Path
+    model: str = DEFAULT_MODEL
+    suite: tuple[str, ...] = ()
+    data: tuple[Path, ...] = ()
+    limit: int | None = None
+    pairs: int | None = 1000
+    items: Literal["auto", "pair", "batch"] = "auto"
+    thresholds: Path | None
+    results: Path
+    overwrite: bool = False
+    device: str = "auto"
+    dtype: str = "float32"
+    compiled: bool = False
+    batch_size: int | None = None
+    ties: Ties = "strict"
+    missing_images: Literal["fail", "skip"] = "fail"
+    health: Literal["auto", "on", "off"] = "auto"
+    seed: int = 0
+    shrink_budget: int = 200
+    shrink_cases: int = 5
+    require_gates: bool = False
+    protocols: frozenset[str] = frozenset()

@@ -1,0 +1,189 @@
+"""The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.metrics.variants import VARIANTS
+from vlgate.run.options import Options
+from vlgate.seeds import generator
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
+from vlgate.types import Batch, Case, Read, Shape, Task
+
+PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
+CASES_A_BATCH = 256
+EMBEDDED = "scenes"
+PARTS = frozenset({*SOURCES, "images", "annotations", "cases", "gqa", "vg", "vl_checklist", "foil"})
+"""The names of folders within a data folder, in lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The tasks of a run, and its batches by the ids of their pytest items.
+
+    ``empty`` are the wanted tasks whose data are there but give no case.
+    """
+
+    tasks: tuple[Task, ...]
+    batches: Mapping[str, Batch]
+    empty: tuple[Task, ...] = ()
+
+    def of_capability(self, capability: str) -> dict[str, Batch]:
+        """Return the batches of all tasks of one capability, by id."""
+        return {name: batch for name, batch in self.batches.items() if batch.task.capability == capability}
+
+
+def known_tasks(options: Options) -> dict[str, Shape]:
+    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark.
+
+    Returns: the shape of every task that a source can make from the data folders, by id.
+    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a line of
+        the user's own cases has no task or no shape.
+    """
+    for folder in options.data:
+        if not folder.is_dir():
+            raise OptionError(f"--data {folder}: is not a folder; name one that holds valse/, cases.jsonl, ...")
+    known = shapes(options.data)
+    for pattern in options.suite:
+        if not any(fnmatchcase(task, pattern) for task in known):
+            raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
+    for protocol in sorted(options.protocols):
+        if protocol not in known_protocols():
+            raise UnknownNameError("protocol", protocol, known_protocols())
+    return known
+
+
+def no_folder(options: Options, task: str) -> str:
+    """Return a note for a message about an unknown task that may be the user's own, if no data folder was given."""
+    if options.data or task.partition("/")[0] in SOURCES:
+        return ""
+    return " (no data folder was given: name the one with your tasks with --data DIR or VLGATE_DATA)"
+
+
+def make_plan(options: Options) -> Plan:
+    """Read the wanted tasks and cut them into batches.
+
+    Returns: the plan; it is the same for the same options, in every process.
+    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a source
+        cannot read its files.
+    """
+    known = known_tasks(options)
+    wanted = frozenset(task for task in known if _wanted(task, options))
+    reading = ReadOptions(
+        folders=options.data,
+        seed=options.seed,
+        wanted=wanted.__contains__,
+        protocols=options.protocols,
+        pairs=options.pairs,
+        missing_images=options.missing_images,
+    )
+    found = read_tasks(reading)
+    tasks = tuple(sample(task, options.limit, f"{options.seed}:limit:{task.id}") for task in found if task.cases)
+    empty = tuple(task for task in found if not task.cases)
+    for pattern in options.suite or ("*",):
+        if not any(fnmatchcase(task.id, pattern) for task in tasks):
+            why = next((f"{line}; " for line in empty_lines(empty) if fnmatchcase(line.partition(":")[0], pattern)), "")
+            raise OptionError(why + _nothing(options, pattern, wanted))
+    return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty)
+
+
+def empty_lines(tasks: Sequence[Task]) -> list[str]:
+    """Return a line for each task without cases that says why it has none."""
+    return [f"{task.id}: no cases: {_reasons(task)}" for task in tasks]
+
+
+def _reasons(task: Task) -> str:
+    counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
+    return "; ".join([*([task.note] if task.note else []), *counts]) or "its files hold no record for it"
+
+
+def known_protocols() -> dict[str, str]:
+    """Return what ``--protocol`` accepts, with a description: ways to read a benchmark, and variants of metrics."""
+    return {**PROTOCOLS, **{name: variant.about for name, variant in VARIANTS.items()}}
+
+
+def _wanted(task: str, options: Options) -> bool:
+    if options.suite:
+        return any(fnmatchcase(task, pattern) for pattern in options.suite)
+    return (task.partition("/")[0] == EMBEDDED) != bool(options.data)
+
+
+def _nothing(options: Options, pattern: str, wanted: Collection[str]) -> str:
+    folders = f"in {', '.join(map(str, options.data))}" if options.data else "because no data folder was given"
+    benchmarks = sorted({task.partition("/")[0] for task in wanted})
+    what = pattern if options.suite else "any of " + ", ".join(benchmarks)
+    remedy = "name the folder that holds them with --data DIR or VLGATE_DATA"
+    for folder in options.data:
+        if folder.name.lower() in PARTS:
+            remedy = f"{folder} looks like a part of a data folder: did you mean --data {folder.parent}?"
+    return f"there is nothing to ask: found no data for {what} {folders}; {remedy}"
+
+
+def sample(task: Task, limit: int | None, name: str) -> Task:
+    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order.
+
+    Args:
+        task: the task to draw from.
+        limit: the number of cases to keep; None for all.
+        name: seeds the draw.
+
+    Returns: the task; its ``left_out`` counts the other cases.
+    """
+    n = len(task.cases)
+    if limit is None or n <= limit:
+        return task
+    random = generator(name)
+    kept = np.sort(random.choice(n, size=limit, replace=False))
+    left_out = {**task.left_out, f"beyond --limit {limit}": n - limit}
+    return replace(task, cases=tuple(task.cases[place] for place in kept), left_out=left_out)
+
+
+def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
+    """Return the cases to search for their smallest breaking change: a seeded sample of each task, one case per batch.
+
+    The ids of the batches begin with ``shrink:``, which no id of a task does, because these cases do not count towards
+    the figures.
+    """
+    found: dict[str, Batch] = {}
+    for task in plan.tasks:
+        some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
+        for position, case in enumerate(some.cases):
+            name = _unused(f"shrink:{task.id}:{case.id}", found)
+            found[name] = Batch(task=some, positions=(position,), ties=options.ties)
+    return found
+
+
+def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
+    total = sum(len(task.cases) for task in tasks)
+    single = options.items == "pair" or (options.items == "auto" and total <= PAIRS_AT_MOST)
+    found: dict[str, Batch] = {}
+    for task in tasks:
+        # Sort by image: cases about one image are then in one batch, and the image is encoded once.
+        order = sorted(range(len(task.cases)), key=lambda place: _image(task.cases[place]))
+        size = 1 if single else CASES_A_BATCH
+        for start in range(0, len(order), size):
+            positions = tuple(order[start : start + size])
+            name = task.cases[positions[0]].id if single else f"{start}-{start + len(positions) - 1}"
+            found[_unused(f"{task.id}:{name}", found)] = Batch(task=task, positions=positions, ties=options.ties)
+    return found
+
+
+def _image(case: Case) -> str:
+    first = case.requests[0]
+    return "" if isinstance(first, Read) else first.image.key
+
+
+def _unused(name: str, taken: Mapping[str, Batch]) -> str:
+    """An id that is not taken yet, of characters that pytest does not escape."""
+    plain = re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)
+    number, found = 2, plain
+    while found in taken:
+        number, found = number + 1, f"{plain}~{number}"
+    return found

@@ -1,0 +1,218 @@
+"""From verdicts to the results of a run: each task's coverage, metrics and slices, and the decisions of the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vlgate.gates.decide import Coverage, decide, idle
+from vlgate.gates.thresholds import Thresholds, expand
+from vlgate.health.flaws import Flaw
+from vlgate.health.probes import Probe
+from vlgate.judging.answers import normal_answer
+from vlgate.judging.chance import chance
+from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
+from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
+from vlgate.metrics.variants import Evidence, measures, names
+from vlgate.run.baseline import raised
+from vlgate.shrink.record import Shrunk
+from vlgate.types import Decision, Gate, Metric, Read, Task, Ties, Verdict
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases.
+
+    ``chance`` holds the values of the metrics that guessing is expected to reach.
+    """
+
+    task: Task
+    coverage: Coverage
+    verdicts: tuple[Verdict, ...]
+    columns: Columns
+    metrics: Mapping[str, Metric]
+    slices: Mapping[str, Mapping[str, Metric]]
+    blind: Mapping[str, Metric]
+    chance: Mapping[str, float] = field(default_factory=dict)
+    flaws: tuple[Flaw, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    responses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def images(self) -> int:
+        """The number of distinct images of the judged cases."""
+        judged = (v.case.requests for v in self.verdicts if v.state == "judged")
+        return len({asked.image.key for requests in judged for asked in requests if not isinstance(asked, Read)})
+
+    @property
+    def tied(self) -> int:
+        """The number of judged cases with an exact tie of two scores that should differ."""
+        return int(self.columns.facts["tied"].sum()) if "tied" in self.columns.facts else 0
+
+    @property
+    def unread(self) -> int:
+        """The number of judged cases with an answer that names none of the choices, or several."""
+        return int((self.columns.facts["read"] < 1.0).sum()) if "read" in self.columns.facts else 0
+
+    @property
+    def cut(self) -> int:
+        """The number of judged cases with a text that the model did not read to the end."""
+        return sum(v.state == "judged" and any(reply.cut for reply in v.predictions) for v in self.verdicts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
+
+    ``shrunk`` holds the searches for smallest changes, if there were any. ``incomplete`` says what the run lacks; it is
+    empty if the run is complete.
+    """
+
+    results: tuple[TaskResult, ...]
+    decisions: tuple[Decision, ...]
+    notes: tuple[str, ...] = ()
+    averages: Mapping[str, Mean] = field(default_factory=dict)
+    gaps: Mapping[str, Gap] = field(default_factory=dict)
+    shrunk: tuple[Shrunk, ...] = ()
+    incomplete: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no gate failed or was inconclusive."""
+        return all(decision.outcome in {"pass", "not run"} for decision in self.decisions)
+
+
+def tabulate(
+    task: Task,
+    verdicts: Sequence[Verdict],
+    blind: Sequence[Verdict],
+    variants: Collection[str] = (),
+) -> TaskResult:
+    """Compute the figures of a task.
+
+    Args:
+        task: the task with all its cases.
+        verdicts: the verdicts of the selected cases, in the task's order.
+        blind: the text-only model's verdicts of the judged cases, or of a sample of them; may be empty.
+        variants: the names of other definitions of metrics to compute too; see ``metrics.variants``.
+
+    Returns: the task's result; its metrics are over the judged cases.
+    """
+    judged = [verdict for verdict in verdicts if verdict.state == "judged"]
+    found = columns(task.shape, judged)
+    guessed = chance(task.shape, task.capability, [verdict.case for verdict in judged]) if judged else {}
+    return TaskResult(
+        task=task,
+        coverage=_coverage(task, verdicts),
+        verdicts=tuple(verdicts),
+        columns=found,
+        metrics={
+            **metrics(found, confidence=_CONFIDENCE),
+            **_variants(task, judged, found, variants),
+        },
+        slices=_slices(judged, found),
+        chance=guessed,
+        blind=raised(metrics(columns(task.shape, blind), confidence=_CONFIDENCE), guessed) if blind else {},
+        responses=_responses(judged) if task.shape == "questions" else {},
+    )
+
+
+def decisions(
+    thresholds: Thresholds,
+    results: Sequence[TaskResult],
+    planned: Sequence[Task] = (),
+    ties: Ties = "strict",
+) -> tuple[Decision, ...]:
+    """Decide every gate of a thresholds file.
+
+    Args:
+        thresholds: the gates.
+        results: the results of the tasks that were asked.
+        planned: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
+            deselected.
+        ties: what an exact tie of two scores counts.
+
+    Returns: the decisions; a rule that matches no task of the plan is listed as not run.
+    """
+    by_id = {result.task.id: result for result in results}
+    tasks = {task.id: task for task in (*planned, *(result.task for result in results))}
+    gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()})
+    made = [
+        decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties)
+        if gate.task in by_id
+        else decide(gate, _coverage(tasks[gate.task], ()), {}, ties)
+        for gate in gates
+    ]
+    return (*made, *(idle(rule) for rule in rules))
+
+
+def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
+    """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps.
+
+    Args:
+        results: the results of a run's tasks.
+        known: the ids of all known tasks, for the counts.
+
+    Returns: means by ``place:metric``, and gaps by name.
+    """
+    values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
+    ranked = {task: found["acc_r"] for task, found in values.items() if "acc_r" in found}
+    rows = {f"valse:{metric}": row for metric, row in valse_averages(values, known).items()}
+    rows |= {f"{place}:acc_r": row for place, row in checklist_rows(ranked, known).items()}
+    return rows, checklist_gaps(ranked)
+
+
+def _variants(task: Task, judged: Sequence[Verdict], found: Columns, variants: Collection[str]) -> dict[str, Metric]:
+    if not judged or not names(variants, task.id):
+        return {}
+    evidence = Evidence(scores=found.scores, files=np.array([v.case.id.partition("/")[0] for v in judged], dtype=str))
+    if task.shape == "questions":
+        answers = np.array([[reply.answer for reply in v.predictions] for v in judged], dtype=object)
+        truths = np.array([v.case.truths for v in judged], dtype=object)
+        evidence = replace(evidence, answers=answers, truths=truths)
+    given = measures(variants, task.id, evidence)
+    return with_intervals(given, found, _CONFIDENCE)
+
+
+def _at(gate: Gate, result: TaskResult) -> Mapping[str, Metric]:
+    if gate.confidence == _CONFIDENCE:
+        return result.metrics
+    return metrics(result.columns, confidence=gate.confidence)
+
+
+def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:
+    """The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)."""
+    said: dict[str, list[str]] = {}
+    for verdict in judged:
+        answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]
+        kinds = {"all", *(f"{tag}={value}" for tag, value in verdict.case.tags.items() if tag == "question_type")}
+        for kind in kinds:
+            said.setdefault(kind, []).extend(answer if answer in {"yes", "no"} else "other" for answer in answers)
+    return {
+        kind: {answer: answers.count(answer) / len(answers) for answer in ("yes", "no", "other")}
+        for kind, answers in sorted(said.items())
+    }
+
+
+def _coverage(task: Task, verdicts: Sequence[Verdict]) -> Coverage:
+    states = [verdict.state for verdict in verdicts]
+    return Coverage(
+        cases=len(states),
+        judged=states.count("judged"),
+        unscored=states.count("unscored"),
+        skipped=states.count("skipped"),
+        deselected=len(task.cases) - len(states),
+        distinct=len({verdict.case.requests for verdict in verdicts if verdict.state == "judged"}),
+    )
+
+
+def _slices(judged: Sequence[Verdict], found: Columns) -> dict[str, Mapping[str, Metric]]:
+    rows: dict[str, list[int]] = {}
+    for row, verdict in enumerate(judged):
+        for tag, value in verdict.case.tags.items():
+            rows.setdefault(f"{tag}={value}", []).append(row)
+    return {name: metrics(found.take(np.array(rows[name])), confidence=_CONFIDENCE) for name in sorted(rows)}

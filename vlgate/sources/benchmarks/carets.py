@@ -1,0 +1,262 @@
+"""CARETS: pairs of questions whose answers should stay the same (invariance) or change (directional expectation).
+
+Jimenez, Russakovsky, Narasimhan 2022, "CARETS: A Consistency And Robustness Evaluative Test Suite for VQA". The files
+are read as the authors release them (https://github.com/princeton-nlp/CARETS, ``data/questions/``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.sources.reading.image_finder import ImageFinder
+from vlgate.sources.reading.json_file import collector_paused
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.records import Record, listed_records
+from vlgate.types import Ask, Capability, Case, Shape, Task
+
+DEFAULT_YML = "carets_default_yml"
+"""The protocol that groups the files as the release's ``configs/default.yml`` does."""
+RELEASE = "carets_release"
+"""The variant of ``metrics.variants`` with the figures of the released code, which groups the files in this way."""
+
+NO_PARTNER = "an original question without its perturbed one"
+NO_ORIGINAL = "a perturbed question without its original"
+NO_CHOICE = "a pair with an answer that is none of the question's choices"
+"""The reasons in ``Task.left_out`` for leaving out a question; no released file that was read has such a question."""
+
+YES_NO = ("yes", "no")
+
+# An original is IMG-A-B; the id of its perturbed partner ends with a letter that names the perturbation.
+_ID = re.compile(r"(?P<pair>[^-]+-[0-9]+-[0-9]+)(?:-(?P<letter>[a-z]+))?")
+_CONJUNCTION = "object_verification_conjunction"
+_DISJUNCTION = "object_verification_disjunction"
+_SHORT = {_CONJUNCTION: "conjunction", _DISJUNCTION: "disjunction"}
+# If the answer is yes, the question's object was replaced by its hypernym, otherwise by a hyponym (section 4.2 b).
+_DIRECTIONS = {"yes": "hypernym", "no": "hyponym"}
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """One task of CARETS: its capability, the marks of its files and perturbed questions, and its types of question.
+
+    The ids of the perturbed questions end with ``letter``, the names of the files with ``ending``. ``added`` are the
+    types of question that the release's ``default.yml`` has and the paper's test does not have.
+    """
+
+    capability: Capability
+    letter: str
+    ending: str
+    types: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    def files(self, *, default_yml: bool) -> dict[str, str]:
+        """Return the type of question of each file, by the file's name, in the order of ``default.yml``."""
+        types = (*self.types, *self.added) if default_yml else self.types
+        return {f"{kind}_{self.ending}_test.json": kind for kind in types}
+
+
+TASKS: Mapping[str, Instrument] = MappingProxyType(
+    {
+        "carets/rephrase-inv": Instrument(
+            "invariance",
+            "t",
+            "template",
+            (
+                _CONJUNCTION,
+                _DISJUNCTION,
+                "object_verification",
+                "action_choice_rel",
+                "action_choice",
+                "attribute_choice_rel",
+                "object_choice_by_attr",
+                "object_choice_rel",
+                "object_verification_rel",
+            ),
+        ),
+        "carets/ontological-inv": Instrument(
+            "invariance",
+            "h",
+            "ontology_ontology",
+            ("object_verification",),
+            ("action_choice_rel", "attribute_choice_rel", "object_choice_rel"),
+        ),
+        "carets/order-inv": Instrument(
+            "invariance",
+            "s",
+            "symmetric",
+            (
+                _CONJUNCTION,
+                _DISJUNCTION,
+                "action_choice_rel",
+                "action_choice",
+                "attribute_choice_rel",
+                "attribute_choice",
+                "object_choice_by_attr",
+                "object_choice_rel",
+            ),
+        ),
+        "carets/visual-inv": Instrument("invariance", "", ""),
+        "carets/negation-dir": Instrument(
+            "directional",
+            "n",
+            "negation",
+            (_CONJUNCTION, _DISJUNCTION, "object_verification", "object_verification_rel"),
+        ),
+        "carets/antonym-dir": Instrument(
+            "directional", "a", "antonym", ("attribute_verification_rel", "attribute_verification")
+        ),
+    },
+)
+"""The six tasks (section 3, Table 6) and their 27 files.
+
+The data of VISUAL-INV were not released, and neither was ``attribute_choice_template_test.json`` of REPHRASE-INV.
+"""
+
+SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(TASKS, "questions"))
+"""The shape of each task, by id."""
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks that have at least one file in ``carets/data/questions/`` or ``carets/questions/``.
+
+    A case is the original and the perturbed question, paired by their ids within a file, in the order of the originals
+    in the file. Its id is ``<file>/<IMG-A-B>``, because the release uses the same ids in several files. The choices of
+    a verification question are yes and no; those of other questions are in the record's ``assignment``, in the order
+    in which the question names them. The slices are those that the paper reports (Tables 2 to 4 and 18): the type of
+    question, which is taken from the file's name because the field ``question_type`` is wrong in two files; ``form``
+    and the number of choices; the direction of the ontological change; and the original's answer, if it is yes or no.
+
+    ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6). The protocol ``carets_default_yml`` adds
+    the three files of choice questions that the release's ``default.yml`` lists for it, and so does ``carets_release``.
+
+    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
+    missing or of the wrong type, a text is blank, an id has another form or is repeated in a file, or an image's name
+    is not a plain relative path.
+    """
+    finder = options.images
+    default_yml = not options.protocols.isdisjoint({DEFAULT_YML, RELEASE})
+    for task, instrument in TASKS.items():
+        names = instrument.files(default_yml=default_yml) if options.wanted(task) else {}
+        found = {name: only_file(options.folders, *_places(name)) for name in names}
+        files = [_File(file, names[name], instrument, finder) for name, file in found.items() if file]
+        if files:
+            lacking = [name for name, file in found.items() if file is None]
+            note = f"{len(files)} of its {len(names)} files are there; {lacking[0]} is not" if lacking else ""
+            yield _task(task, instrument, files, note)
+
+
+def _places(name: str) -> tuple[str, str]:
+    return f"carets/data/questions/{name}", f"carets/questions/{name}"
+
+
+def _task(task: str, instrument: Instrument, files: list[_File], note: str) -> Task:
+    with collector_paused():
+        cases = tuple(case for file in files for case in file.cases())
+    left_out: Counter[str] = sum((file.left_out for file in files), Counter())
+    return Task(
+        id=task,
+        capability=instrument.capability,
+        shape="questions",
+        cases=cases,
+        left_out=dict(sorted(left_out.items())),
+        note=note,
+    )
+
+
+class _File:
+    """One file of one task: its cases and, once they have been made, the number of questions left out."""
+
+    def __init__(self, file: Path, kind: str, instrument: Instrument, finder: ImageFinder) -> None:
+        self._file = file
+        self._kind = kind
+        self._binary = "verification" in kind
+        self._instrument = instrument
+        self._finder = finder
+        self._tags: dict[tuple[int, str], Mapping[str, str]] = {}
+        self.left_out: Counter[str] = Counter()
+
+    def cases(self) -> Iterator[Case]:
+        """Yield the file's pairs, in the order of their originals."""
+        originals, perturbed = self._halves()
+        self.left_out[NO_PARTNER] = len(originals.keys() - perturbed.keys())
+        self.left_out[NO_ORIGINAL] = len(perturbed.keys() - originals.keys())
+        for pair in filter(perturbed.__contains__, originals):
+            case = self._case(pair, originals[pair], perturbed[pair])
+            if case is None:
+                self.left_out[NO_CHOICE] += 1
+            else:
+                yield case
+
+    def _halves(self) -> tuple[dict[str, Record], dict[str, Record]]:
+        """Return the originals and the perturbed questions, each by the id of the pair."""
+        originals: dict[str, Record] = {}
+        perturbed: dict[str, Record] = {}
+        for listed in listed_records(self._file):
+            name = listed.text("question_id")
+            match = _ID.fullmatch(name)
+            if match is None or match["letter"] not in {None, self._instrument.letter}:
+                listed.reject("question_id", f"IMG-A-B or IMG-A-B-{self._instrument.letter}")
+            half = perturbed if match["letter"] else originals
+            if match["pair"] in half:
+                raise listed.error(f"question_id {name!r} is repeated in the file")
+            half[match["pair"]] = Record(listed.file, name, listed.fields)
+        return originals, perturbed
+
+    def _case(self, pair: str, original: Record, perturbed: Record) -> Case | None:
+        requests = (self._ask(original), self._ask(perturbed))
+        truths = (_answer(original), _answer(perturbed))
+        if any(truth not in ask.choices for truth, ask in zip(truths, requests, strict=True)):
+            return None
+        return Case(
+            id=f"{self._file.stem.removesuffix('_test')}/{pair}",
+            requests=requests,
+            truths=truths,
+            tags=self._slices(len(requests[0].choices), truths[0]),
+            origin=f"{self._file.name}, record {pair}",
+        )
+
+    def _ask(self, record: Record) -> Ask:
+        image = self._finder.find("gqa", record.text("img_id"), file=record.file, record=record.id)
+        return Ask(image=image, question=record.text("sent"), choices=self._choices(record))
+
+    def _choices(self, record: Record) -> tuple[str, ...]:
+        if self._binary:
+            return YES_NO
+        return _choices(record.nested("assignment"), objects=self._kind.startswith("object"))
+
+    def _slices(self, choices: int, answer: str) -> Mapping[str, str]:
+        key = (choices, answer if self._binary else "")
+        if key not in self._tags:
+            self._tags[key] = self._new_slices(choices, answer)
+        return self._tags[key]
+
+    def _new_slices(self, choices: int, answer: str) -> dict[str, str]:
+        tags = {"question_type": _SHORT.get(self._kind, self._kind)}
+        if not self._binary:
+            return tags | {"form": "multi-choice", "choices": str(choices)}
+        tags |= {"form": "binary", "answer": answer}
+        return tags | {"direction": _DIRECTIONS[answer]} if self._instrument.letter == "h" else tags
+
+
+def _answer(record: Record) -> str:
+    """Return the right answer, which the release writes as ``{answer: 1.0}``."""
+    label = record.nested("label")
+    if len(label.fields) != 1:
+        record.reject("label", "an object with the one right answer")
+    return Record(record.file, record.id, {"label": next(iter(label.fields))}).text("label")
+
+
+def _choices(assignment: Record, *, objects: bool) -> tuple[str, ...]:
+    """Return the choices of a question; the release lists objects in another field than attributes and actions."""
+    fields = ("category-options1", "obj-category-options1")[:: -1 if objects else 1]
+    field = next((field for field in fields if field in assignment.fields), fields[0])
+    listed = assignment.fields.get(field)
+    if type(listed) is not list or len(listed) < 2 or {str} != {*map(type, listed)}:
+        assignment.reject(field, "a list of at least two strings")
+    return tuple(listed)

@@ -1,0 +1,210 @@
+"""VL-CheckList: texts in which one object, attribute or relation was replaced, from Visual Genome, VAW, SWiG and HAKE.
+
+Zhao et al. 2022, "VL-CheckList: Evaluating Pre-trained Vision-Language Models with Objects, Attributes and Relations".
+The files are read as the authors release them (https://github.com/om-ai-lab/VL-CheckList). Each file
+``corpus/v1/**.yaml`` names the JSON file of one task and the folder of its images.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import DataError, nearest
+from vlgate.sources.reading.image_finder import ImageFinder, is_plain
+from vlgate.sources.reading.json_file import FETCH_AGAIN, collector_paused, read_json
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.records import Record
+from vlgate.types import Case, Match, Shape, Task
+
+PAPER = "vlchecklist_paper"
+"""The protocol that takes only the first 1,000 items of each file, and the first text of each item."""
+
+BEYOND = "beyond the first 1,000 items (vlchecklist_paper)"
+FURTHER = "a further text of an item (vlchecklist_paper)"
+MISSING = "an item without its image (vlchecklist_paper)"
+"""The reasons for leaving out pairs under that protocol.
+
+An item without its image, or beyond the first 1,000, counts as one pair; its further texts are counted as ``FURTHER``.
+"""
+
+_ITEMS = 1000
+_ROOT = "vl-checklist"
+_OBJECTS = ("hake", "swig_agent", "swig_destination", "swig_item", "swig_tool", "vg_obj", "vg_subj")
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "Object/Location/center": _OBJECTS,
+    "Object/Location/mid": _OBJECTS,
+    "Object/Location/margin": _OBJECTS,
+    "Object/Size/large": _OBJECTS,
+    "Object/Size/medium": _OBJECTS,
+    "Object/Size/small": _OBJECTS,
+    "Attribute/action": ("vaw", "vg"),
+    "Attribute/color": ("vaw", "vg"),
+    "Attribute/material": ("vaw", "vg"),
+    "Attribute/size": ("vaw", "vg"),
+    "Attribute/state": ("vaw", "vg"),
+    "Relation/action": ("hake", "swig", "vg"),
+    "Relation/spatial": ("vg",),
+}
+CORPUS: Mapping[str, str] = MappingProxyType(
+    {f"{_ROOT}/{part}/{name}".lower(): f"{part}/{name}.yaml" for part, names in _PARTS.items() for name in names}
+)
+"""The 56 tasks by id (section 3.1, Figure 2), each with its file below ``corpus/v1/``."""
+
+SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(CORPUS, "pair"))
+"""The shape of each task, by id."""
+
+_KEYS = ("ANNO_PATH", "IMG_ROOT", "TYPE")
+_LINE = re.compile(r"""(?P<key>\w+)\s*:\s*(?P<quote>["']?)(?P<value>[^"'#]*?)(?P=quote)\s*(?:\#.*)?""")
+_IMAGES = ("hake", "swig", "vg")
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks whose YAML file is in a data folder, below ``vl-checklist/corpus/v1/``.
+
+    A task is skipped if there is no JSON file ``ANNO_PATH``, as the YAML file names it, below ``vl-checklist/``. A
+    case is (image, POS text), (image, NEG text): the i-th texts of the item at position n, both counted from 0, with
+    the id ``n-i``. The images are in ``images/vg``, ``images/swig`` or ``images/hake``, as ``IMG_ROOT`` says. All
+    items and texts are taken by default. The protocol ``vlchecklist_paper`` takes the first 1,000 items with their
+    first text, as the released code does, which fits the printed tables; it counts the others in ``left_out``. If
+    ``missing_images`` is ``skip``, items whose image is missing are left out before the 1,000 are taken, as in the
+    released code; but if a file has none of its images, they are taken all the same, because replies made elsewhere
+    need no images.
+
+    Raises: DataError, which names the file and item, if a file is in two places or cannot be read, a key is missing or
+    unknown, an item does not have a path and as many POS as NEG texts, a text is blank, or an image's name or
+    ``ANNO_PATH`` is not a plain relative path.
+    """
+    finder = options.images
+    for task in filter(options.wanted, CORPUS):
+        config = only_file(options.folders, f"{_ROOT}/corpus/v1/{CORPUS[task]}")
+        corpus = None if config is None else _Corpus(config, CORPUS[task])
+        if corpus is not None and _exists(corpus.file, config):
+            whole = _task(task, corpus, finder)
+            yield _as_the_paper(whole, options.missing_images) if PAPER in options.protocols else whole
+
+
+def _exists(file: Path, config: Path | None) -> bool:
+    try:
+        return file.exists()
+    except OSError as error:  # a name of more than 255 characters
+        expected = f"ANNO_PATH cannot be looked up ({error.strerror})"
+        raise DataError(config, None, expected, FETCH_AGAIN) from None
+
+
+class _Corpus:
+    """The content of one YAML file: the JSON file of its items, that file's name, and the source of its images."""
+
+    def __init__(self, config: Path, place: str) -> None:
+        values = parse_config(config)
+        path = values["ANNO_PATH"]
+        if not is_plain(path):
+            expected = f"ANNO_PATH is {path!r}, expected a relative path without '..'"
+            raise DataError(config, None, expected, FETCH_AGAIN)
+        self.file = config.parents[place.count("/") + 2] / path
+        self.name = path.removeprefix("data/")
+        self.images = values["IMG_ROOT"].rstrip("/").rpartition("/")[2]
+        if self.images not in _IMAGES:
+            expected = f"IMG_ROOT is {values['IMG_ROOT']!r}, expected a folder hake/, swig/ or vg/"
+            raise DataError(config, None, expected, "name one, and put the images into images/ of the data folder")
+
+
+def parse_config(file: Path) -> dict[str, str]:
+    """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between them.
+
+    Returns: the values of ``ANNO_PATH``, ``IMG_ROOT`` and ``TYPE``, which is ``TUPLE_JSON``.
+    Raises: DataError if the file cannot be read, or has a line, key or type that the release does not have.
+    """
+    values: dict[str, str] = {}
+    for number, line in enumerate(_lines(file), 1):
+        if not (plain := line.strip()) or plain.startswith("#"):
+            continue
+        found = _LINE.fullmatch(plain)
+        if found is None or not found["value"]:
+            raise DataError(file, f"on line {number}", f'reads {plain!r}, expected KEY: "value"', FETCH_AGAIN)
+        if found["key"] not in _KEYS or found["key"] in values:
+            problem = "is repeated" if found["key"] in values else f"is unknown; {nearest(found['key'], _KEYS)}"
+            raise DataError(file, f"on line {number}", f"key {found['key']!r} {problem}", FETCH_AGAIN)
+        values[found["key"]] = found["value"].strip()
+    missing = [key for key in _KEYS if key not in values]
+    if missing:
+        raise DataError(file, None, f"key {missing[0]!r} is missing", FETCH_AGAIN)
+    if values["TYPE"] != "TUPLE_JSON":
+        raise DataError(file, None, f"TYPE is {values['TYPE']!r}, expected 'TUPLE_JSON'", FETCH_AGAIN)
+    return values
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise DataError(file, None, "is not UTF-8", FETCH_AGAIN) from None
+    except OSError as error:
+        raise DataError(file, None, f"cannot be read ({error.strerror})", "make it a readable file") from None
+
+
+def _task(task: str, corpus: _Corpus, finder: ImageFinder) -> Task:
+    items = read_json(corpus.file)
+    if type(items) is not list:
+        raise DataError(corpus.file, None, "expected a list of items", FETCH_AGAIN)
+    with collector_paused():
+        cases = tuple(_cases(items, corpus, finder))
+    return Task(id=task, capability="foil", shape="pair", cases=cases)
+
+
+def _as_the_paper(task: Task, missing_images: str) -> Task:
+    first = [case for case in task.cases if case.id.endswith("-0")]
+    there = [case for case in first if _has_image(case)] if missing_images == "skip" else first
+    kept = there or first
+    counts = {
+        MISSING: len(first) - len(kept),
+        BEYOND: max(0, len(kept) - _ITEMS),
+        FURTHER: len(task.cases) - len(first),
+    }
+    left_out = {reason: number for reason, number in counts.items() if number}
+    return replace(task, cases=tuple(kept[:_ITEMS]), left_out=left_out)
+
+
+def _has_image(case: Case) -> bool:
+    request = case.requests[0]
+    return isinstance(request, Match) and bool(request.image.where)
+
+
+def _cases(items: list[Any], corpus: _Corpus, finder: ImageFinder) -> Iterator[Case]:
+    tags: Mapping[str, str] = {}
+    for number, item in enumerate(items):
+        name, pairs = _item(item, number, corpus.file)
+        image = finder.find(corpus.images, name, file=corpus.file, record=str(number))
+        origin = f"{corpus.name}, item {number}"
+        for place, (right, wrong) in enumerate(pairs):
+            yield Case(
+                id=f"{number}-{place}",
+                requests=(Match(image=image, text=right), Match(image=image, text=wrong)),
+                truths=(True, False),
+                tags=tags,
+                origin=origin,
+            )
+
+
+def _item(item: Any, number: int, file: Path) -> tuple[str, list[tuple[str, str]]]:
+    """Return the image's name and the pairs of texts of one item."""
+    if type(item) is not list or len(item) != 2 or type(item[1]) is not dict:
+        expected = 'expected a list of an image\'s name and {"POS": [texts], "NEG": [texts]}'
+        raise DataError(file, str(number), expected, FETCH_AGAIN)
+    record = Record(file, str(number), item[1])
+    positive, negative = _texts(record, "POS"), _texts(record, "NEG")
+    if len(positive) != len(negative):
+        raise record.error(f"has {len(positive)} POS and {len(negative)} NEG texts, expected the same number of both")
+    return item[0], list(zip(positive, negative, strict=True))
+
+
+def _texts(record: Record, side: str) -> list[str]:
+    listed = record.fields.get(side)
+    if type(listed) is not list or not listed:
+        record.reject(side, "a list of texts")
+    return [Record(record.file, record.id, {side: text}).text(side) for text in listed]

@@ -1,0 +1,1 @@
+"""Reading files: JSON, records, archives, and the images that records name."""

@@ -1,0 +1,251 @@
+"""Finding a benchmark's images in the user's data folders, by the names that the benchmark's file uses.
+
+To add the images of a new benchmark, add a line to ``SOURCES``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from vlgate.errors import DataError, UnknownNameError
+from vlgate.images.files import file_image, missing_image
+from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
+from vlgate.types import LazyImage
+
+Identity = int | str
+
+EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"})
+TWINS = "images/coco_to_vg_ids.json"
+"""The file in a data folder that lists the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``."""
+
+_COCO = re.compile(r"(?:COCO_(?:train|val|test)[0-9]{4}_)?([0-9]{1,18})")
+_VISDIAL = re.compile(r"VisualDialog_[a-z]+[0-9]{4}_([0-9]{1,18})")
+_VG = re.compile(r"(?:v7w_)?([0-9]{1,18})")
+# An empty name, an absolute one, a step to "." or "..", or a character that no image's name has.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|(?:^|/)\.{0,2}(?:/|$)")
+
+
+def stem(name: str) -> str:
+    """Return the last part of a name without an image's extension.
+
+    >>> stem("train2015/exercising_255.JPG"), stem("2357834")
+    ('exercising_255', '2357834')
+    """
+    last = name.rpartition("/")[2]
+    start, _, extension = last.rpartition(".")
+    return start if start and extension.lower() in EXTENSIONS else last
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is a relative path without ``..``, backslashes or control characters.
+
+    >>> is_plain("photos/1.jpg"), is_plain("../1.jpg"), is_plain("/etc/passwd")
+    (True, False, False)
+    """
+    return _UNSAFE.search(name) is None
+
+
+def coco_id(name: str) -> Identity:
+    """Return the COCO id in a name; all names that COCO uses for an image give the same id.
+
+    The images of VisDial's val2018 and test2018 were collected after COCO and have their own numbers (VisDial v1.0,
+    https://visualdialog.org/data), so their ids differ from COCO's.
+
+    >>> coco_id("COCO_val2014_000000165831.jpg"), coco_id("VisualDialog_val2018_000000284024.jpg")
+    (165831, 'VisualDialog 284024')
+    """
+    plain = stem(name)
+    if match := _COCO.fullmatch(plain):
+        return int(match[1])
+    if match := _VISDIAL.fullmatch(plain):
+        return f"VisualDialog {int(match[1])}"
+    return plain
+
+
+def vg_id(name: str) -> Identity:
+    """Return the Visual Genome id in a name of Visual Genome or Visual7W.
+
+    >>> vg_id("v7w_2371044.jpg"), vg_id("VG_100K_2/2408124.jpg")
+    (2371044, 2408124)
+    """
+    plain = stem(name)
+    match = _VG.fullmatch(plain)
+    return int(match[1]) if match else plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFolders:
+    """The folders with the images of one source, and the function that decides if two names mean the same image.
+
+    ``folders`` are searched in their order, each with its subfolders down to ``depth`` levels. Two names mean the same
+    image if their ``identity`` is equal. ``twin`` is the source that shares photographs with this one.
+    """
+
+    folders: tuple[str, ...]
+    identity: Callable[[str], Identity] = stem
+    depth: int = 1
+    twin: Literal["coco", "vg"] | None = None
+
+
+SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
+    {
+        "coco": ImageFolders(folders=("images/coco", "images/visdial"), identity=coco_id, twin="vg"),
+        "vg": ImageFolders(folders=("images/vg",), identity=vg_id, twin="coco"),
+        "gqa": ImageFolders(folders=("images/gqa", "images/vg"), identity=vg_id, twin="coco"),
+        "hake": ImageFolders(folders=("images/hake",), depth=3),
+        "visual7w": ImageFolders(folders=("images/visual7w", "images/vg"), identity=vg_id, twin="coco"),
+        "swig": ImageFolders(folders=("images/swig",)),
+        "bla": ImageFolders(folders=("bla/images", "images/vg"), identity=vg_id, twin="coco"),
+        "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
+    },
+)
+
+
+class ImageFinder:
+    """Finds images in the data folders; each folder is listed once, when it is first needed.
+
+    If there are several files for one image, the file with exactly the requested name is taken, otherwise the first
+    one by data folder, by folder of the source, by depth and by name. If there is no file and a data folder has the
+    file ``TWINS``, the image's twin is taken: the same photograph in COCO or Visual Genome, possibly of another size.
+
+    >>> image = ImageFinder([]).find("visual7w", "v7w_2371044.jpg")
+    >>> image.key, image.where
+    ('v7w_2371044.jpg', '')
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        """Search the data folders in their order."""
+        self._folders = tuple(folders)
+        self._searches: dict[str, _Search] = {}
+        self._listings: dict[tuple[Path, Callable[[str], Identity], int], _Listing] = {}
+
+    def find(self, source: str, name: str, *, file: object = "the caller", record: str | None = None) -> LazyImage:
+        """Return the image that a benchmark calls ``name``; the same object for the same name.
+
+        A name never leads out of the image folders, because it is looked up among the files that were listed there.
+
+        Returns: an image whose key is ``name``. If there is no file for it, its ``load()`` raises MissingImageError.
+        Raises: UnknownNameError if the source is not in ``SOURCES``; DataError, which names ``file`` and ``record``,
+        if the name is not a string, is empty or absolute, or has ``..``, backslashes or control characters, and if an
+        image folder or ``TWINS`` cannot be read.
+        """
+        search = self._searches.get(source) or self._search(source)
+        image = search.images.get(name) if type(name) is str else None
+        if image is None:
+            if type(name) is not str or not is_plain(name):
+                expected = f"the image's name is {name!r}, expected a relative path without '..'"
+                raise DataError(file, record, expected, FETCH_AGAIN)
+            image = search.images[name] = self._image(search, name)
+        return image
+
+    def _search(self, name: str) -> _Search:
+        if name not in SOURCES:
+            raise UnknownNameError("image source", name, SOURCES)
+        source = SOURCES[name]
+        places = tuple(folder / place for folder in self._folders for place in source.folders)
+        listings = tuple(self._listing(place, source) for place in places)
+        self._searches[name] = _Search(source=source, places=places, listings=listings, images={})
+        return self._searches[name]
+
+    def _listing(self, folder: Path, source: ImageFolders) -> _Listing:
+        key = (folder, source.identity, source.depth)
+        if key not in self._listings:
+            self._listings[key] = _Listing(*key)
+        return self._listings[key]
+
+    def _image(self, search: _Search, name: str) -> LazyImage:
+        identity = search.source.identity(name)
+        path = search.path(identity, name)
+        if path is not None:
+            return file_image(name, path)
+        twin = search.source.twin
+        if twin is None or not (others := self._twins[twin].get(identity, ())):
+            return missing_image(name, search.places)
+        other = self._searches.get(twin) or self._search(twin)
+        path = next((path for number in others if (path := other.path(number, str(number)))), None)
+        return missing_image(name, search.places + other.places) if path is None else file_image(name, path)
+
+    @cached_property
+    def _twins(self) -> Mapping[str, Mapping[Identity, tuple[int, ...]]]:
+        """For each of the two sources, the ids of its photographs that the other source shares, by the other's id."""
+        twins: dict[str, dict[Identity, tuple[int, ...]]] = {"coco": {}, "vg": {}}
+        for folder in self._folders:
+            for coco, vg in _shared_photographs(folder / TWINS):
+                twins["vg"][coco] = (*twins["vg"].get(coco, ()), vg)
+                twins["coco"][vg] = (*twins["coco"].get(vg, ()), coco)
+        return twins
+
+
+class _Listing:
+    """The image files in a folder, by the identity of their names."""
+
+    def __init__(self, folder: Path, identity: Callable[[str], Identity], depth: int) -> None:
+        self._folder = str(folder)
+        # Nearly every image has one file, so a list is made only for an image that has more.
+        self._first: dict[Identity, str] = {}
+        self._further: dict[Identity, list[str]] = {}
+        for file in _files(folder, depth):
+            if self._first.setdefault(same := identity(file), file) is not file:
+                self._further.setdefault(same, []).append(file)
+
+    def paths(self, identity: Identity) -> Iterator[str]:
+        """Yield the paths of the files for one image, the flat ones first."""
+        if identity in self._first:
+            yield f"{self._folder}/{self._first[identity]}"
+            for file in self._further.get(identity, ()):
+                yield f"{self._folder}/{file}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """One source in the data folders: the folders to search, their listings, and the images found so far by name."""
+
+    source: ImageFolders
+    places: tuple[Path, ...]
+    listings: tuple[_Listing, ...]
+    images: dict[str, LazyImage]
+
+    def path(self, identity: Identity, name: str) -> str | None:
+        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
+        paths = [path for listing in self.listings for path in listing.paths(identity)]
+        if len(paths) > 1:
+            return min(paths, key=lambda path: (not path.endswith(f"/{name}"), stem(path) != stem(name)))
+        return paths[0] if paths else None
+
+
+def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
+    """Yield the image files below ``folder``, relative to it; files in a folder come before those in its subfolders."""
+    try:
+        with os.scandir(folder) as entries:
+            listed = sorted((entry.name, entry.is_dir()) for entry in entries)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        problem = f"cannot be listed ({error.strerror}), expected a folder of images"
+        raise DataError(folder, None, problem, "make it a readable folder") from None
+    for name, is_folder in listed:
+        if not is_folder and name.rpartition(".")[2].lower() in EXTENSIONS:
+            yield prefix + name
+    for name, is_folder in listed:
+        if is_folder and depth:
+            yield from _files(folder / name, depth - 1, f"{prefix}{name}/")
+
+
+def _shared_photographs(file: Path) -> Iterator[tuple[int, int]]:
+    """Yield (COCO id, VG id) from the file ``TWINS`` of a data folder, if there is one."""
+    if not file.is_file():
+        return
+    content = read_json(file)
+    if type(content) is not dict:
+        raise DataError(file, None, "expected an object {COCO id: [VG id]}", FETCH_AGAIN)
+    for coco, numbers in content.items():
+        if not re.fullmatch("[0-9]{1,18}", coco) or type(numbers) is not list or {int} != {*map(type, numbers)}:
+            raise DataError(file, coco, "expected a COCO id with a list of integer VG ids", FETCH_AGAIN)
+        yield from ((int(coco), number) for number in numbers)

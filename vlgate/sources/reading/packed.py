@@ -1,0 +1,96 @@
+"""Images inside a ZIP or Parquet file: each is read when it is loaded, and nothing is unpacked to disk."""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache, partial
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
+
+from vlgate.errors import DataError, ImageError
+from vlgate.images.decoding import MAX_PIXELS, decode_stream
+from vlgate.sources.reading.image_finder import EXTENSIONS, stem
+from vlgate.sources.reading.json_file import FETCH_AGAIN
+from vlgate.types import LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_BYTES = 3 * MAX_PIXELS
+"""The largest packed image that is read, in bytes: the size of the largest image as plain RGB."""
+
+# An encrypted member raises RuntimeError, and an unknown compression NotImplementedError, which is a RuntimeError too.
+_BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError, zlib.error)
+
+
+def zip_members(file: Path) -> dict[str, str]:
+    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``).
+
+    Raises: DataError if the file is not a complete ZIP file.
+    """
+    try:
+        with ZipFile(file) as archive:
+            names = sorted(archive.namelist(), reverse=True)
+    except _BROKEN_ZIP as error:
+        raise DataError(file, None, f"is not a complete ZIP file ({error})", FETCH_AGAIN) from None
+    return {stem(name): name for name in names if name.rpartition(".")[2].lower() in EXTENSIONS}
+
+
+def zip_image(key: str, file: Path, member: str) -> LazyImage:
+    """Return the image in a member of a ZIP file; the member's name is never used as a path on the disk."""
+    return LazyImage(key=key, load=partial(_from_zip, str(file), member, key), where=f"{file}/{member}")
+
+
+def parquet_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
+    """Return the image in a column of structs ``{bytes, path}``, the form in which Hugging Face's datasets stores it.
+
+    Args:
+        key: the image's key.
+        file: the Parquet file.
+        column: the name of the column.
+        place: the number of the row group, and of the row in that group.
+    """
+    where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
+    return LazyImage(key=key, load=partial(_from_parquet, str(file), column, place, key), where=where)
+
+
+def _from_zip(file: str, member: str, key: str) -> Image:
+    where = f"{file}/{member}"
+    try:
+        with ZipFile(file) as archive:
+            size = archive.getinfo(member).file_size
+            content = archive.read(member) if size <= MAX_BYTES else None
+    except _BROKEN_ZIP as error:
+        raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
+    return _decoded(content, where, key)
+
+
+def _from_parquet(file: str, column: str, place: tuple[int, int], key: str) -> Image:
+    from pyarrow import ArrowException
+
+    group, row = place
+    where = f"{file}, column {column}, row {row} of row group {group}"
+    try:
+        cell = _row_group(file, group, column)[row].as_py()
+    except (ArrowException, OSError, LookupError) as error:
+        raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
+    content = cell and cell["bytes"]
+    if content is None:
+        raise ImageError(key, f"{where} holds no bytes", "save the dataset with its images embedded")
+    return _decoded(content if len(content) <= MAX_BYTES else None, where, key)
+
+
+@lru_cache(maxsize=2)  # one per image of a case: a row group takes about 25 MB, and an image in it 1 % of that
+def _row_group(file: str, group: int, column: str) -> Any:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file) as parquet:
+        return parquet.read_row_group(group, columns=[f"{column}.bytes"]).column(column)
+
+
+def _decoded(content: bytes | None, where: str, key: str) -> Image:
+    if content is None:
+        raise ImageError(key, f"{where} has more than {MAX_BYTES:,} bytes", "make it smaller")
+    return decode_stream(BytesIO(content), where, key)

@@ -1,0 +1,165 @@
+"""The records of a JSON file: each field is read with a check of its type, and a DataError names the wrong one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from vlgate.errors import DataError, nearest
+from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_text
+
+Places = frozenset[tuple[str, str]]
+_PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
+_UNPAIRED = re.compile("[\ud800-\udfff]")
+_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file, whose fields are read with a check of their type.
+
+    >>> record = Record(Path("existence.json"), "existence_1", {"caption": "There are no people."})
+    >>> record.text("caption")
+    'There are no people.'
+    """
+
+    file: Path
+    id: str
+    fields: Mapping[str, Any]
+    remedy: str = FETCH_AGAIN
+
+    def text(self, field: str) -> str:
+        """Return the string in ``field``.
+
+        Raises: DataError if the field is missing, not a string, blank, or holds half of a surrogate pair, which JSON
+        can express but UTF-8 cannot.
+        """
+        value = self.fields.get(field)
+        if type(value) is not str:
+            self.reject(field, "a string")
+        if not value or value.isspace():
+            raise self.error(f"field {field!r} is blank, expected a text")
+        if not value.isascii() and _UNPAIRED.search(value):
+            raise self.error(f"field {field!r} holds half of a surrogate pair: {value!r}")
+        return value
+
+    def count(self, field: str) -> int:
+        """Return the integer of at least 0 in ``field``.
+
+        Raises: DataError if the field is missing, negative or not an integer (true and false are not integers).
+        """
+        value = self.fields.get(field)
+        if type(value) is not int or value < 0:
+            self.reject(field, "an integer of at least 0")
+        return value
+
+    def nested(self, field: str) -> Record:
+        """Return the object in ``field`` as a record whose id ends with the field's name.
+
+        Raises: DataError if the field is missing or not an object.
+        """
+        value = self.fields.get(field)
+        if type(value) is not dict:
+            self.reject(field, "an object")
+        return Record(self.file, f"{self.id}, field {field!r}", value, self.remedy)
+
+    def error(self, expected: str, remedy: str = "") -> DataError:
+        """Return an error that names this file and record, for the caller to raise."""
+        return DataError(self.file, self.id, expected, remedy or self.remedy)
+
+    def reject(self, field: str, wanted: str) -> NoReturn:
+        """Raise the error that says that ``field`` is missing, or what it holds instead of ``wanted``.
+
+        Raises: DataError, always.
+        """
+        if field not in self.fields:
+            raise self.error(f"field {field!r} is missing ({nearest(field, self.fields.keys())})")
+        raise self.error(f"field {field!r} is {_shown(self.fields[field])}, expected {wanted}")
+
+
+def keyed_records(file: Path) -> Iterator[Record]:
+    """Yield the records of a file that is one object ``{id: record}``, in the file's order.
+
+    Raises: DataError in the same cases as ``read_json``, and if the file or a record is not an object.
+    """
+    content = read_json(file)
+    if type(content) is not dict:
+        raise DataError(file, None, f"is {_shown(content)}, expected an object {{id: record}}", FETCH_AGAIN)
+    for name, fields in content.items():
+        if not _passed(file, name):
+            yield _record(file, name, fields)
+
+
+def listed_records(file: Path) -> Iterator[Record]:
+    """Yield the records of a file that is one list; the id of a record is its position, from 0.
+
+    Raises: DataError in the same cases as ``read_json``, and if the file is not a list or a record not an object.
+    """
+    content = read_json(file)
+    if type(content) is not list:
+        raise DataError(file, None, f"is {_shown(content)}, expected a list of records", FETCH_AGAIN)
+    for position, fields in enumerate(content):
+        if not _passed(file, str(position)):
+            yield _record(file, str(position), fields)
+
+
+def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
+    """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped.
+
+    Raises: DataError with ``remedy``, in the same cases as ``read_json``, and if a line is not an object.
+    """
+    text = read_text(file, remedy)
+    start = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line and not line.isspace() and not _passed(file, f"on line {number}"):
+            yield _line(file, text, slice(start, start + len(line)), number, remedy)
+        start += len(line) + 1
+
+
+def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Record:
+    try:
+        fields = parsed(file, text, part, remedy)
+    except DataError as error:
+        error.record = f"on line {number}"  # its message names the column, too
+        raise
+    return _record(file, f"on line {number}", fields, remedy)
+
+
+@contextmanager
+def passing_over(places: Places) -> Iterator[None]:
+    """Leave out some records while files are read, each given by its file and by its id as an error names it."""
+    token = _PASSED.set(places)
+    try:
+        yield
+    finally:
+        _PASSED.reset(token)
+
+
+def passed_over() -> Places:
+    """Return the records that are left out now."""
+    return _PASSED.get()
+
+
+def _passed(file: Path, name: str) -> bool:
+    places = _PASSED.get()
+    if not places:  # as in every run
+        return False
+    return any(where == str(file) and (one == name or one.startswith(f"{name}, ")) for where, one in places)
+
+
+def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
+    if type(fields) is not dict:
+        raise DataError(file, name, f"is {_shown(fields)}, expected an object", remedy)
+    if not name.isascii() and _UNPAIRED.search(name):
+        raise DataError(file, repr(name), "the record's id holds half of a surrogate pair", remedy)
+    return Record(file, name, fields, remedy)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{_NAMES.get(type(value), 'null')} ({text if len(text) <= 60 else text[:57] + '...'})"

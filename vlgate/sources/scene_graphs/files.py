@@ -1,0 +1,154 @@
+"""Reading scene graphs: GQA's, Visual Genome's and a user's own; the format is detected from the file's content.
+
+A file is never in memory as a whole. With ``faults="fail"``, for clean files, the first fault is an error that names
+the file, the graph and the object. With ``faults="leave out"``, for real data, the smallest part with a fault (an
+attribute, a relation, an object with its relations, a graph) is left out and counted by reason. In both modes it is an
+error if a file is not JSON, is of an unknown format, or has a graph beyond ``MOST_BYTES`` or ``MOST_OBJECTS``.
+
+The following are not faults: names with capitals or several blanks, which are normalised; a repeated attribute of an
+object, which is kept once; a box that reaches up to ``TOLERANCE`` beyond the image, which is cut off there; an object
+without attributes or relations; and names that are in no vocabulary (``unknown_names`` counts them).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+
+from vlgate.errors import DataError
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.scene_graphs import gqa, own, release, visual_genome
+from vlgate.sources.scene_graphs.checks import MOST_OBJECTS, TOLERANCE, Checker, Faults, Mode, SizeOf
+from vlgate.sources.scene_graphs.stream import AGAIN, MOST_BYTES, members
+from vlgate.sources.scene_graphs.words import Words, words
+
+__all__ = [
+    "MOST_BYTES",
+    "MOST_OBJECTS",
+    "TOLERANCE",
+    "find_graphs",
+    "graph_faults",
+    "read_graphs",
+    "read_words",
+    "unknown_names",
+]
+
+OWN_REMEDY = "correct it as docs/benchmarks/scene-graphs.md shows"
+
+PLACES = (
+    "scene-graphs/*.json",
+    "scene-graphs/*.jsonl",
+    "gqa/*sceneGraphs.json",
+    "gqa/sceneGraphs/*.json",
+    "vg/scene_graphs.json",
+    "vg/objects.json",
+)
+"""The places of scene graphs in a data folder.
+
+``objects.json`` is skipped if ``scene_graphs.json`` is in the same folder. Visual Genome's ``*synsets.json``, which
+are lists of words, are always skipped.
+"""
+
+
+def read_graphs(
+    path: Path, *, faults: Mode = "fail", left_out: Counter[str] | None = None, size_of: SizeOf | None = None
+) -> Iterator[SceneGraph]:
+    """Yield the graphs of a file of GQA, of Visual Genome or of a user, in the order of the file.
+
+    With ``faults="leave out"``, the parts that are left out are counted in ``left_out`` by reason; the counts are
+    complete after the last graph. With "fail", ``left_out`` does not change. With ``size_of``, which returns the size
+    of the image with a name or None, a graph whose size has other proportions is a fault, and so is a box outside the
+    image of a graph without a size.
+
+    Returns: graphs with unique ids, relations between objects of the graph only, and boxes within the image.
+    Raises: ValueError if ``faults`` is "leave out" and there is no counter; DataError for the faults that the module's
+    docstring lists, when the graph with the fault is reached.
+
+    >>> import json, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "own.json")
+    >>> cup = {"id": "1", "name": "Cup", "box": [9, 9, 5, 5], "relations": [{"name": "on", "object": "2"}]}
+    >>> _ = path.write_text(json.dumps({"graphs": [{"image": "1.jpg", "objects": [cup]}]}))
+    >>> left_out = Counter()
+    >>> [graph] = read_graphs(path, faults="leave out", left_out=left_out)
+    >>> graph.objects["1"].name, dict(left_out)
+    ('cup', {'a relation to an object that the graph lacks': 1})
+    """
+    if faults not in {"fail", "leave out"}:
+        raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
+    if faults == "leave out" and left_out is None:
+        raise ValueError(f"{left_out=}: expected a Counter, because nothing is left out silently; pass Counter()")
+    return _read(path, Faults(path, faults, Counter() if left_out is None else left_out), size_of)
+
+
+def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
+    """Return the error of each fault in a file of scene graphs, its words included, in the order of the file.
+
+    Raises: DataError if the file cannot be read as a whole.
+    """
+    found = Faults(path, "leave out", Counter(), OWN_REMEDY, [])
+    for _ in _read(path, found, size_of):
+        pass
+    return found.errors or []
+
+
+def read_words(path: Path) -> Words:
+    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.scene_graphs.own`` shows them.
+
+    Returns: for each of "nouns", "attributes" and "relations" the entries, each with all its fields; an empty mapping
+    for a file without words, or of another format.
+    Raises: DataError if the words have a fault, or the file cannot be read.
+    """
+    faults = Faults(path, "fail", Counter(), OWN_REMEDY)
+    with closing(members(path)) as found:
+        for member in found:
+            if member.layout == "beside" and (found_words := words(member, faults)):
+                return found_words
+            if member.layout not in {"own", "beside"}:
+                break
+    return {}
+
+
+def find_graphs(folders: Sequence[Path]) -> list[Path]:
+    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name.
+
+    >>> find_graphs([Path("nowhere")])
+    []
+    """
+    found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
+    once: dict[Path, Path] = {}
+    for path in found:
+        whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
+        if not whole and not path.name.endswith("synsets.json"):
+            once.setdefault(path.resolve(), path)
+    return list(once.values())
+
+
+def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) -> Counter[str]:
+    """Count the names of objects for which ``known`` returns False.
+
+    >>> from vlgate.perturb.scene_graph import Box, SceneObject
+    >>> cup = SceneObject(id="1", name="cup", box=Box(x=0, y=0, w=1, h=1))
+    >>> unknown_names([SceneGraph(id="1", objects={"1": cup})], {"table"}.__contains__)
+    Counter({'cup': 1})
+    """
+    names = Counter(thing.name for graph in graphs for thing in graph.objects.values())
+    return Counter({name: count for name, count in names.items() if not known(name)})
+
+
+def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneGraph]:
+    checker = Checker(faults, size_of)
+    with closing(members(path)) as found:
+        first = next(found, None)
+        if first is None:
+            raise DataError(path, None, "holds no scene graph", AGAIN)
+        every = chain([first], found)
+        if first.layout == "keyed":
+            yield from gqa.graphs(every, checker)
+        elif first.layout == "listed":
+            apart = release.is_apart(first)
+            yield from visual_genome.graphs(release.joined(every, faults) if apart else every, checker)
+        else:
+            yield from own.graphs(every, checker)
