@@ -25,6 +25,25 @@ def test_a_score_that_follows_the_position_does_not_pass(place, workers, items):
     assert gates(place)["valse/existence:acc_r"] != "pass"
 
 
+LATE = """
+import os, time
+
+if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
+    time.sleep(1.5)
+"""
+
+
+def test_the_model_is_checked_although_the_first_worker_has_no_test(place, monkeypatch):
+    place.valse(n=100)
+    place.thresholds()
+    (place.path / "late.py").write_text(LATE)
+    monkeypatch.setenv("PYTHONPATH", str(place.path))
+    result = place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True)
+    assert result.ret == 1
+    assert gates(place)["model:batch_invariance"] == "inconclusive"
+    assert place.metrics()["complete"]
+
+
 def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(place):
     place.valse()
     place.thresholds()

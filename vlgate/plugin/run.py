@@ -210,10 +210,11 @@ class Run(Asked):
         shrunk = tuple(self.shrunk[nodeid] for nodeid in sorted(self.shrunk))
         result = self.result = replace(self._judged(), shrunk=shrunk)
         self.ending.unwritten = write_rows(result, self.options)
-        if "loaded" in self.__dict__:  # written before the checks, because the model may kill the process in them
+        if "loaded" in self.__dict__:
             self.cards.append(card_of(*self.loaded))
-            self._write(result, CHECKS_MISSING)
-            self.cards[-1] = card_of(*self.loaded, self._checks(session))
+        if self._unchecked():
+            self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
+            self.cards[0] = replace(self.cards[0], checks=self._checks(session))
         card = merged(self.cards, self.options.model)
         result = replace(result, decisions=(*suspect_checks(card, self.thresholds), *result.decisions))
         self.result = self._write(result, self.ending.lacks(self.collected, card.checks))
@@ -238,14 +239,22 @@ class Run(Asked):
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
         """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
-        if self.worker or only_searches(session) or self.ending.interrupted:
+        scores = self.collected.expected if self.worker is None else not only_searches(session)
+        if self.worker or not scores or self.ending.interrupted:
             return ()
+        self.exits.start()
         try:
             return checks_of(self.loaded[1], self.plan.tasks, self.options)
         except KeyboardInterrupt:
             self.ending.interrupted = True
             session.exitstatus = pytest.ExitCode.INTERRUPTED
             return ()
+        except VlgateError as error:  # a worker could load the model, this process cannot
+            return (Check(name="model", outcome="failed", why=printable(str(error))),)
+
+    def _unchecked(self) -> bool:
+        """Whether this process should check the model: without workers, or if the first worker had no test to run."""
+        return bool(self.cards) and not self.ending.crashed and not any(card.checks for card in self.cards)
 
     def _judged(self) -> RunResult:
         if not self.collected.expected and self.shrunk:
