@@ -1,4 +1,4 @@
-"""What holds for every test: hypothesis without deadlines, and none of the variables of the environment that change a run.
+"""What holds for every test: no deadlines of hypothesis, and no variables of the environment that change a run.
 
 In CI every run of the tests draws the same examples.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -277,6 +277,14 @@ class Classifier(Protocol):
 
     def accepts(self, pairs: Sequence[Match]) -> FloatArray:
         """Return an array of shape (n,): 1.0 for yes, 0.0 for no, NaN if the model does not say."""
+
+
+@runtime_checkable
+class TextKeys(Protocol):
+    """A model that tells which texts are the same to it, so that they tie exactly in whatever batch they stand."""
+
+    def text_keys(self, texts: Sequence[str]) -> Sequence[Hashable]:
+        """Return n keys; two texts have equal keys if the model reads the same tokens of them."""
 
 
 @runtime_checkable

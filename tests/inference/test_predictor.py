@@ -1,10 +1,12 @@
 import math
 from collections import Counter
+from hashlib import sha256
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.inference.batching import Caller
@@ -19,7 +21,7 @@ def image(key, error=None):
     def load():
         if error is not None:
             raise error(key, "it cannot be had", "fetch it")
-        return object()
+        return Image.frombytes("RGB", (2, 1), sha256(key.encode()).digest()[:6])
 
     return LazyImage(key=key, load=load)
 

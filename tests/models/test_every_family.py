@@ -7,7 +7,7 @@ import sys
 
 import every_family
 import pytest
-from every_family import CASES, NAMES, VLMS
+from every_family import CASES, NAMES, ON_REGIONS, TEXT_ONLY, VLMS
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -37,3 +37,15 @@ def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
         (CASES, CASES, 0)
     ] * TASKS
     assert found["model"]["name"] == {"bert": "masked", **dict.fromkeys(VLMS, "vlm")}.get(name, name)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in VLMS])
+def test_texts_that_are_equal_where_they_are_cut_tie_exactly_in_batches_of_any_size(runs, name):
+    found = json.loads((runs[0] / "twins.json").read_text())[name]
+    assert all(len(set(batches["texts"])) == 1 for batches in found)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {*VLMS, *ON_REGIONS, *TEXT_ONLY}])
+def test_images_with_equal_pixels_tie_exactly_in_batches_of_any_size(runs, name):
+    found = json.loads((runs[0] / "twins.json").read_text())[name]
+    assert all(one == other for one, other in (batches["images"] for batches in found))

@@ -5,10 +5,10 @@ This module uses models through the protocols of ``vlgate.types`` only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from vlgate.inference.adapters import (
     match_adapter,
     plausible,
 )
+from vlgate.inference.alike import SeenPixels, asked_once, key_of, text_keys, text_of
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.order import in_hashed_order
 from vlgate.types import (
@@ -45,6 +46,8 @@ from vlgate.types import (
 DEFAULT_BATCH = 64
 
 Replies = list[float | str | Problem]
+Pair = TypeVar("Pair", Match, Ask)
+Reply = TypeVar("Reply")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,7 @@ class ModelPredictor:
         adapter = match_adapter(self.model)
         if adapter == "match" and isinstance(self.model, Matcher):
             match = self.model.match
-            return list(in_hashed_order(pairs, self.seed, lambda some: self.caller.numbers(some, match, "match")))
+            return list(self._levelled(pairs, lambda some: self.caller.numbers(some, match, "match")))
         if adapter == "encode" and isinstance(self.model, DualEncoder):
             return self._dot_products(pairs, self.model)
         if adapter == "match by answer":
@@ -112,25 +115,30 @@ class ModelPredictor:
 
     def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
         images = list(dict.fromkeys(pair.image for pair in pairs))
+        pixels = SeenPixels()
         rows = in_hashed_order(
-            images, self.seed, lambda some: self.caller.rows(some, model.encode_images, "encode_images")
+            [pixels.watched(image) for image in images],
+            self.seed,
+            lambda some: self.caller.rows(some, model.encode_images, "encode_images"),
         )
-        seen = dict(zip(images, rows, strict=True))
+        seen = dict(zip(images, pixels.levelled(images, rows), strict=True))
         shown = (pair.text for pair in pairs if not isinstance(seen[pair.image], Problem))
-        texts = list(dict.fromkeys(shown))  # a text is not encoded if none of its images could be
-        rows = in_hashed_order(
-            texts, self.seed, lambda some: self.caller.rows(some, model.encode_texts, "encode_texts")
+        keys = text_keys(model, shown)  # a text is not encoded if none of its images could be
+        rows = asked_once(
+            list(keys),
+            list(keys.values()),
+            lambda texts: in_hashed_order(
+                texts, self.seed, lambda some: self.caller.rows(some, model.encode_texts, "encode_texts")
+            ),
         )
-        words = dict(zip(texts, rows, strict=True))
+        words = dict(zip(keys, rows, strict=True))
         return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
 
     def _accepted(self, pairs: list[Match], replies: Replies) -> list[bool | None]:
         threshold = getattr(self.model, "decision_threshold", None)
         if isinstance(self.model, Classifier):
             accepts = self.model.accepts
-            said = in_hashed_order(
-                pairs, self.seed, lambda some: self.caller.numbers(some, accepts, "accepts", nan=True)
-            )
+            said = self._levelled(pairs, lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
             return [self._yes_or_no(yes) for yes in said]
         if threshold is None or match_adapter(self.model) == "match by perplexity":
             return [None] * len(pairs)
@@ -157,12 +165,26 @@ class ModelPredictor:
         adapter = ask_adapter(self.model)
         if adapter == "answer" and isinstance(self.model, Answerer):
             answer = self.model.answer
-            return list(in_hashed_order(questions, self.seed, lambda some: self.caller.strings(some, answer, "answer")))
+            return list(self._levelled(questions, lambda some: self.caller.strings(some, answer, "answer")))
         if adapter == "answer by match":
             pairs = [completed(question, choice) for question in questions for choice in question.choices]
             scores = self._match(list(dict.fromkeys(pairs)))
             return [best_choice(question, scores) for question in questions]
         return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
+
+    def _levelled(
+        self, requests: list[Pair], ask: Callable[[Sequence[Pair]], Sequence[Reply | Problem]]
+    ) -> list[Reply | Problem]:
+        """Ask in the order of a hash; requests that are the same to the model get the same reply."""
+        pixels = SeenPixels()
+        texts = text_keys(self.model, map(text_of, requests))
+        keys = [key_of(request, texts) for request in requests]
+        replies = asked_once(
+            pixels.watched_in(requests),
+            list(zip((request.image for request in requests), keys, strict=True)),
+            lambda some: in_hashed_order(some, self.seed, ask),
+        )
+        return pixels.levelled([request.image for request in requests], replies, keys)
 
     def _read(self, texts: list[Read]) -> dict[Request, Prediction]:
         if not texts:
@@ -170,11 +192,14 @@ class ModelPredictor:
         replies: Replies
         if isinstance(self.model, LanguageModel):
             perplexity = self.model.perplexity
+            keys = text_keys(self.model, [read.text for read in texts])
             replies = list(
-                in_hashed_order(
-                    [read.text for read in texts],
-                    self.seed,
-                    lambda some: self.caller.numbers(some, perplexity, "perplexity"),
+                asked_once(
+                    list(keys),
+                    list(keys.values()),
+                    lambda some: in_hashed_order(
+                        some, self.seed, lambda part: self.caller.numbers(part, perplexity, "perplexity")
+                    ),
                 )
             )
         else:

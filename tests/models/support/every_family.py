@@ -78,11 +78,49 @@ def from_text(folder):
     }
 
 
+LONG = "a red dot of the big square . " * 60
+TEXTS = (LONG + "red", LONG + "blue", *("a big red dot of the square . " * n for n in range(1, 8)))
+
+
+def twins(model, name):
+    """Ask a model two texts with the same beginning, and two images with equal pixels, among others.
+
+    Returns: the scores of the two texts, and of the two images, in batches of 3 and of 64.
+    """
+    from dataclasses import replace
+
+    from vlgate.inference.batching import Caller
+    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.models import load
+    from vlgate.sources.reading.options import ReadOptions
+    from vlgate.sources.registry import read_tasks
+    from vlgate.types import Match, Read
+
+    (task,) = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda one: one == "scenes/foil-it"))
+    images = list(dict.fromkeys(request.image for case in task.cases[:4] for request in case.requests))
+    if name not in ON_REGIONS:
+        images.append(replace(images[0], key="copy"))
+    wrapped = load(model, device="cpu", folder=Path()).model
+    found = []
+    for size in (3, 64):
+        predictor = ModelPredictor(model=wrapped, name=name, caller=Caller(name=name, size=size), seed=0)
+        asked = [Match(image=image, text=text) for image in images for text in TEXTS]
+        asked = [Read(text=text) for text in TEXTS] if name in TEXT_ONLY else asked
+        scores = [reply.score for reply in predictor.predict(asked).values()]
+        found.append({"texts": scores[:2], "images": [scores[:9][3:], scores[-9:][3:]]})
+    return found
+
+
 def main(folder):
+    import json
+
     import pytest
 
     (folder / "thresholds.toml").write_text("schema = 1\n")
-    for name, model in {**from_pixels(folder), **from_regions(folder), **from_text(folder)}.items():
+    models = {**from_pixels(folder), **from_regions(folder), **from_text(folder)}
+    equal = {name: twins(model, name) for name, model in models.items() if name not in VLMS}
+    (folder / "twins.json").write_text(json.dumps(equal))
+    for name, model in models.items():
         pytest.main([
             "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", f"--model={model}",
             "--suite=scenes/*", f"--limit={CASES}", f"--results={folder}/out-{name}", "--device=cpu",

@@ -58,3 +58,8 @@ class QuestionAnswerer:
             found = self._replies.reply(inputs, questions)
         self.cut_texts |= inputs.cut
         return found
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each question; longer ones are cut at the model's context and added to ``cut_texts``."""
+        self.cut_texts |= self._prepare.cut(texts)
+        return self._prepare.text_keys(texts)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
+    import torch
     from PIL.Image import Image
 
 T = TypeVar("T")
@@ -62,6 +63,14 @@ def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
         return []
     # verbose=False: the tokenizer would warn of exactly the texts that are looked for here.
     return [len(ids) > length for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+
+
+def rows_as_keys(tokens: torch.Tensor) -> list[bytes]:
+    """Return a key per row of tokens, shape (n, length) and padded at one side; rows with equal tokens have equal keys.
+
+    Keys of one call can be compared with each other only, because the padding may follow the longest text.
+    """
+    return [row.tobytes() for row in tokens.cpu().numpy()]
 
 
 def knows_words(tokenizer: Any) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import NoReplyError
-from vlgate.models.checkpoints.inputs import cut_texts, rgb_images
+from vlgate.models.checkpoints.inputs import cut_texts, rgb_images, rows_as_keys
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.types import FloatArray, LazyImage, Match
 
@@ -72,7 +72,7 @@ class Preparation:
             which=torch.tensor([distinct[image] for image in images], device=self.device),
             input_ids=tokens["input_ids"],
             attention_mask=tokens["attention_mask"],
-            cut=cut_texts(self.tokenizer, texts, self.length) if tokens["input_ids"].shape[1] == self.length else set(),
+            cut=self.cut(texts) if tokens["input_ids"].shape[1] == self.length else set(),
         )
 
     def _pixels(self, distinct: Sequence[LazyImage], images: Sequence[LazyImage]) -> Any:
@@ -98,12 +98,20 @@ class Preparation:
             return True
         return False
 
+    def cut(self, texts: Sequence[str]) -> set[str]:
+        """Return the texts that are longer than ``length`` tokens."""
+        return cut_texts(self.tokenizer, texts, self.length)
+
     def tokens(self, texts: Sequence[str]) -> Any:
         """Turn texts into tokens, padded on the right and cut at ``length``."""
         return self.tokenizer(
             list(texts), padding=True, padding_side="right", truncation=True, max_length=self.length,
             return_tensors="pt",
         ).to(self.device)  # fmt: skip
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each text, cut at ``length``; a padding token is none of them."""
+        return rows_as_keys(self.tokens(texts)["input_ids"])
 
     def _placed(self, values: torch.Tensor) -> torch.Tensor:
         return values.to(self.device, self._dtype) if values.is_floating_point() else values.to(self.device)
@@ -157,3 +165,8 @@ class CrossEncoder:
         scores = self._rank.of(logits)
         self.cut_texts |= inputs.cut
         return scores
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each text; longer texts are cut at the model's context and added to ``cut_texts``."""
+        self.cut_texts |= self._prepare.cut(texts)
+        return self._prepare.text_keys(texts)

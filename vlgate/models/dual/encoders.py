@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
-from vlgate.models.checkpoints.inputs import cut_off, prepared
+from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
@@ -67,6 +67,15 @@ class DualModel:
 
         Returns: rows of length 1, shape (n, d).
         """
+        tokens = self._tokens(texts)
+        names = ("input_ids", "attention_mask", "token_type_ids") if self._family.mask else ("input_ids",)
+        return self._rows(self._model.get_text_features, {name: tokens[name] for name in names if name in tokens})
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
+        return rows_as_keys(self._tokens(texts)["input_ids"])
+
+    def _tokens(self, texts: Sequence[str]) -> Any:
         family, length = self._family, self._length
         cased = [text.lower() for text in texts] if family.lowercase else list(texts)
         tokens = self._tokenizer(
@@ -81,8 +90,7 @@ class DualModel:
         full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
         cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
         self.cut_texts.update(compress(compress(texts, full), cut))
-        names = ("input_ids", "attention_mask", "token_type_ids") if family.mask else ("input_ids",)
-        return self._rows(self._model.get_text_features, {name: tokens[name] for name in names if name in tokens})
+        return tokens
 
     def _prepare(self, image: Image) -> Mapping[str, torch.Tensor]:
         return dict(self._image_processor(images=image, return_tensors="pt"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.device import pick_dtype
-from vlgate.models.checkpoints.inputs import prepared
+from vlgate.models.checkpoints.inputs import prepared, rows_as_keys
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.open_clip.names import check_names, parse
 from vlgate.models.open_clip.parts import create, refuse_code, tokenizer_of, transform_of
@@ -71,9 +71,16 @@ class OpenClip:
 
         Returns: rows of length 1, shape (n, d).
         """
-        tokens = self._tokenizer(list(texts))
+        return self._rows(self._model.encode_text, self._tokens(texts))
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
+        return rows_as_keys(self._tokens(texts))
+
+    def _tokens(self, texts: Sequence[str]) -> torch.Tensor:
+        tokens: torch.Tensor = self._tokenizer(list(texts))
         self.cut_texts.update(compress(texts, _cut_off(self._tokenizer, texts, tokens)))
-        return self._rows(self._model.encode_text, tokens)
+        return tokens
 
     def _rows(self, encode: Callable[..., torch.Tensor], inputs: torch.Tensor) -> FloatArray:
         import torch

@@ -64,6 +64,11 @@ class RegionInputs:
             self.source.fingerprint, self.tokenizer.backend_tokenizer.to_str(), str(self.length), str(self.suffix)
         )
 
+    def text_keys(self, texts: Sequence[str]) -> tuple[list[tuple[int, ...]], list[bool]]:
+        """Return the tokens of each text without padding, and whether it was cut."""
+        rows, cut = self._rows(texts)
+        return [tuple(row) for row in rows], cut
+
     def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
         """Encode texts, padded on the right to the longest of them.
 
@@ -72,10 +77,7 @@ class RegionInputs:
         """
         import torch
 
-        room = self.length - len(self.suffix)
-        # The tokenizer would warn about texts that are too long; the second result reports them instead.
-        whole = self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
-        rows = [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole]
+        rows, cut = self._rows(texts)
         longest = max(map(len, rows))
         ids = [row + [self.tokenizer.pad_token_id] * (longest - len(row)) for row in rows]
         mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
@@ -85,7 +87,13 @@ class RegionInputs:
             "attention_mask": attention_mask,
             "token_type_ids": torch.zeros_like(input_ids),
         }
-        return tensors, [len(row) > room for row in whole]
+        return tensors, cut
+
+    def _rows(self, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
+        room = self.length - len(self.suffix)
+        # The tokenizer would warn about texts that are too long; the second result reports them instead.
+        whole = self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
+        return [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole], [len(row) > room for row in whole]
 
     def regions(self, images: Sequence[LazyImage]) -> SeenRegions:
         """Return the regions of each image; an image that occurs twice is computed, and copied to the device, once.

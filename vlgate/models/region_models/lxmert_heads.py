@@ -44,6 +44,12 @@ class Lxmert:
             f"(?max_length={TRAINED} cuts them, as its release does)"
         )
 
+    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
+        keys, cut = self._inputs.text_keys(texts)
+        self.cut_texts.update(compress(texts, cut))
+        return keys
+
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
         """A head's outputs for each request, shape (n, outputs)."""
         import torch

@@ -50,6 +50,12 @@ class VisualBert:
         """What a reader of the results must know: the features that it gets, and those of its training."""
         return f"{self._inputs.source.note}; published VisualBERTs were trained on other features: {DETECTORS}"
 
+    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
+        keys, cut = self._inputs.text_keys(texts)
+        self.cut_texts.update(compress(texts, cut))
+        return keys
+
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str]) -> FloatArray:
         """The head's outputs for each request, shape (n, outputs); the model takes features, but not boxes."""
         import torch
@@ -131,6 +137,12 @@ class VisualBertAnswerer(VisualBert):
         """
         self._answers.check(questions)
         return self._answers.choose(self._scored(questions, [_written(one.question) for one in questions]), questions)
+
+    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each question as in training; questions that are cut are added to ``cut_texts``."""
+        keys, cut = self._inputs.text_keys([_written(text) for text in texts])
+        self.cut_texts.update(compress(texts, cut))
+        return keys
 
     def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         logits: torch.Tensor = self._model(**inputs).logits

@@ -43,11 +43,14 @@ class Causal(TextModel):
         Returns: perplexities, shape (n,); lower is more plausible.
         Raises: NoReplyError for texts that have too few tokens.
         """
-        alone = self._tokenizer(list(texts), add_special_tokens=self._bos is None, verbose=False)["input_ids"]
-        start = [] if self._bos is None else [self._bos]
-        rows = self._cut(texts, [start + list(row) for row in alone])
+        rows = self._rows(texts)
         refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)
+
+    def _rows(self, texts: Sequence[str]) -> list[Sequence[int]]:
+        alone = self._tokenizer(list(texts), add_special_tokens=self._bos is None, verbose=False)["input_ids"]
+        start = [] if self._bos is None else [self._bos]
+        return self._cut(texts, [start + list(row) for row in alone])
 
     def _surprisals(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the negative log-likelihood, in nats, of every token but the first."""

@@ -32,10 +32,7 @@ class Masked(TextModel):
         Returns: pseudo-perplexities, shape (n,); lower is more plausible.
         Raises: NoReplyError for texts without any token.
         """
-        limits = {"truncation": True, "max_length": self._longest} if self._longest < ENDLESS else {}
-        whole = self._tokenizer(list(texts), verbose=False)["input_ids"]
-        self._cut(texts, whole)
-        made = self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
+        made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
         refuse_short(texts, [not row for row in places])
@@ -49,6 +46,15 @@ class Masked(TextModel):
             np.add.at(sums, [row for row, _ in part], self._surprisals(rows, part))
         lengths = np.array([len(found) for found in places], dtype=np.float64)
         return np.asarray(np.exp(sums / lengths), dtype=np.float64)
+
+    def _rows(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
+        rows: list[list[int]] = self._tokens(texts)["input_ids"]
+        return rows
+
+    def _tokens(self, texts: Sequence[str]) -> Any:
+        limits = {"truncation": True, "max_length": self._longest} if self._longest < ENDLESS else {}
+        self._cut(texts, self._tokenizer(list(texts), verbose=False)["input_ids"])
+        return self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
 
     def _surprisals(self, rows: Sequence[Sequence[int]], gaps: Sequence[tuple[int, int]]) -> FloatArray:
         """Return the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked."""

@@ -37,6 +37,13 @@ class TextModel:
         self._tokenizer = tokenizer
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
+    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
+        return [tuple(row) for row in self._rows(texts)]
+
+    def _rows(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
+        raise NotImplementedError
+
     def _cut(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[Sequence[int]]:
         self.cut_texts.update(compress(texts, (len(row) > self._longest for row in rows)))
         return [row[: self._longest] for row in rows]

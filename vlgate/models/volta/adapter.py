@@ -73,6 +73,12 @@ class Volta:
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return self._rank.of(scores)
 
+    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
+        keys, cut = self._inputs.text_keys(texts)
+        self.cut_texts.update(compress(texts, cut))
+        return keys
+
     def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
         found = self._inputs.regions([pair.image for pair in pairs])

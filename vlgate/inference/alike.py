@@ -1,0 +1,115 @@
+"""Requests that are the same to a model get exactly the same reply, in whatever batch they stand.
+
+Two texts may have the same tokens, because a tokenizer ignores case or cuts at the model's context. Two images may have
+the same pixels, such as a photograph and its crop to a box that holds all of it. In batches of different shapes their
+scores would differ by rounding, and a tie would be a win for one of them by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeVar
+
+from vlgate.inference.batching import Problem
+from vlgate.types import Ask, LazyImage, Match, TextKeys
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Pair = TypeVar("Pair", Match, Ask)
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+
+
+def asked_once(
+    items: Sequence[Item], keys: Sequence[Hashable], ask: Callable[[list[Item]], list[Reply]]
+) -> list[Reply]:
+    """Ask the first item of each key.
+
+    Args:
+        items: n items.
+        keys: a key per item; equal keys mean that the items are the same to the model.
+        ask: returns one reply per item.
+
+    Returns: n replies; items with equal keys have the same one.
+
+    >>> asked_once(["A dog", "a dog"], ["a dog", "a dog"], lambda texts: [text.upper() for text in texts])
+    ['A DOG', 'A DOG']
+    """
+    first: dict[Hashable, Item] = {}
+    for item, key in zip(items, keys, strict=True):
+        first.setdefault(key, item)
+    if len(first) == len(items):
+        return ask(list(items))
+    found = dict(zip(first, ask(list(first.values())), strict=True))
+    return [found[key] for key in keys]
+
+
+def text_keys(model: object, texts: Iterable[str]) -> dict[str, Hashable]:
+    """Return what each text is to a model: its tokens if the model tells them, otherwise the text itself."""
+    distinct = list(dict.fromkeys(texts))
+    if not isinstance(model, TextKeys):
+        return dict(zip(distinct, distinct, strict=True))
+    return dict(zip(distinct, model.text_keys(distinct), strict=True))
+
+
+def text_of(request: Match | Ask) -> str:
+    """The text of a pair, or the question of a question."""
+    return request.question if isinstance(request, Ask) else request.text
+
+
+def key_of(request: Match | Ask, texts: Mapping[str, Hashable]) -> Hashable:
+    """Return what a request is to a model apart from its image; ``texts`` holds the key of each text."""
+    return (texts[request.question], request.choices) if isinstance(request, Ask) else texts[request.text]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPixels:
+    """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply.
+
+    Nothing is decoded for it: the digest is made when the model loads the image, in the model's own thread.
+    """
+
+    digests: dict[LazyImage, bytes] = field(default_factory=dict)
+
+    def watched(self, image: LazyImage) -> LazyImage:
+        """Return the same image, whose pixels are noted when it is loaded."""
+
+        def load() -> Image:
+            loaded = image.load()
+            self.digests[image] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
+            return loaded
+
+        return replace(image, load=load)
+
+    def watched_in(self, requests: Iterable[Pair]) -> list[Pair]:
+        """Return the same requests, whose images are noted when they are loaded."""
+        images: dict[LazyImage, LazyImage] = {}
+        found = []
+        for request in requests:
+            if request.image not in images:
+                images[request.image] = self.watched(request.image)
+            found.append(replace(request, image=images[request.image]))
+        return found
+
+    def levelled(
+        self, images: Sequence[LazyImage], replies: Sequence[Reply | Problem], keys: Sequence[Hashable] | None = None
+    ) -> list[Reply | Problem]:
+        """Give items with equal pixels the reply of the first of them; a problem stays as it is.
+
+        Args:
+            images: the image of each of n items.
+            replies: n replies.
+            keys: what else a reply depends on, per item; None if it depends on nothing else.
+        """
+        if len(set(self.digests.values())) == len(self.digests):
+            return list(replies)
+        first: dict[Hashable, Reply | Problem] = {}
+        return [
+            reply
+            if isinstance(reply, Problem) or image not in self.digests
+            else first.setdefault((self.digests[image], key), reply)
+            for image, key, reply in zip(images, keys or [None] * len(images), replies, strict=True)
+        ]
