@@ -47,11 +47,11 @@ def asked_once(
     return [found[key] for key in keys]
 
 
-def text_keys(model: object, texts: Iterable[str]) -> dict[str, Hashable]:
-    """Return what each text is to a model: its tokens if the model tells them, otherwise the text itself."""
-    distinct = list(dict.fromkeys(texts))
+def text_keys(model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
+    """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
     if not isinstance(model, TextKeys):
-        return dict(zip(distinct, distinct, strict=True))
+        return {}
+    distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, model.text_keys(distinct), strict=True))
 
 
@@ -60,9 +60,23 @@ def text_of(request: Match | Ask) -> str:
     return request.question if isinstance(request, Ask) else request.text
 
 
-def key_of(request: Match | Ask, texts: Mapping[str, Hashable]) -> Hashable:
-    """Return what a request is to a model apart from its image; ``texts`` holds the key of each text."""
-    return (texts[request.question], request.choices) if isinstance(request, Ask) else texts[request.text]
+def keys_of(requests: Sequence[Match | Ask], texts: Mapping[str, Hashable]) -> list[Hashable]:
+    """Return what each request is to a model apart from its image; ``texts`` holds the keys of ``text_keys``."""
+    return [
+        (texts.get(one.question, one.question), one.choices) if isinstance(one, Ask) else texts.get(one.text, one.text)
+        for one in requests
+    ]
+
+
+def asked_the_same(requests: Sequence[Match | Ask], keys: Sequence[Hashable]) -> set[LazyImage]:
+    """Return the images about which a model is asked the same as about another one."""
+    first: dict[Hashable, LazyImage] = {}
+    compared: set[LazyImage] = set()
+    for request, key in zip(requests, keys, strict=True):
+        image = first.setdefault(key, request.image)
+        if image is not request.image and image != request.image:
+            compared |= {image, request.image}
+    return compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +98,20 @@ class SeenPixels:
 
         return replace(image, load=load)
 
-    def watched_in(self, requests: Iterable[Pair]) -> list[Pair]:
-        """Return the same requests, whose images are noted when they are loaded."""
-        images: dict[LazyImage, LazyImage] = {}
-        found = []
-        for request in requests:
-            if request.image not in images:
-                images[request.image] = self.watched(request.image)
-            found.append(replace(request, image=images[request.image]))
-        return found
+    def watched_in(self, requests: Sequence[Pair], keys: Sequence[Hashable]) -> list[Pair]:
+        """Return the same requests; images that are asked the same are noted when they are loaded.
+
+        Only these can tie: nothing compares two texts about two images. ``keys`` holds what each request is to the
+        model apart from its image.
+        """
+        compared = asked_the_same(requests, keys)
+        if not compared:
+            return list(requests)
+        watched = {image: self.watched(image) for image in compared}
+        return [replace(one, image=watched[one.image]) if one.image in watched else one for one in requests]
 
     def levelled(
-        self, images: Sequence[LazyImage], replies: Sequence[Reply | Problem], keys: Sequence[Hashable] | None = None
+        self, images: Iterable[LazyImage], replies: Sequence[Reply | Problem], keys: Sequence[Hashable] | None = None
     ) -> list[Reply | Problem]:
         """Give items with equal pixels the reply of the first of them; a problem stays as it is.
 
@@ -111,5 +127,5 @@ class SeenPixels:
             reply
             if isinstance(reply, Problem) or image not in self.digests
             else first.setdefault((self.digests[image], key), reply)
-            for image, key, reply in zip(images, keys or [None] * len(images), replies, strict=True)
+            for image, key, reply in zip(images, keys or [None] * len(replies), replies, strict=True)
         ]

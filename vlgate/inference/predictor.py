@@ -23,7 +23,7 @@ from vlgate.inference.adapters import (
     match_adapter,
     plausible,
 )
-from vlgate.inference.alike import SeenPixels, asked_once, key_of, text_keys, text_of
+from vlgate.inference.alike import SeenPixels, asked_once, asked_the_same, keys_of, text_keys, text_of
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.order import in_hashed_order
 from vlgate.types import (
@@ -116,22 +116,24 @@ class ModelPredictor:
     def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
         images = list(dict.fromkeys(pair.image for pair in pairs))
         pixels = SeenPixels()
+        keys = text_keys(model, map(text_of, pairs))
+        compared = asked_the_same(pairs, keys_of(pairs, keys))
         rows = in_hashed_order(
-            [pixels.watched(image) for image in images],
+            [pixels.watched(image) if image in compared else image for image in images],
             self.seed,
             lambda some: self.caller.rows(some, model.encode_images, "encode_images"),
         )
         seen = dict(zip(images, pixels.levelled(images, rows), strict=True))
         shown = (pair.text for pair in pairs if not isinstance(seen[pair.image], Problem))
-        keys = text_keys(model, shown)  # a text is not encoded if none of its images could be
+        texts = list(dict.fromkeys(shown))  # a text is not encoded if none of its images could be
         rows = asked_once(
-            list(keys),
-            list(keys.values()),
-            lambda texts: in_hashed_order(
-                texts, self.seed, lambda some: self.caller.rows(some, model.encode_texts, "encode_texts")
+            texts,
+            [keys.get(text, text) for text in texts],
+            lambda some: in_hashed_order(
+                some, self.seed, lambda part: self.caller.rows(part, model.encode_texts, "encode_texts")
             ),
         )
-        words = dict(zip(keys, rows, strict=True))
+        words = dict(zip(texts, rows, strict=True))
         return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
 
     def _accepted(self, pairs: list[Match], replies: Replies) -> list[bool | None]:
@@ -178,13 +180,14 @@ class ModelPredictor:
         """Ask in the order of a hash; requests that are the same to the model get the same reply."""
         pixels = SeenPixels()
         texts = text_keys(self.model, map(text_of, requests))
-        keys = [key_of(request, texts) for request in requests]
-        replies = asked_once(
-            pixels.watched_in(requests),
-            list(zip((request.image for request in requests), keys, strict=True)),
-            lambda some: in_hashed_order(some, self.seed, ask),
-        )
-        return pixels.levelled([request.image for request in requests], replies, keys)
+        keys = keys_of(requests, texts)
+        watched = pixels.watched_in(requests, keys)
+        if not texts:  # distinct requests are distinct to the model
+            replies = in_hashed_order(watched, self.seed, ask)
+        else:
+            whole = list(zip((request.image for request in requests), keys, strict=True))
+            replies = asked_once(watched, whole, lambda some: in_hashed_order(some, self.seed, ask))
+        return pixels.levelled((request.image for request in requests), replies, keys)
 
     def _read(self, texts: list[Read]) -> dict[Request, Prediction]:
         if not texts:
@@ -192,11 +195,12 @@ class ModelPredictor:
         replies: Replies
         if isinstance(self.model, LanguageModel):
             perplexity = self.model.perplexity
-            keys = text_keys(self.model, [read.text for read in texts])
+            asked = [read.text for read in texts]
+            keys = text_keys(self.model, asked)
             replies = list(
                 asked_once(
-                    list(keys),
-                    list(keys.values()),
+                    asked,
+                    [keys.get(text, text) for text in asked],
                     lambda some: in_hashed_order(
                         some, self.seed, lambda part: self.caller.numbers(part, perplexity, "perplexity")
                     ),

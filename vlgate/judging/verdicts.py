@@ -55,6 +55,8 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verd
     """
     found = [_read(case, tuple(predictions[request] for request in case.requests)) for case in batch.cases]
     judged = [one for one in found if isinstance(one, _Read)]
+    if len(judged) == len(found):
+        return tuple(_verdicts(batch, judged)) if judged else ()
     verdicts = iter(_verdicts(batch, judged) if judged else ())
     return tuple(next(verdicts) if isinstance(one, _Read) else one for one in found)
 

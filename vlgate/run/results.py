@@ -27,7 +27,9 @@ _CONFIDENCE = 0.95
 class TaskResult:
     """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases.
 
-    ``chance`` holds the values of the metrics that guessing is expected to reach.
+    ``chance`` holds the values of the metrics that guessing is expected to reach. ``images`` is the number
+    of distinct images of the judged cases, and ``cut`` that of judged cases with a text that the model did not read to
+    the end.
     """
 
     task: Task
@@ -41,12 +43,8 @@ class TaskResult:
     flaws: tuple[Flaw, ...] = ()
     probes: tuple[Probe, ...] = ()
     responses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    @property
-    def images(self) -> int:
-        """The number of distinct images of the judged cases."""
-        judged = (v.case.requests for v in self.verdicts if v.state == "judged")
-        return len({asked.image.key for requests in judged for asked in requests if not isinstance(asked, Read)})
+    images: int = 0
+    cut: int = 0
 
     @property
     def tied(self) -> int:
@@ -57,11 +55,6 @@ class TaskResult:
     def unread(self) -> int:
         """The number of judged cases with an answer that names none of the choices, or several."""
         return int((self.columns.facts["read"] < 1.0).sum()) if "read" in self.columns.facts else 0
-
-    @property
-    def cut(self) -> int:
-        """The number of judged cases with a text that the model did not read to the end."""
-        return sum(v.state == "judged" and any(reply.cut for reply in v.predictions) for v in self.verdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +111,8 @@ def tabulate(
         chance=guessed,
         blind=raised(metrics(columns(task.shape, blind), confidence=_CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
+        images=len({one.image.key for v in judged for one in v.case.requests if not isinstance(one, Read)}),
+        cut=len({v.case.id for v in judged for reply in v.predictions if reply.cut}),
     )
 
 
