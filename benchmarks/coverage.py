@@ -1,13 +1,16 @@
-"""How often the 95 % intervals hold the truth, in simulation: means, ``min_pc_pf`` and ``auroc``, by image.
+"""How often the 95 % intervals hold the truth: means, ``min_pc_pf`` and ``auroc``, by image.
 
-Prints a Markdown table in percent: the lowest and the highest coverage over the true values of ``TRUTHS``. ``--runs N``
-is the number of simulated tasks per true value. The seeds are fixed, so two runs print the same.
+Prints a Markdown table in percent: the mean of the coverage over the true values, the lowest and the highest. The
+coverage of means of independent cases is summed over the binomial distribution for the true values 0.02, 0.03, ...,
+0.98; all other values are simulated at those of ``TRUTHS``. ``--runs N`` is the number of simulated tasks per true
+value. The seeds are fixed, so two runs print the same.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from math import lgamma, log
 from statistics import NormalDist
 from typing import Literal
 
@@ -20,35 +23,65 @@ from vlgate.types import FloatArray, Metric
 
 Statistic = Literal["mean", "min_pc_pf", "auroc"]
 TRUTHS: dict[Statistic, tuple[float, ...]] = {
-    "mean": (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98),
+    "mean": (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.98),
     "min_pc_pf": (0.3, 0.5, 0.7, 0.9),
     "auroc": (0.5, 0.7, 0.8, 0.9, 0.95),
 }
+EXACT = tuple(percent / 100 for percent in range(2, 99))
 CASES = (30, 100, 300, 1000, 3000)
+_NEAR = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is simulated: ``correlation`` is the intra-class correlation of the cases of one image."""
+    """What is simulated: ``correlation`` is the intra-class correlation of the cases of one image.
+
+    Each image has ``per_image`` cases, or if ``equal`` is false a geometric number of cases with this mean.
+    """
 
     statistic: Statistic
     cases: int
     truth: float
     per_image: int
     correlation: float
+    equal: bool = True
 
     def __str__(self) -> str:
         """Name the setting in one word."""
-        return f"{self.statistic}-{self.cases}-{self.per_image}-{self.correlation:g}-{self.truth:g}"
+        about = "" if self.equal else "about-"
+        return f"{self.statistic}-{self.cases}-{about}{self.per_image}-{self.correlation:g}-{self.truth:g}"
 
 
 def coverage(setting: Setting, runs: int) -> float:
     """Return the share of ``runs`` simulated tasks whose 95 % interval holds the truth."""
     random = generator(f"coverage:{setting}")
-    groups = clusters([str(row // setting.per_image) for row in range(setting.cases)])
     truth = setting.truth
-    found = (_metric(setting, groups, random) for _ in range(runs))
-    return sum(metric.low - 1e-12 <= truth <= metric.high + 1e-12 for metric in found) / runs
+    found = (_metric(setting, _images(setting, random), random) for _ in range(runs))
+    return sum(metric.low - _NEAR <= truth <= metric.high + _NEAR for metric in found) / runs
+
+
+def _images(setting: Setting, random: np.random.Generator) -> Clusters:
+    """The images of the cases; those of unequal size are drawn again for each task."""
+    if setting.equal:
+        return clusters([str(row // setting.per_image) for row in range(setting.cases)])
+    sizes = random.geometric(1 / setting.per_image, setting.cases)
+    return clusters(np.repeat(np.arange(setting.cases), sizes)[: setting.cases].astype(str))
+
+
+def exact_coverage(cases: int, truths: tuple[float, ...] = EXACT) -> list[float]:
+    """Return the coverage of the interval of a mean of independent cases at each true value, without simulation.
+
+    It is the sum of the binomial probabilities of those numbers of right cases whose interval holds the true value.
+    """
+    right = np.arange(cases + 1)
+    ends = [proportion((np.arange(cases) < number).astype(np.float64)) for number in right]
+    low, high = (np.array([getattr(metric, end) for metric in ends]) for end in ("low", "high"))
+    ways = np.array([lgamma(cases + 1) - lgamma(k + 1) - lgamma(cases - k + 1) for k in right])
+    chances = (np.exp(ways + right * log(truth) + (cases - right) * log(1 - truth)) for truth in truths)
+    return [
+        float(chance[(low <= truth + _NEAR) & (truth <= high + _NEAR)].sum())
+        for truth, chance in zip(truths, chances, strict=True)
+    ]
 
 
 def _metric(setting: Setting, groups: Clusters, random: np.random.Generator) -> Metric:
@@ -79,17 +112,22 @@ def _print(runs: int) -> None:
     print("| statistic | cases per image | correlation | " + " | ".join(f"{n:,} cases" for n in CASES) + " |")
     print("|---" * (3 + len(CASES)) + "|")
     for statistic in TRUTHS:
-        for per_image in (1, 2, 5, 20):
+        for per_image, equal in ((1, True), (2, True), (5, True), (5, False), (20, True)):
             for rho in (0.0, 0.1, 0.5) if per_image > 1 else (0.0,):
-                cells = " | ".join(_range(statistic, (cases, per_image, rho), runs) for cases in CASES)
-                print(f"| {statistic} | {per_image} | {rho:g} | {cells} |", flush=True)
+                row = Setting(
+                    statistic=statistic, cases=0, truth=0.5, per_image=per_image, correlation=rho, equal=equal
+                )
+                cells = " | ".join(_range(replace(row, cases=cases), runs) for cases in CASES)
+                size = f"{per_image}" if equal else f"about {per_image}"
+                print(f"| {statistic} | {size} | {rho:g} | {cells} |", flush=True)
 
 
-def _range(statistic: Statistic, about: tuple[int, int, float], runs: int) -> str:
-    cases, per_image, rho = about
-    one = Setting(statistic=statistic, cases=cases, truth=0.5, per_image=per_image, correlation=rho)
-    shares = [100 * coverage(replace(one, truth=truth), runs) for truth in TRUTHS[statistic]]
-    return f"{min(shares):.1f} - {max(shares):.1f}"
+def _range(setting: Setting, runs: int) -> str:
+    if setting.statistic == "mean" and setting.per_image == 1:
+        shares = exact_coverage(setting.cases)
+    else:
+        shares = [coverage(replace(setting, truth=truth), runs) for truth in TRUTHS[setting.statistic]]
+    return f"{100 * sum(shares) / len(shares):.1f} ({100 * min(shares):.1f} - {100 * max(shares):.1f})"
 
 
 if __name__ == "__main__":

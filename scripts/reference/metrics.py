@@ -33,7 +33,7 @@ _INTERVALS: Mapping[str, Callable[..., object]] = {
     "Means": stats.proportion,
     "Smaller of two means": stats.smaller,
     "Area under the ROC curve": stats.area,
-    "Design effect": clusters.Clusters.deff,
+    "Design effect": clusters.Clusters.effect,
 }
 _AVERAGES: Mapping[str, Callable[..., object]] = {
     "VALSE's averages": hierarchy.valse_averages,

@@ -1,4 +1,5 @@
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,33 @@ def test_the_classifier_has_not_seen_the_image_that_it_judges():
     rows = [(f"{n // 10}", f"w{n // 10} a", f"w{n // 10} a") for n in range(200)]
     known = [(key, f"{text} true{key}", f"{text} false{key}") for key, text, _ in rows]
     assert values(pairs(*known))["text classifier"] == 0.5
+
+
+def sides(seed, n, evenly):
+    """Pairs that differ in left and right, each of which is true half of the time, exactly or on average."""
+    draw = random.Random(seed)
+    true = ["left", "right"] * (n // 2)
+    true = draw.sample(true, n) if evenly else draw.choices(true, k=n)
+    other = {"left": "right", "right": "left"}
+    rows = [(draw.randrange(40), side, draw.randrange(40)) for side in true]
+    texts = [[f"thing{a} is {one} of thing{b}" for one in (side, other[side])] for a, side, b in rows]
+    return pairs(*[(f"{seed}-{number}", *both) for number, both in enumerate(texts)])
+
+
+@pytest.mark.parametrize("evenly", [True, False])
+@pytest.mark.parametrize("cases", [40, 120, 500])
+def test_the_classifier_is_at_chance_without_a_clue_however_the_task_is_balanced(cases, evenly):
+    found = [probe(sides(seed, cases, evenly))[-1].value for seed in range(30)]
+    error = np.std(found, ddof=1) / 30**0.5
+    assert abs(np.mean(found) - 0.5) < max(0.02, 3 * error)
+
+
+def test_a_learnt_rule_below_chance_is_reported_as_chance():
+    values = {chance: Probe(name="a", value=0.4, n=30, chance=chance).shown for chance in (None, 0.5, 0.25)}
+    assert values == {None: 0.4, 0.5: 0.5, 0.25: 0.4}
+    assert Probe(name="a", value=None, n=0, chance=0.5).shown is None
+    learnt = {one.name for one in probe(sides(0, 40, evenly=True)) if one.chance is not None}
+    assert learnt == {"text classifier"}
 
 
 def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains():

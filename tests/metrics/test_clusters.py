@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest, norm
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.coverage import Setting, coverage
+from benchmarks.coverage import Setting, coverage, exact_coverage
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.stats import area, proportion, smaller, wilson
 from vlgate.metrics.student import two_sided
@@ -80,7 +80,54 @@ def test_the_design_effect_of_many_images_is_the_ratio_of_the_two_variances():
     metric = proportion(right, clusters(names))
     assert metric.deff == pytest.approx(clustered / (value * (1 - value) / len(right)), rel=1e-3)
     effective = len(right) / metric.deff * (student.ppf(0.975, 10**6) / student.ppf(0.975, 399)) ** 2
-    assert ends(metric)[::2] == pytest.approx(wilson(value, effective), abs=1e-6)
+    assert ends(metric)[::2] == pytest.approx(wilson(value, effective), abs=1e-4)
+
+
+def slow_effect(deviations, sizes, independent):
+    """The design effect and the factor of the variance in an interval, one cluster at a time."""
+    n, c = sum(sizes), len(sizes)
+    z = norm.ppf(0.975)
+    largest = sum(m**2 for m in sizes) / n
+    found = sum(d**2 for d in deviations) / independent / (1 - sum((m / n) ** 2 for m in sizes))
+    kurtosis = (sum(d**4 for d in deviations) / c) / (sum(d**2 for d in deviations) / c) ** 2
+    freedom = c - 1 if kurtosis <= 1 + 1e-9 else min(c - 1, 2 * c / (kurtosis - 1))  # Satterthwaite's
+    weight = (c / kurtosis) ** 3
+    wide = found * (student.ppf(0.975, max(1, round(freedom))) / z) ** 2
+    widest = largest * (student.ppf(0.975, c - 1) / z) ** 2
+    averages = [(weight * one + 2 * other) / (weight + 2) for one, other in ((found, largest), (wide, widest))]
+    return [max(1.0, average) for average in averages]
+
+
+@given(st.lists(st.tuples(st.booleans(), images), min_size=2, max_size=60))
+def test_the_interval_of_a_mean_is_that_of_plain_lines(cases):
+    names = sorted({image for _, image in cases})
+    sizes = [sum(image == name for _, image in cases) for name in names]
+    value = sum(right for right, _ in cases) / len(cases)
+    deviations = [sum(right - value for right, image in cases if image == name) for name in names]
+    assume(1 < len(names) < len(cases) and 0 < value < 1 and max(map(abs, deviations)) > 1e-3)
+    metric = proportion(np.array([float(right) for right, _ in cases]), clusters([str(image) for _, image in cases]))
+    deff, widening = slow_effect(deviations, sizes, len(cases) * value * (1 - value))
+    assert metric.deff == pytest.approx(deff, rel=1e-9)
+    assert ends(metric)[::2] == pytest.approx(wilson(value, max(1.0, len(cases) / widening)), abs=1e-9)
+
+
+def test_the_interval_of_an_area_of_few_images_of_unequal_size_is_that_of_plain_lines():
+    random = np.random.default_rng(11)
+    sizes = [9, 1, 4, 2, 6, 1, 3]
+    names = np.repeat(np.arange(7), sizes)
+    positive, negative = random.normal(size=26) + random.normal(size=7)[names] + 1, random.normal(size=26)
+    metric = area(positive, negative, clusters(names.astype(str)))
+    wins = (positive[:, None] > negative[None, :]).astype(float)
+    value = wins.mean()
+    parts = wins.mean(axis=1) + wins.mean(axis=0) - 2 * value
+    deviations = [parts[names == image].sum() for image in range(7)]
+    independent = (parts**2).sum() * 26 / 25
+    deff, widening = slow_effect(deviations, sizes, independent)
+    half = norm.ppf(0.975) * math.sqrt(widening * independent) / 26 / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    assert metric.deff == pytest.approx(deff, rel=1e-9)
+    assert ends(metric)[::2] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -165,6 +212,12 @@ GRID = [
     for p in (0.05, 0.5, 0.9)
 ]
 GRID += [
+    Setting(statistic="mean", cases=n, truth=p, per_image=5, correlation=rho, equal=False)
+    for n in (100, 300, 1000)
+    for rho in (0.0, 0.1, 0.5)
+    for p in (0.1, 0.5, 0.9)
+]
+GRID += [
     Setting(statistic=name, cases=n, truth=p, per_image=m, correlation=rho)
     for name, truths in (("auroc", (0.6, 0.9)), ("min_pc_pf", (0.7,)))
     for n, m in ((100, 1), (120, 2), (300, 5))
@@ -177,6 +230,19 @@ GRID += [
 def test_a_95_percent_interval_holds_the_truth_93_to_98_times_in_100(setting):
     # 400 runs know a coverage of 0.95 to 0.011; the seeds are fixed.
     assert 0.93 - 0.01 <= coverage(setting, runs=400) <= 0.98 + 0.01
+
+
+@pytest.mark.parametrize(("cases", "lowest", "average"), [(30, 0.929, 0.952), (100, 0.933, 0.950), (300, 0.941, 0.950)])
+def test_the_coverage_of_independent_cases_is_summed_over_the_binomial_distribution(cases, lowest, average):
+    truths = tuple(percent / 100 for percent in range(2, 99))
+    found = exact_coverage(cases, truths)
+    right = np.arange(cases + 1)
+    held = np.array([binomtest(int(k), cases).proportion_ci(method="wilson") for k in right])
+    for truth, share in zip(truths[::16], found[::16], strict=True):
+        inside = (held[:, 0] <= truth) & (truth <= held[:, 1])
+        assert share == pytest.approx(binom.pmf(right, cases, truth)[inside].sum(), abs=1e-9)
+    assert min(found) == pytest.approx(lowest, abs=2e-3)
+    assert np.mean(found) == pytest.approx(average, abs=2e-3)
 
 
 def test_wilsons_interval_at_a_whole_number_of_cases_is_unchanged():

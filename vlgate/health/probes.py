@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vlgate.health.flaws import CONTRASTS
-from vlgate.health.grouping import FOLDS, fold_of, tied_images
+from vlgate.health.grouping import FOLDS, tied_images
+from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import features, log_odds
 from vlgate.metrics.stats import wilson
 from vlgate.perturb.numbers import NUMBER_WORDS
@@ -29,12 +30,22 @@ _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``)."""
+    """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``).
+
+    ``chance`` is set for a rule that is learnt: a value below it is an accident of training, while the opposite of a
+    fixed rule is a rule, too.
+    """
 
     name: str
     value: float | None
     n: int
     note: str = ""
+    chance: float | None = None
+
+    @property
+    def shown(self) -> float | None:
+        """The value for reports: at least chance for a rule that is learnt, which can also guess."""
+        return self.value if self.value is None or self.chance is None else max(self.value, self.chance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +77,7 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
         return _question_probes(cases)
     groups = tied_images(cases)
     found = [contrast for case in cases for contrast in _contrasts(case, task.shape, groups)]
-    return _text_probes(found) if found else ()
+    return _text_probes(found, stratified_folds(cases)) if found else ()
 
 
 def solved(probes: Sequence[Probe], threshold: float = SOLVED) -> Probe | None:
@@ -102,7 +113,7 @@ def _contrasts(case: Case, shape: Shape, groups: Mapping[str, str]) -> list[_Con
     return found
 
 
-def _text_probes(found: Sequence[_Contrast]) -> tuple[Probe, ...]:
+def _text_probes(found: Sequence[_Contrast], folds: Mapping[str, int]) -> tuple[Probe, ...]:
     n = len(found)
     longer = _share(found, lambda text: float(len(text)))
     larger = _share(found, _number)
@@ -112,7 +123,7 @@ def _text_probes(found: Sequence[_Contrast]) -> tuple[Probe, ...]:
         Probe(name="shorter text", value=1 - longer, n=n, note="by characters"),
         Probe(name="larger number", value=larger, n=n, note="a tie if a text has no number"),
         Probe(name="smaller number", value=1 - larger, n=n, note="a tie if a text has no number"),
-        _classifier(found),
+        _classifier(found, folds),
     )
 
 
@@ -139,17 +150,17 @@ def _number(text: str) -> float:
     return max(numbers, default=np.nan)
 
 
-def _classifier(found: Sequence[_Contrast]) -> Probe:
+def _classifier(found: Sequence[_Contrast], folds: Mapping[str, int]) -> Probe:
     """Naive Bayes on words and pairs of neighbours, cross-validated: the texts of an image are all in one fold."""
     name, n = "text classifier", len(found)
     groups = {contrast.group for contrast in found}
     if len(groups) < FOLDS:
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {len(groups)}")
     true, false = _sides(found)
-    folds = np.array([fold_of(contrast.group) for contrast in found])
+    places = np.array([folds[contrast.group] for contrast in found] * 2)
     truths = np.repeat([True, False], n)
-    scores = log_odds(features([*true, *false]), np.arange(2 * n), truths, np.concatenate([folds, folds]))
-    return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by image")
+    scores = log_odds(features([*true, *false]), np.arange(2 * n), truths, places)
+    return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by image", chance=0.5)
 
 
 def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:

@@ -32,40 +32,50 @@ class Clusters:
         """Return the clusters of some of the cases."""
         return self if len(rows) == len(self.codes) else _numbered(self.codes[rows])
 
-    def critical(self, confidence: float) -> float:
-        """Return the half width of an interval in standard errors: z, or Student's t if cases share images."""
-        if self.single or len(self.sizes) == 1:
-            return NormalDist().inv_cdf(0.5 + confidence / 2)
-        return two_sided(confidence, len(self.sizes) - 1)
+    def effect(self, deviations: FloatArray, independent: float, confidence: float) -> tuple[float, float]:
+        """Estimate the design effect of an estimate that is a sum over cases, and what it means for an interval.
 
-    def deff(self, deviations: FloatArray, independent: float) -> float:
-        """Compute the design effect of an estimate that is a sum over cases.
+        The design effect is the variance between clusters (Kish, Frankel 1974: the ratio estimator, linearized),
+        divided by that of independent cases. Few clusters estimate it badly, and deviations that come from few clusters
+        do so too. So it is averaged with its largest value ``sum(sizes**2) / n``, which holds if the cases of an image
+        are all alike: with weights ``g**3`` and 2; ``g = sum(d**2)**2 / sum(d**4)`` is the number of clusters that the
+        deviations come from. Without it, intervals of proportions near 0 or 1 cover too little (Franco et al. 2019,
+        section 4).
 
-        It is the variance between clusters (Kish, Frankel 1974: the ratio estimator, linearized), divided by that of
-        independent cases, and at least 1. Few clusters estimate it badly, and deviations that come from few clusters
-        do so too. Therefore it is averaged with its largest value ``sum(sizes**2) / n``, which holds if the cases of an
-        image are all alike: with weights ``g**3`` and 2; ``g = sum(d**2)**2 / sum(d**4)`` is the number of
-        clusters that the deviations come from. Without it, intervals of proportions near 0 or 1 cover too little
-        (Franco et al. 2019, section 4).
+        In an interval each of the two is multiplied with ``(t / z)**2``. The degrees of freedom of the estimate are
+        Satterthwaite's (1946), ``2 c g / (c - g)``, from the kurtosis of the deviations; for c clusters of equal size
+        that is about c, and less if few of them are large. They are at most c - 1. The interval is the wider one of
+        that of clusters and that of independent cases.
 
         Args:
             deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
             independent: the sum of the squared contributions that is expected of n independent cases.
+            confidence: of the two-sided interval.
 
-        Returns: the design effect; 1.0 if each case has a cluster of its own, and n if there is one cluster.
+        Returns: the design effect, and the factor of the variance of independent cases in an interval with the
+            normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.
         """
         if self.single:
-            return 1.0
-        largest = float((self.sizes**2).sum()) / len(self.codes)
+            return 1.0, 1.0
+        n, count = len(self.codes), len(self.sizes)
+        largest = float((self.sizes**2).sum()) / n
+        if count == 1:
+            return largest, largest
+        widest = largest * _student(confidence, count - 1)
+        if independent <= 0.0:
+            return largest, widest
         squares = np.sort(deviations**2)  # sorted, so that the order of the cases changes no digit
-        total, count = float(squares.sum()), len(squares)
-        if count == 1 or independent <= 0.0:
-            return largest
-        if total <= _ROUNDING * independent:
-            return 1.0
-        found = max(1.0, count / (count - 1) * total / independent)
-        weight = (total * total / float((squares**2).sum())) ** 3
-        return float((weight * found + _PRIOR * largest) / (weight + _PRIOR))
+        total = float(squares.sum())
+        found = total / (independent * (1 - largest / n))
+        even = total <= _ROUNDING * independent  # the clusters do not differ
+        sources = count if even else total * total / float((squares**2).sum())
+        freedom = 2 * count * sources / max(_ROUNDING, count - sources)
+        wide = found * _student(confidence, max(1, round(min(freedom, count - 1))))
+        weight = sources**3
+        return (
+            max(1.0, float(weight * found + _PRIOR * largest) / (weight + _PRIOR)),
+            max(1.0, float(weight * wide + _PRIOR * widest) / (weight + _PRIOR)),
+        )
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
@@ -78,6 +88,11 @@ def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
     given = names.tolist() if isinstance(names, np.ndarray) else names
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in given), dtype=np.int64, count=len(given))
     return Clusters(codes=codes, sizes=np.bincount(codes).astype(np.float64))
+
+
+def _student(confidence: float, freedom: int) -> float:
+    """How much larger a variance must be for z to give the interval that Student's t gives."""
+    return (two_sided(confidence, freedom) / NormalDist().inv_cdf(0.5 + confidence / 2)) ** 2
 
 
 def _numbered(codes: NDArray[np.int64]) -> Clusters:

@@ -34,8 +34,9 @@ def wilson(value: float, n: float, confidence: float = 0.95) -> tuple[float, flo
 def proportion(values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
     """Compute the mean of one value per case with Wilson's interval at the effective number of cases ``n / deff``.
 
-    With shared images the interval is that of Student's t with one degree of freedom less than there are images (Dean,
-    Pagano 2015; Franco et al. 2019). It is never wider than that of a single case.
+    With shared images the interval is that of Student's t (Dean, Pagano 2015; Franco et al. 2019); see
+    ``Clusters.effect``. It is never narrower than that of independent cases, nor wider than that of a
+    single case.
 
     Args:
         values: shape (n,), each in 0..1.
@@ -53,8 +54,8 @@ def proportion(values: FloatArray, groups: Clusters | None = None, confidence: f
         low, high = wilson(value, n, confidence)
         return Metric(value=value, low=low, high=high, n=n)
     sums = np.bincount(groups.codes, weights=values) - groups.sizes * value
-    deff = groups.deff(sums, n * value * (1 - value))
-    low, high = wilson(value, _effective(n / deff, groups, confidence), confidence)
+    deff, widening = groups.effect(sums, n * value * (1 - value), confidence)
+    low, high = wilson(value, max(1.0, n / widening), confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff)
 
 
@@ -106,20 +107,14 @@ def area(
     # A case contributes (placed / n - 2 * value) / n to the error of the area; the sums of ``placed`` are exact.
     sums = np.bincount(groups.codes, weights=placed) / n - groups.sizes * (2 * value)
     independent = float(np.sort((placed / n - 2 * value) ** 2).sum()) * n / max(1, n - 1)
-    deff = groups.deff(sums, independent)
+    deff, widening = groups.effect(sums, independent, confidence)
     spread = value * (1 - value)
     if spread <= 0.0 or independent <= 0.0:
-        low, high = wilson(value, _effective(n / deff, groups, confidence), confidence)
+        low, high = wilson(value, max(1.0, n / widening), confidence)
         return Metric(value=value, low=low, high=high, n=n, deff=deff)
-    half = groups.critical(confidence) * sqrt(deff * independent) / n / spread
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(widening * independent) / n / spread
     low, high = (_logistic(log(value / (1 - value)) + side * half) for side in (-1, 1))
     return Metric(value=value, low=min(low, value), high=max(high, value), n=n, deff=deff)
-
-
-def _effective(n: float, groups: Clusters, confidence: float) -> float:
-    """The number of cases at which Wilson's interval with the normal's z equals that with t; at least 1."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    return max(1.0, n * (z / groups.critical(confidence)) ** 2)
 
 
 def _won(scores: FloatArray, others: FloatArray) -> FloatArray:

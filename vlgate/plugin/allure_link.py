@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,11 +45,9 @@ def show_search(missed: Any, name: str, batch: Batch, search: Search) -> None:
 
 
 def show_result(config: pytest.Config, run: RunResult, model: ModelCard) -> None:
-    """Show the gates, and write the table of figures and the categories that explain the status of missed cases."""
+    """Show the table of figures and the gates, and write the files of Allure's overview."""
     from vlgate.report import allure
+    from vlgate.report.allure_pages import write_overview
 
-    allure.show_gates(run.decisions)
-    folder = config.invocation_params.dir / Path(config.getoption("allure_report_dir"))
-    properties = allure.environment(run, model).encode("latin-1", "backslashreplace")
-    (folder / "environment.properties").write_bytes(properties)
-    (folder / "categories.json").write_text(json.dumps(allure.CATEGORIES), encoding="utf-8")
+    allure.show_run(run, model)
+    write_overview(config.invocation_params.dir / Path(config.getoption("allure_report_dir")), run, model)

@@ -5,49 +5,51 @@ No other module imports allure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import md5
-from io import BytesIO
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import allure
 import allure_commons
-from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestResult
+from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestResult, TestResultContainer
 from allure_commons.types import AttachmentType
 
 from vlgate.errors import ImageError
-from vlgate.report.rows import HEADINGS, rows
+from vlgate.report import allure_pages as pages
+from vlgate.report.rows import HEADINGS, rows, unit_line
+from vlgate.report.summary import headline, titled
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
 from vlgate.shrink.record import says
-from vlgate.types import Ask, Batch, Decision, LazyImage, Match, Prediction, Verdict
+from vlgate.types import Batch, Decision, LazyImage, Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
 _SHOWN = 8  # the most missed cases of one batch that are shown with their images
 _SIDE = 640  # the most pixels of the longer side of a shown image
+_UNCHANGED = "unchanged"
 _GATES = {"pass": Status.PASSED, "fail": Status.FAILED, "inconclusive": Status.FAILED, "not run": Status.SKIPPED}
-CATEGORIES = [
-    {"name": "Missed cases: the model was wrong", "matchedStatuses": ["unknown"], "messageRegex": "missed.*"},
-    {"name": "Broken cases: a small change made it wrong", "matchedStatuses": ["unknown"], "messageRegex": "broken.*"},
-]
+_OURS = frozenset({"batch", "ledger", "model", "search", "subject"})  # fixtures, which have nothing to tear down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addition:
-    """What is added to a result before it is written: its path in the tree and, for a miss, why and the replies."""
+    """What is added to a result before it is written: its path in the tree and, for a miss, why and its page."""
 
     path: tuple[str, ...]
     why: str
-    lines: str
+    page: str
 
 
 class Missed:
-    """Gives a missed case the status "unknown" in Allure, which has no status for a miss that is not a failure."""
+    """Gives a missed case the status "broken" in Allure, so that the share of green is the share of right cases.
+
+    "failed" is left for gates and errors, which end a run with status 1; "unknown" would be left out of the share.
+    """
 
     def __init__(self) -> None:
         self.additions: dict[str, Addition] = {}
@@ -62,8 +64,17 @@ class Missed:
         result.parameters = [Parameter(name="cases", value=result.name)]
         result.historyId = md5(result.name.encode(), usedforsecurity=False).hexdigest()
         if addition.why and result.status == Status.PASSED:
-            result.status, result.statusDetails = Status.UNKNOWN, StatusDetails(message=addition.why)
-            result.description = addition.why + (f"\n\n```\n{addition.lines}\n```" if addition.lines else "")
+            result.status, result.statusDetails = Status.BROKEN, StatusDetails(message=addition.why)
+            result.description = None
+            result.descriptionHtml = addition.page
+            for step in result.steps:
+                if step.name != _UNCHANGED:
+                    step.status = Status.BROKEN
+
+    @allure_commons.hookimpl(tryfirst=True)
+    def report_container(self, container: TestResultContainer) -> None:
+        """Leave out pytest's own clean-up of our fixtures, which Allure would list as a tear-down of each case."""
+        container.afters = [after for after in container.afters if after.name.partition("::")[0] not in _OURS]
 
 
 def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -> None:
@@ -78,8 +89,8 @@ def show(name: str, batch: Batch, verdicts: Sequence[Verdict], missed: Missed) -
     path = (batch.task.benchmark, batch.task.capability, batch.task.id)
     _label(name, path)
     wrong = [verdict for verdict in verdicts if verdict.state == "judged" and not verdict.right]
-    lines = _lines(wrong[0]) if len(verdicts) == 1 and wrong else ""
-    missed.additions[name] = Addition(path=path, why=_reason(wrong, len(verdicts)), lines=lines)
+    why = _reason(wrong, len(verdicts))
+    missed.additions[name] = Addition(path=path, why=why, page=pages.cases(wrong[:_SHOWN], why) if wrong else "")
     if len(verdicts) == 1:
         for verdict in wrong:
             _show_case(verdict)
@@ -100,62 +111,65 @@ def show_search(name: str, batch: Batch, search: Search, missed: Missed) -> None
     """
     path = (batch.task.benchmark, "shrink", batch.task.id)
     _label(name, path)
-    missed.additions[name] = Addition(path=path, why=says(search) if search.find else "", lines="")
     allure.dynamic.description(says(search))
-    if search.find is not None:
-        for title, verdict in (("unchanged", search.original), ("changed", search.find.verdict)):
+    if search.find is None:
+        missed.additions[name] = Addition(path=path, why="", page="")
+    else:
+        both = (search.original, search.find.verdict)
+        missed.additions[name] = Addition(path=path, why=says(search), page=pages.cases(both, says(search)))
+        for title, verdict in zip((_UNCHANGED, "changed"), both, strict=True):
             with allure.step(title):
                 _show_case(verdict)
 
 
-def show_gates(decisions: Iterable[Decision]) -> None:
-    """Write one result per gate."""
-    for decision in decisions:
-        gate, now = decision.gate, int(time() * 1000)
-        name = f"thresholds.toml::{gate.id}"
-        labels = {
-            "epic": "gates",
-            "feature": decision.outcome,
-            "story": gate.task,
-            "parentSuite": "gates (thresholds.toml)",
-            "suite": decision.outcome,
-            "subSuite": gate.task,
-            "severity": "blocker",
-            "framework": "pytest",
-        }
-        key = md5(name.encode(), usedforsecurity=False).hexdigest()
-        result = TestResult(
-            uuid=str(uuid4()),
-            name=name,
-            fullName=name,
-            historyId=key,
-            testCaseId=key,
+def show_run(run: RunResult, model: ModelCard) -> None:
+    """Write one result with the table of the run, and one per gate."""
+    page = pages.table(run, model)
+    outcome = Status.PASSED if run.passed and not run.incomplete else Status.FAILED
+    said = StatusDetails(message=f"{headline(run)}; {unit_line(run)}")
+    name = f"results of {titled(model)}"
+    _write(name, ("results",), status=outcome, statusDetails=said, descriptionHtml=page)
+    for decision in run.decisions:
+        gate = decision.gate
+        _write(
+            f"thresholds.toml::{gate.id}",
+            ("gates (thresholds.toml)", decision.outcome, gate.task),
             status=_GATES[decision.outcome],
             statusDetails=StatusDetails(message=f"{decision.outcome}: {decision.why}"),
-            description="\n\n".join(filter(None, (_judged(decision), gate.why))),
-            titlePath=["gates (thresholds.toml)", decision.outcome, gate.task],
-            labels=[Label(name=label, value=value) for label, value in labels.items()],
-            start=now,
-            stop=now,
+            description="\n\n".join(filter(None, (f"{decision.outcome}: {decision.why}", gate.why))),
+            parameters=[Parameter(name=name, value=value) for name, value in _judged(run, decision).items()],
         )
-        allure_commons.plugin_manager.hook.report_result(result=result)
 
 
-def environment(run: RunResult, model: ModelCard) -> str:
-    """Return ``environment.properties``, which Allure shows beside its overview: the model, and a line per figure."""
-    lines = [f"model = {model.name}:{model.weights}" if model.weights else f"model = {model.name}"]
-    for row in rows(run):
-        cell = dict(zip(HEADINGS, row.cells, strict=True))
-        gate = f", {cell['threshold']}: {cell['decision']}" if row.outcome is not None else ", no gate"
-        lines.append(f"{cell['task']}.{cell['metric']} = {cell['value']} ({cell['interval']}), n = {cell['n']}{gate}")
-    # The format is Java's: Latin-1, with a backslash before what would end the line or begin an escape.
-    return "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")
+def _write(name: str, path: tuple[str, ...], **fields: Any) -> None:
+    now = int(time() * 1000)
+    kinds = (("epic", "parentSuite"), ("feature", "suite"), ("story", "subSuite"))
+    labels = {kind: part for pair, part in zip(kinds, path, strict=False) for kind in pair}
+    labels |= {"severity": "blocker", "framework": "pytest"}
+    key = md5(name.encode(), usedforsecurity=False).hexdigest()
+    result = TestResult(
+        uuid=str(uuid4()),
+        name=name,
+        fullName=name,
+        historyId=key,
+        testCaseId=key,
+        titlePath=list(path),
+        labels=[Label(name=label, value=value) for label, value in labels.items()],
+        start=now,
+        stop=now,
+        **fields,
+    )
+    allure_commons.plugin_manager.hook.report_result(result=result)
 
 
-def _judged(decision: Decision) -> str:
-    """Say what a gate judged: the value, the interval and the threshold, which are in its reason, and the cases."""
-    n = "" if decision.metric is None else f", n = {decision.metric.n}"
-    return f"{decision.outcome}: {decision.why}{n}"
+def _judged(run: RunResult, decision: Decision) -> dict[str, str]:
+    """What a gate judged, by name: the cells of its row in the table; empty if there was nothing to judge."""
+    found = (dict(zip(HEADINGS, row.cells, strict=True)) for row in rows(run) if row.outcome is not None)
+    gate = decision.gate
+    cells = next((cell for cell in found if (cell["task"], cell["metric"]) == (gate.task, gate.metric)), {})
+    confidence = {"interval": f"interval ({100 * gate.confidence:g} %)"}
+    kept = ("value", "interval", "n", "chance", "blind", "threshold")
+    return {confidence.get(name, name): cells[name] for name in kept if name in cells}
 
 
 def _label(name: str, path: tuple[str, str, str]) -> None:
@@ -181,35 +195,15 @@ def _reason(wrong: Sequence[Verdict], n: int) -> str:
 
 
 def _show_case(verdict: Verdict) -> None:
-    for image in dict.fromkeys(p.request.image for p in verdict.predictions if isinstance(p.request, Match | Ask)):
+    for image in pages.images_of(verdict):
         _attach_image(image)
-    allure.attach(f"{_lines(verdict)}\n\n{verdict.why}", "texts and replies", AttachmentType.TEXT)
-
-
-def _lines(verdict: Verdict) -> str:
-    return "\n".join(
-        _line(reply, truth, several=len(verdict.predictions) > 2)
-        for reply, truth in zip(verdict.predictions, verdict.case.truths, strict=True)
-    )
-
-
-def _line(reply: Prediction, truth: bool | str, *, several: bool) -> str:
-    request = reply.request
-    if isinstance(request, Ask):
-        return f"{request.question}\n    answered {reply.answer!r}, right is {truth!r}"
-    image = f"{request.image.key}  " if several and isinstance(request, Match) else ""
-    score = "-" if reply.score is None else f"{reply.score:.6g}"
-    return f"{'true ' if truth else 'false'}  {score:>12}  {image}{request.text}"
+    allure.attach(f"{pages.lines(verdict)}\n\n{verdict.why}", "texts and replies", AttachmentType.TEXT)
 
 
 def _attach_image(image: LazyImage) -> None:
     try:
-        shown = image.load()
+        data, kind = pages.encoded(image.load(), _SIDE)
     except ImageError as error:
         allure.attach(str(error), image.key, AttachmentType.TEXT)
         return
-    shown.thumbnail((_SIDE, _SIDE))
-    data = BytesIO()
-    shown.save(data, "PNG" if max(shown.size) <= _SIDE // 2 else "JPEG", quality=85)
-    kind = AttachmentType.PNG if max(shown.size) <= _SIDE // 2 else AttachmentType.JPG
-    allure.attach(data.getvalue(), image.key, kind)
+    allure.attach(data, image.key, AttachmentType.PNG if kind == "png" else AttachmentType.JPG)

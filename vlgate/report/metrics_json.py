@@ -72,7 +72,7 @@ def _task(result: TaskResult) -> dict[str, object]:
         found["responses"] = result.responses
     if result.probes:
         found["flaws"] = {flaw.name: {"count": flaw.count, "examples": flaw.examples} for flaw in result.flaws}
-        found["probes"] = {probe.name: {"value": probe.value, "n": probe.n} for probe in result.probes}
+        found["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
     return found
 
 

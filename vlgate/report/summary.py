@@ -35,9 +35,8 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         for outcome in ("pass", "fail", "inconclusive", "not run")
         if outcome in outcomes
     )
-    name = f"{model.name}:{model.weights}" if model.weights else model.name
     lines = [
-        f"# {name}: {_headline(run)}",
+        f"# {titled(model)}: {headline(run)}",
         "",
         f"Gates: {counts or 'none'}. Ties: {options.ties}. Seed: {options.seed}.",
         "Intervals are at 95 % confidence unless a gate says otherwise; `chance` is what guessing",
@@ -79,7 +78,13 @@ def _plain(note: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
-def _headline(run: RunResult) -> str:
+def titled(model: ModelCard) -> str:
+    """Return the name of a model with its weights, as ``--model`` takes it."""
+    return f"{model.name}:{model.weights}" if model.weights else model.name
+
+
+def headline(run: RunResult) -> str:
+    """Say in a few words how a run ended."""
     if not run.passed:
         return "gates do not pass"
     if run.incomplete:

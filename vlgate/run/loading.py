@@ -20,7 +20,7 @@ from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
-from vlgate.run.baseline import further
+from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.types import Case, Prepared, Task
@@ -125,7 +125,7 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
     """Return the text-only model that every figure is compared with."""
     loaded = load("blind", seed=options.seed, folder=options.folder)
     if isinstance(loaded.model, Blind):
-        loaded.model.study(further(tasks, options))
+        loaded.model.study(lessons(tasks, options))
     return predictor_of(loaded, options, tasks)
 
 

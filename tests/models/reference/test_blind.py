@@ -8,7 +8,7 @@ import pytest
 from vlgate.errors import NoReplyError
 from vlgate.health.grouping import FOLDS
 from vlgate.health.stratified import stratified_folds
-from vlgate.models.reference.blind import Blind
+from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 NOUNS = [f"noun{number}" for number in range(40)]
@@ -288,9 +288,34 @@ def test_further_cases_of_a_task_are_what_it_is_learnt_from(revealing):
     model = Blind()
     draw = random.Random(9)
     opposite = task(pair(f"other {n}", f"{sentence(draw)} no", sentence(draw)) for n in range(400))
-    model.study([opposite])
+    model.study({revealing.id: [Lesson(cases=opposite.cases)]})
     model.prepare([revealing])
     assert accuracy(model, revealing) < 0.1
-    model.study([])
+    model.study({})
     model.prepare([revealing])
     assert accuracy(model, revealing) > 0.99
+
+
+def test_a_lesson_judges_its_own_images_and_nothing_is_learnt_from_the_judged_cases(revealing):
+    model = Blind()
+    draw = random.Random(9)
+    same = tuple(pair(f"s{n}", sentence(draw), f"{sentence(draw)} no") for n in range(400))
+    opposite = tuple(pair(f"o{n}", f"{sentence(draw)} no", sentence(draw)) for n in range(400))
+    first = {f"img{number}.jpg" for number in range(200)}
+    model.study(
+        {
+            revealing.id: [
+                Lesson(cases=same, judges=first.__contains__),
+                Lesson(cases=opposite, judges=lambda key: key not in first),
+            ]
+        }
+    )
+    model.prepare([revealing])
+    halves = [replace(revealing, cases=revealing.cases[place : place + 200]) for place in (0, 200)]
+    assert accuracy(model, halves[0]) > 0.99
+    assert accuracy(model, halves[1]) < 0.1
+    flipped = replace(revealing, cases=tuple(replace(case, truths=case.truths[::-1]) for case in revealing.cases))
+    requests = [request for case in revealing.cases for request in case.requests]
+    before = model.match(requests)
+    model.prepare([flipped])
+    assert np.array_equal(before, model.match(requests))

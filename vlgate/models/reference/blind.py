@@ -2,14 +2,14 @@
 
 A text-only model scores far above chance on many benchmarks (VALSE, appendix E; VL-CheckList's attributes), so a score
 up to that of this baseline is not evidence of vision. The baseline is trained on the task that it is judged on, by
-cross-validation: the case that it replies to is never in its training data.
+cross-validation, or on further cases of the same kind: the case that it replies to is never in its training data.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,13 +17,21 @@ from vlgate.errors import NoReplyError
 from vlgate.health.grouping import tied_images
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
-from vlgate.types import Ask, FloatArray, Match, Task
+from vlgate.types import Ask, Case, FloatArray, Match, Read, Task
 
 _COMMON = 20  # how many of the most common answers compete for a question without choices
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """Cases to learn from, and whether what is learnt judges the image with a key; it is not among these cases."""
+
+    cases: tuple[Case, ...]
+    judges: Callable[[str], bool] = lambda _: True
+
+
 class Blind:
-    """A classifier of texts, trained on the other folds of the same task.
+    """A classifier of texts, trained on further cases of the same kind or on the other folds of the same task.
 
     Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below
     chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
@@ -37,28 +45,36 @@ class Blind:
     def __init__(self) -> None:
         self._scores: dict[tuple[str, str], float] = {}
         self._answers: dict[tuple[str, str, tuple[str, ...]], str] = {}
-        self._further: dict[str, Task] = {}
+        self._lessons: Mapping[str, Sequence[Lesson]] = {}
 
-    def study(self, further: Sequence[Task]) -> None:
-        """Take further cases of some tasks, with images of their own; ``prepare`` trains on them instead of folds."""
-        self._further = {task.id: task for task in further}
+    def study(self, lessons: Mapping[str, Sequence[Lesson]]) -> None:
+        """Take further cases by task id; ``prepare`` trains on them instead of on the other folds of the task."""
+        self._lessons = lessons
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Learn each task of a run separately; the order of tasks and of cases makes no difference."""
         self._scores.clear()
         self._answers.clear()
         for task in sorted(tasks, key=lambda task: task.id, reverse=True):
-            learnt, folds = self._folded(task)
-            self._scores.update(_match_scores(learnt, folds))
-            self._answers.update(_answers(learnt, folds))
+            for learnt, folds, judged in self._parts(task):
+                self._scores.update(item for item in _match_scores(learnt, folds) if item[0][0] in judged)
+                self._answers.update(item for item in _answers(learnt, folds) if item[0][0] in judged)
 
-    def _folded(self, task: Task) -> tuple[Task, dict[str, int]]:
-        """The cases to learn from, and the fold per image key: two folds if there are further cases of the task."""
-        if task.id not in self._further:
-            return task, stratified_folds(task.cases)
-        more = self._further[task.id].cases
-        folds = dict.fromkeys(tied_images(more), 1) | dict.fromkeys(tied_images(task.cases), 0)
-        return replace(task, cases=(*task.cases, *more)), folds
+    def _parts(self, task: Task) -> Iterator[tuple[Task, dict[str, int], Collection[str]]]:
+        """The cases to learn from, the fold per image key, and the keys of the images that are judged by them."""
+        if task.id not in self._lessons:
+            folds = stratified_folds(task.cases)
+            yield task, folds, folds
+            return
+        groups = tied_images(task.cases)
+        for lesson in self._lessons[task.id]:
+            judged = {key: 0 for key, group in groups.items() if lesson.judges(group)}
+            cases = tuple(case for case in task.cases if judged.keys() & _keys(case))
+            yield (
+                replace(task, cases=(*cases, *lesson.cases)),
+                dict.fromkeys(tied_images(lesson.cases), 1) | judged,
+                judged,
+            )
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Return log odds of shape (n,): positive if the text is more likely true than false.
@@ -77,6 +93,10 @@ class Blind:
         found = [self._answers.get(_asked(question)) for question in questions]
         _complain(found)
         return [answer for answer in found if answer is not None]
+
+
+def _keys(case: Case) -> set[str]:
+    return {request.image.key for request in case.requests if not isinstance(request, Read)}
 
 
 def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str], float]]:

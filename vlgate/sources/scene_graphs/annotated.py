@@ -53,7 +53,7 @@ def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
         return
     with collector_paused():
         found = annotated(files, options)
-        generator = _generator(found, vocabulary_of(files), files)
+        generator = generator_of(found, vocabulary_of(files), files)
         left_out = {**found.left_out, **generator.corpus.left_out}
         tests = [test for test in (*TESTS, *BEYOND) if test in wanted]
         made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in tests}
@@ -107,14 +107,18 @@ def _numbered(name: str) -> bool:
     return "/" not in name and image_finder.stem(name) == name
 
 
-def _generator(found: Annotated, ontology: Ontology, files: Sequence[Path]) -> Generator:
+def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) -> Generator:
+    """Return the generator of questions about some graphs.
+
+    Raises: DataError, which names the first of the ``files``, if the graphs have nothing to ask about.
+    """
     try:
         return Generator(Corpus(found.graphs, ontology))
     except ValueError as error:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in found.left_out.items())
         problem = f"{error}; left out before: {reasons or 'nothing'}"
         remedy = "give graphs with objects that vlgate knows by name, or add the names as words"
-        raise DataError(files[0], None, problem, remedy) from None
+        raise DataError(files[0] if files else Path(), None, problem, remedy) from None
 
 
 def _image(name: str, options: ReadOptions) -> LazyImage:
