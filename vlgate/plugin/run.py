@@ -27,7 +27,7 @@ from vlgate.report.rows import unit_line
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import results_line, terminal_table
 from vlgate.run.concluding import conclude, unjudged
-from vlgate.run.held import suspect_checks
+from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard, card_from
 from vlgate.run.planning import empty_lines
@@ -181,7 +181,7 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self._conclude(session)
-        self.exits.stop()
+        self.exits.stop(0 if self.worker is not None else int(session.exitstatus))
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""
