@@ -216,7 +216,7 @@ class Run(Asked):
             self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
             self.cards[0] = replace(self.cards[0], checks=self._checks(session))
         card = merged(self.cards, self.options.model)
-        result = replace(result, decisions=(*suspect_checks(card, self.thresholds), *result.decisions))
+        result = replace(result, decisions=(*doubts(card, self.cards, self.thresholds), *result.decisions))
         self.result = self._write(result, self.ending.lacks(self.collected, card.checks))
         self.journal.close(remove=not self.result.incomplete)
         self.announcing = True
