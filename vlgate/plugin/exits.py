@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+import pytest
+
 FAILED = 1
 
 
@@ -17,9 +19,9 @@ class ExitGuard:
     threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
     """
 
-    def __init__(self, uncapture: Callable[[], object]) -> None:
-        """Keep the function that ends the process; ``uncapture`` gives the standard error back to the user."""
-        self.uncapture = uncapture
+    def __init__(self, plugins: pytest.PytestPluginManager) -> None:
+        """Keep the function that ends the process; ``plugins`` may hold the one that captures the standard error."""
+        self.plugins = plugins
         self.process = os.getpid()
         earlier = getattr(os._exit, "__self__", None)  # the guard of a run in this process that did not pass
         self.end: Callable[[int], NoReturn] = earlier.end if isinstance(earlier, ExitGuard) else os._exit
@@ -40,7 +42,12 @@ class ExitGuard:
     def _exit(self, status: int) -> NoReturn:
         if status == 0 and os.getpid() == self.process:
             message = f"vlgate: os._exit(0) ended the process {self.when}, so the status is {self.status}\n"
-            self.uncapture()
+            self._uncapture()
             os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, message.encode())
             status = self.status
         self.end(status)
+
+    def _uncapture(self) -> None:
+        capture = self.plugins.get_plugin("capturemanager")
+        if capture is not None:
+            capture.suspend(in_=True)
