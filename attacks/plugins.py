@@ -52,7 +52,7 @@ REPEATS = """
 from _pytest.runner import runtestprotocol
 
 def pytest_runtest_protocol(item, nextitem):
-    runtestprotocol(item, nextitem=item)
+    runtestprotocol(item, nextitem=nextitem)
     runtestprotocol(item, nextitem=nextitem)
     return True
 """
@@ -62,7 +62,7 @@ import pytest
 
 class Fair:
     def predict(self, requests):
-        return {request: None for request in requests}
+        raise OSError("no model here")
 
 @pytest.fixture(scope="session")
 def model():

@@ -27,6 +27,17 @@ def now_and_then():
     return _raising(lambda: ValueError("not now"), often=3)
 
 
+def one_image():
+    """Raises ValueError if one of the images is among those of a call."""
+
+    def match(pairs):
+        if any("117" in pair.image.key for pair in pairs):
+            raise ValueError("what is this?")
+        return eyes.fits(pairs)
+
+    return eyes.with_match(match)
+
+
 def mute():
     """Raises an exception whose text cannot be made."""
     return _raising(type("Mute", (ValueError,), {"__str__": lambda self: 1 / 0, "__repr__": lambda self: 1 / 0}))
