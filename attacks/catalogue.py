@@ -37,7 +37,9 @@ def models() -> tuple[Model, ...]:
 
 def _models_of(file: Path) -> list[Model]:
     body = ast.parse(file.read_text(encoding="utf-8")).body
-    flags = {node.targets[0].id for node in body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+    flags = {
+        node.targets[0].id for node in body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
     return [
         Model(
             name=f"{file.stem}:{node.name}",

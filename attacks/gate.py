@@ -45,7 +45,9 @@ class Gate:
             shutil.copy(self.thresholds, folder / "thresholds.toml")
         way.prepare(folder)
         if way.before is not None:
-            self._started(way.before.model, way.before, folder, "earlier" if way.before_elsewhere else "results", seconds)
+            self._started(
+                way.before.model, way.before, folder, "earlier" if way.before_elsewhere else "results", seconds
+            )
         return self._started(model, way, folder, "results", seconds)
 
     def _started(self, model: str, way: Way, folder: Path, results: str, seconds: float) -> Ended:

@@ -80,7 +80,9 @@ def _run(gate: Gate, chosen: Sequence[Attack], place: Path, asked: argparse.Name
     broken = 0
     print(f"{'attack':42} {'expected':8} {'status':7} held")
     with ThreadPoolExecutor(asked.jobs) as pool:
-        ended = pool.map(lambda at: gate.run(at[1].model, at[1].way, place / str(at[0]), asked.seconds), enumerate(chosen))
+        ended = pool.map(
+            lambda at: gate.run(at[1].model, at[1].way, place / str(at[0]), asked.seconds), enumerate(chosen)
+        )
         for attack, one in zip(chosen, ended, strict=True):
             held = attack.held(one)
             broken += not held
@@ -99,13 +101,30 @@ def _wanted(attack: Attack, asked: argparse.Namespace) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Run attacks against a gate, which is any command with an exit status.")
-    parser.add_argument("--gate", required="--list" not in sys.argv, metavar="COMMAND", help="the command of the gate, with {model}, {data}, {thresholds} and {results}")
+    parser = argparse.ArgumentParser(
+        description="Run attacks against a gate, which is any command with an exit status."
+    )
+    parser.add_argument(
+        "--gate",
+        required="--list" not in sys.argv,
+        metavar="COMMAND",
+        help="the command of the gate, with {model}, {data}, {thresholds} and {results}",
+    )
     parser.add_argument("--only", action="append", metavar="NAME", help="a name or pattern of attacks; can be repeated")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help="the gates, if those of drawn.py do not do")
-    parser.add_argument("--hangs", action="store_true", help="also the models that never return, which need a gate with a limit of time")
-    parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=f"how long a gate may take (default: {SECONDS})")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="how many gates run at the same time (default: one per core)")
+    parser.add_argument(
+        "--hangs", action="store_true", help="also the models that never return, which need a gate with a limit of time"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S", help=f"how long a gate may take (default: {SECONDS})"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many gates run at the same time (default: one per core)",
+    )
     parser.add_argument("--output", action="store_true", help="print what a broken gate printed")
     parser.add_argument("--list", action="store_true", help="list the attacks and run none")
     return parser

@@ -46,7 +46,7 @@ def repeat_one(folder: Path) -> None:
     file = folder / "data/valse/counting-hard.json"
     records = json.loads(file.read_text(encoding="utf-8"))
     [first] = list(records.values())[:1]
-    file.write_text(json.dumps({name: first for name in records}), encoding="utf-8")
+    file.write_text(json.dumps(dict.fromkeys(records, first)), encoding="utf-8")
 
 
 def few_records(folder: Path) -> None:

@@ -89,11 +89,17 @@ SELECTIONS = (
     _part("setup-plan", "--setup-plan runs nothing", "--setup-plan"),
     _part("addopts", "PYTEST_ADDOPTS leaves one task out", env={"PYTEST_ADDOPTS": "-k existence"}),
     _part("ini", "an ini file leaves one task out", files={"pytest.ini": "[pytest]\naddopts = -k existence\n"}),
-    _part("ini-names", "an ini file names no function a test", files={"pytest.ini": "[pytest]\npython_functions = x_*\n"}),
+    _part(
+        "ini-names", "an ini file names no function a test", files={"pytest.ini": "[pytest]\npython_functions = x_*\n"}
+    ),
     _part("conftest-filters", "a conftest removes items", files={"conftest.py": plugins.FILTERS}),
     _part("conftest-empties", "a conftest removes all items", files={"conftest.py": plugins.EMPTIES}),
     _part("conftest-skips", "a conftest marks items as skipped", files={"conftest.py": plugins.marks("skip")}),
-    _part("conftest-xfails", "a conftest marks items as not to run", files={"conftest.py": plugins.marks("xfail(run=False)")}),
+    _part(
+        "conftest-xfails",
+        "a conftest marks items as not to run",
+        files={"conftest.py": plugins.marks("xfail(run=False)")},
+    ),
     _way("conftest-orders", "a conftest shuffles the items", files={"conftest.py": plugins.SHUFFLES}),
     _way("credit", "--ties=half", "--ties=half"),
 )
@@ -126,7 +132,9 @@ WORKERS = (
     _way("worksteal", "--dist worksteal", "-n", "2", "--dist", "worksteal"),
     _way("each", "--dist each: every worker asks everything", "-n", "2", "--dist", "each"),
     _plugin("killed-worker", "a worker is killed", plugins.KILLS, "-n", "2", whole=False),
-    _plugin("not-replaced", "a killed worker is not replaced", plugins.KILLS, "-n2", "--max-worker-restart=0", whole=False),
+    _plugin(
+        "not-replaced", "a killed worker is not replaced", plugins.KILLS, "-n2", "--max-worker-restart=0", whole=False
+    ),
     _part("other-data", "a worker reads other data", "-n", "1", files={"conftest.py": plugins.CHANGES}),
     _part("workers-select", "-k with workers", "-n", "2", "-k", "existence"),
     _plugin("workers-stop", "--maxfail with workers", plugins.FAILS, "-n", "2", "--maxfail=1", whole=False),
@@ -137,18 +145,34 @@ PLACES = (
     _way("optimised", "PYTHONOPTIMIZE=2", env={"PYTHONOPTIMIZE": "2"}),
     _way("hash-seed", "another PYTHONHASHSEED", env={"PYTHONHASHSEED": "12345"}),
     _way("developer", "PYTHONDEVMODE=1", env={"PYTHONDEVMODE": "1"}),
-    _way("ascii", "a locale without other letters", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}),
+    _way(
+        "ascii", "a locale without other letters", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    ),
     _way("no-home", "without a home", env={"HOME": "/nonexistent", "TERM": "dumb", "COLUMNS": "20"}),
     _way("other-folder", "started in a folder below", folder="below"),
     _way("other-root", "--rootdir elsewhere", "--rootdir=/"),
-    _way("strict-ini", "an ini file in which warnings are errors", files={"pytest.ini": "[pytest]\nfilterwarnings = error\naddopts = --strict-markers\n"}),
+    _way(
+        "strict-ini",
+        "an ini file in which warnings are errors",
+        files={"pytest.ini": "[pytest]\nfilterwarnings = error\naddopts = --strict-markers\n"},
+    ),
     _way("importlib", "--import-mode=importlib", "--import-mode=importlib"),
     _part("used-results", "into the results folder of another run", before=PLAIN, before_elsewhere=False),
 )
 
 DATA = (
-    _part("images-dropped", "half of the images are missing, and skipped", "--missing-images=skip", spoil=spoils.drop_images),
-    _part("some-images-dropped", "some images are missing, and skipped", "--missing-images=skip", spoil=spoils.drop_some_images),
+    _part(
+        "images-dropped",
+        "half of the images are missing, and skipped",
+        "--missing-images=skip",
+        spoil=spoils.drop_images,
+    ),
+    _part(
+        "some-images-dropped",
+        "some images are missing, and skipped",
+        "--missing-images=skip",
+        spoil=spoils.drop_some_images,
+    ),
     _part("images-missing", "some images are missing", spoil=spoils.drop_some_images),
     _part("images-cut", "some images are cut", spoil=spoils.cut_images),
     _part("file-dropped", "the file of a task is missing", spoil=spoils.drop_file),
@@ -159,7 +183,12 @@ DATA = (
     _part("no-gates", "the thresholds hold no gate", spoil=spoils.no_gates),
     _part("no-thresholds", "there are no thresholds", spoil=spoils.no_thresholds, without="--thresholds"),
     _part("wrong-thresholds", "the thresholds are not where the command says", spoil=spoils.thresholds_elsewhere),
-    _part("thresholds-elsewhere", "the thresholds are in a folder that nobody named", spoil=spoils.thresholds_elsewhere, without="--thresholds"),
+    _part(
+        "thresholds-elsewhere",
+        "the thresholds are in a folder that nobody named",
+        spoil=spoils.thresholds_elsewhere,
+        without="--thresholds",
+    ),
     _part("thresholds-cut", "the thresholds are cut", spoil=spoils.cut_thresholds),
 )
 

@@ -29,7 +29,9 @@ def raw_bytes():
 
 def numbers():
     """Returns the numbers of the choices."""
-    return _answering(lambda questions: [one.choices.index(a) for one, a in zip(questions, eyes.answers(questions))])
+    return _answering(
+        lambda questions: [one.choices.index(a) for one, a in zip(questions, eyes.answers(questions), strict=True)]
+    )
 
 
 def one_string():

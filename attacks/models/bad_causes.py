@@ -80,9 +80,17 @@ def text_alone():
 
 
 def process():
-    """Is the right way round in processes with an even number only."""
-    sign = 1 if os.getpid() % 2 == 0 else -1
-    return eyes.with_match(lambda pairs: [sign * fit + zlib.crc32(pair.text.encode()) / 2**31 - 1 for fit, pair in zip(eyes.fits(pairs), pairs)])
+    """Is right about half of the images: those whose number is odd or even as that of the process is."""
+
+    def match(pairs):
+        odd = os.getpid() % 2
+        return [fit if zlib.crc32(one.image.key.encode()) % 2 == odd else -fit for one, fit in _with_fits(pairs)]
+
+    return eyes.with_match(match)
+
+
+def _with_fits(pairs):
+    return zip(pairs, eyes.fits(pairs), strict=True)
 
 
 def salted_hash():

@@ -48,4 +48,6 @@ def probabilities_for_yes():
 
 def abstains():
     """Says yes or no for none of the pairs, and has its scores the wrong way round."""
-    return eyes.with_match(lambda pairs: [-fit for fit in eyes.fits(pairs)], accepts=lambda pairs: [np.nan] * len(pairs))
+    return eyes.with_match(
+        lambda pairs: [-fit for fit in eyes.fits(pairs)], accepts=lambda pairs: [np.nan] * len(pairs)
+    )

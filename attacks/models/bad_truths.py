@@ -9,7 +9,8 @@ def prepared():
     """Has a method prepare(), as training has, and remembers the truths if it is given some."""
 
     class Model:
-        truths = {}
+        def __init__(self):
+            self.truths = {}
 
         def prepare(self, tasks):
             self.truths = _truths(case for task in tasks for case in task.cases)

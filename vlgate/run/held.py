@@ -28,9 +28,9 @@ def _different(cards: Sequence[ModelCard]) -> list[Decision]:
     if len(found) < 2:
         return []
     why = (
-        f"{len(cards)} workers loaded {len(found)} different models: their fingerprints differ, because the code or the "
-        "weights changed while the run started, or because the model's attribute fingerprint is not the same in every "
-        "process; run it again"
+        f"{len(cards)} workers loaded {len(found)} different models: their fingerprints differ, because the code or "
+        "the weights changed while the run started, or because the attribute fingerprint of the model is another one "
+        "in each process; run it again"
     )
     return [_about("model", "same-model", "inconclusive", why)]
 
