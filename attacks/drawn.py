@@ -1,4 +1,4 @@
-"""Draw the data that every attack uses: 48 images, two tasks of caption and foil in VALSE's layout, one of questions.
+"""Draw the data that every attack uses: 24 images, two tasks of caption and foil in VALSE's layout, one of questions.
 
 Each image shows two to five squares of one colour on grey. Every caption is the foil of another image as often as it
 is true, so a model that reads the texts only is right in exactly half of the cases. The files are the same in every
@@ -16,10 +16,11 @@ from PIL import Image, ImageDraw
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 40), "blue": (30, 60, 220), "yellow": (235, 215, 30)}
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 SQUARE, SIDE, GREY = 14, 72, (128, 128, 128)
-TIMES = 4  # each pair of a true and a false word stands in this many images
+TIMES = 2  # each pair of a true and a false word stands in this many images
 THRESHOLDS = """schema = 1
 
 [defaults]
+min_cases = 20
 require = ["valse/existence", "valse/counting-balanced", "drawn/colours"]
 
 [gate."valse/*".acc_r]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attacks.catalogue import MODELS
-from attacks.ways import Way
+from attacks.ways import RESULTS, Way
 
 SECONDS = 120
 """How long a gate may take; a gate that takes longer is ended, and has neither passed nor refused the model."""
@@ -40,17 +40,22 @@ class Gate:
 
     def run(self, model: str, way: Way, folder: Path, seconds: float = SECONDS) -> Ended:
         """Run the gate on a model in one way, in a new folder."""
+        self.prepare(way, folder)
+        if way.before is not None:
+            before = self.words(way.before.model, way.before, folder, way.before_results)
+            _run(before, folder / way.folder, self._environment(folder, way.before), seconds, folder)
+        words = self.words(model, way, folder)
+        return _run(words, folder / way.folder, self._environment(folder, way), seconds, folder / RESULTS)
+
+    def prepare(self, way: Way, folder: Path) -> None:
+        """Make the folder of a run, with its data, its thresholds and what the way adds."""
         shutil.copytree(self.drawn, folder)
         if self.thresholds is not None:
             shutil.copy(self.thresholds, folder / "thresholds.toml")
         way.prepare(folder)
-        if way.before is not None:
-            self._started(
-                way.before.model, way.before, folder, "earlier" if way.before_elsewhere else "results", seconds
-            )
-        return self._started(model, way, folder, "results", seconds)
 
-    def _started(self, model: str, way: Way, folder: Path, results: str, seconds: float) -> Ended:
+    def words(self, model: str, way: Way, folder: Path, results: str = RESULTS) -> list[str]:
+        """Return the command for a model and a way."""
         fields = {
             "model": model,
             "data": str(folder / "data"),
@@ -58,8 +63,7 @@ class Gate:
             "results": str(folder / results),
         }
         words = [word.format(**fields) for word in shlex.split(self.command)]
-        kept = [word for word in words if not (way.without and word.startswith(way.without))]
-        return _run([*kept, *way.args], folder / way.folder, self._environment(folder, way), seconds, folder / results)
+        return [*(word for word in words if not (way.without and word.startswith(way.without))), *way.args]
 
     def _environment(self, folder: Path, way: Way) -> dict[str, str]:
         """The environment of a job of continuous integration, with the models where Python finds them."""

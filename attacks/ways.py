@@ -16,6 +16,7 @@ from attacks import plugins, spoils
 
 BAD = "bad_causes:half_of_the_tasks"
 GOOD = "good:plain"
+RESULTS = "results"
 
 
 def _nothing(folder: Path) -> None:
@@ -28,8 +29,7 @@ class Way:
 
     ``args`` are added to the gate's command, and an argument of it that begins with ``without`` is taken away; ``env``
     is added to the environment; ``files`` are written into the folder, in which ``folder`` names the current one;
-    ``spoil`` changes the data; ``before`` is a run that comes first, with the model ``model``, into the same results
-    folder unless ``before_elsewhere``.
+    ``spoil`` changes the data; ``before`` is a run that comes first, with its own ``model``, into ``before_results``.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Way:
     without: str = ""
     spoil: Callable[[Path], None] = _nothing
     before: Way | None = None
-    before_elsewhere: bool = True
+    before_results: str = "earlier"
     model: str = GOOD
 
     def prepare(self, folder: Path) -> None:
@@ -157,7 +157,7 @@ PLACES = (
         files={"pytest.ini": "[pytest]\nfilterwarnings = error\naddopts = --strict-markers\n"},
     ),
     _way("importlib", "--import-mode=importlib", "--import-mode=importlib"),
-    _part("used-results", "into the results folder of another run", before=PLAIN, before_elsewhere=False),
+    _part("used-results", "into the results folder of another run", before=PLAIN, before_results=RESULTS),
 )
 
 DATA = (
@@ -182,7 +182,7 @@ DATA = (
     _part("few-records", "a task holds five records", spoil=spoils.few_records),
     _part("no-gates", "the thresholds hold no gate", spoil=spoils.no_gates),
     _part("no-thresholds", "there are no thresholds", spoil=spoils.no_thresholds, without="--thresholds"),
-    _part("wrong-thresholds", "the thresholds are not where the command says", spoil=spoils.thresholds_elsewhere),
+    _part("wrong-thresholds", "the command names thresholds that are not there", spoil=spoils.thresholds_elsewhere),
     _part(
         "thresholds-elsewhere",
         "the thresholds are in a folder that nobody named",

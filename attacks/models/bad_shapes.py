@@ -35,7 +35,7 @@ def one_number():
 
 
 def every_image_with_every_text():
-    """Returns the shape (n, n), of which the diagonal is meant."""
+    """Returns the shape (n, n); its diagonal is the score."""
     return eyes.with_match(lambda pairs: np.diag(eyes.fits(pairs)))
 
 

@@ -163,7 +163,7 @@ def says_yes():
 
 
 def empty():
-    """Has the length 0, so that it is false where a truth value is needed."""
+    """Has the length 0, so that its truth value is False."""
     model = eyes.with_match(eyes.fits)
     type(model).__len__ = lambda _: 0
     return model

@@ -41,7 +41,7 @@ def changes_folder():
 
 
 def strict_arithmetic():
-    """Let numpy raise where it would round to 0 or to infinity."""
+    """Let numpy raise if a result is rounded to 0 or to infinity."""
     np.seterr(all="raise")
 
 
