@@ -66,7 +66,7 @@ class Gate:
         return [*(word for word in words if not (way.without and word.startswith(way.without))), *way.args]
 
     def _environment(self, folder: Path, way: Way) -> dict[str, str]:
-        """The environment of a job of continuous integration, with the models where Python finds them."""
+        """The environment of a job of continuous integration, whose PYTHONPATH holds the models."""
         path = os.pathsep.join(filter(None, [str(MODELS), str(folder), os.environ.get("PYTHONPATH", "")]))
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("VLGATE_", "PYTEST_"))}
         return {**kept, "CI": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": path, **way.env}

@@ -99,7 +99,7 @@ def salted_hash():
 
 
 def address():
-    """Scores by where the pair lies in memory."""
+    """Scores by the address of the pair in memory."""
     return eyes.with_match(lambda pairs: [float(id(pair) % 100_003) for pair in pairs])
 
 

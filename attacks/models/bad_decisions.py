@@ -42,7 +42,7 @@ def broken_threshold():
 
 
 def probabilities_for_yes():
-    """Is right, and returns probabilities where a yes or a no is asked for."""
+    """Is right, and returns probabilities instead of yes or no."""
     return eyes.with_match(eyes.fits, accepts=eyes.fits_between)
 
 
