@@ -53,3 +53,21 @@ def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_t
     said = {row["case"]: row["why"].rpartition("; ")[2] for row in cases}
     assert said["record_2"] == "the model did not read the end of 1 of 2 texts"
     assert said["record_11"] == "the model did not read the end of 2 of 2 texts"
+
+
+OTHER_WEIGHTS = """
+fingerprint = os.environ.get("PYTEST_XDIST_WORKER", "main")
+def match(self, pairs):
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
+
+
+@pytest.mark.parametrize(("workers", "status"), [("0", 0), ("1", 0), ("2", 1)])
+def test_workers_that_load_different_models_leave_the_run_inconclusive(place, workers, status):
+    place.valse(40)
+    place.thresholds()
+    result = place.run(place.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers)
+    assert result.ret == status
+    found = {gate["gate"]: gate["decision"] for gate in place.metrics()["gates"]}
+    assert found["valse/existence:acc_r"] == "pass"
+    assert found.get("model:same-model") == (None if status == 0 else "inconclusive")

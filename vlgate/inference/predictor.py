@@ -145,7 +145,7 @@ class ModelPredictor:
         if threshold is None or match_adapter(self.model) == "match by perplexity":
             return [None] * len(pairs)
         # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
-        return [reply > threshold if isinstance(reply, float) else None for reply in replies]
+        return [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]
 
     def _yes_or_no(self, said: float | Problem) -> bool | None:
         if isinstance(said, Problem) or np.isnan(said):

@@ -36,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{SHRINK}: finds the smallest change that breaks a case; run with -m shrink")
     run = Run(config)
     config.pluginmanager.register(Hooks(run), "vlgate-run")
+    config.pluginmanager.register(LastWord(run), "vlgate-last-word")
     if run.searches:
         config.pluginmanager.register(SearchHooks(run), "vlgate-searches")
 
@@ -114,3 +115,18 @@ class Hooks:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the result table."""
         self.run.summarize(terminalreporter)
+
+
+class LastWord:
+    """Keeps the exit status of a refused session; ``run`` is its state."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Put the status of a refused session back if another plugin turned it into 0."""
+        try:
+            return (yield)
+        finally:
+            session.exitstatus = session.exitstatus or self.run.refusal

@@ -34,6 +34,16 @@ class Asked:
         self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
         self.searches = searches_wanted(config)
 
+    @property
+    def collects_only(self) -> bool:
+        """Whether the tests are only listed."""
+        return bool(self.config.option.collectonly)
+
+    @property
+    def requires_gates(self) -> bool:
+        """Whether the suite is asked for, and a run of it without a judged gate fails."""
+        return given.asks_for_suite(self.config) and self.options.require_gates
+
     @cached_property
     def options(self) -> Options:
         """The options of the user."""
@@ -84,7 +94,7 @@ class Asked:
         if self.searches:
             check_hypothesis()
         _ = self.thresholds, self.plan
-        runs = self.worker is None and not self.config.option.collectonly
+        runs = self.worker is None and not self.collects_only
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
             refuse_missing(self.plan.tasks)
         gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time

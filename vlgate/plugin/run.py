@@ -27,7 +27,7 @@ from vlgate.report.rows import unit_line
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import results_line, terminal_table
 from vlgate.run.concluding import conclude, unjudged
-from vlgate.run.held import suspect_checks
+from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard, card_from
 from vlgate.run.planning import empty_lines
@@ -53,7 +53,8 @@ class Run(Asked):
         self.progress: Progress | None = None
         self.announcing = False
         self.ending = Ending()
-        self.exits = ExitGuard(self._uncapture)
+        self.exits = ExitGuard(config.pluginmanager)
+        self.refusal = 0  # the exit status of a run that did not pass
         self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
         self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
         self.allure = allure_link.connect(config)
@@ -176,16 +177,19 @@ class Run(Asked):
             output["vlgate_offered"] = self.offered
             if "loaded" in self.__dict__:
                 output["vlgate_model"] = asdict(card_of(*self.loaded, self._checks(session)))
-        elif not self._collects_only:
+        elif not self.collects_only:
             if self.ending.no_model and not self.collected.rows:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self._conclude(session)
-        self.exits.stop()
+        elif self.requires_gates and session.exitstatus in _QUIET_END:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
+        self.exits.stop(self.refusal)
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""
-        if self._collects_only and given.asks_for_suite(self.config):
+        if self.collects_only and given.asks_for_suite(self.config):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
         if self.result is None:
@@ -216,7 +220,7 @@ class Run(Asked):
             self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
             self.cards[0] = replace(self.cards[0], checks=self._checks(session))
         card = merged(self.cards, self.options.model)
-        result = replace(result, decisions=(*suspect_checks(card, self.thresholds), *result.decisions))
+        result = replace(result, decisions=(*doubts(card, self.cards, self.thresholds), *result.decisions))
         self.result = self._write(result, self.ending.lacks(self.collected, card.checks))
         self.journal.close(remove=not self.result.incomplete)
         self.announcing = True
@@ -265,21 +269,16 @@ class Run(Asked):
         return replace(result, notes=(*result.notes, *empty_lines(self.plan.empty)))
 
     @property
-    def _collects_only(self) -> bool:
-        return bool(self.config.option.collectonly)
-
-    def _uncapture(self) -> None:
-        capture = self.config.pluginmanager.get_plugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)
+    def _refused(self) -> bool:
+        """Whether the run did not pass: a gate says so, it is incomplete, or it has no model or no judged gate."""
+        if self.result is None:
+            return bool(self.ending.no_model) or (self.collects_only and self.requires_gates)
+        return not self.result.passed or bool(self.result.incomplete)
 
     def _left_out(self, session: pytest.Session) -> bool:
         """Whether the suite was asked for, but all of its tests were deselected in favour of others."""
         asked = not self.searches and (self.offered or given.names_suite(self.config))
-        return asked and session.exitstatus in {
-            pytest.ExitCode.OK,
-            pytest.ExitCode.TESTS_FAILED,
-        }
+        return asked and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 
     def _batches(self, capability: str) -> Mapping[str, Batch]:
         try:

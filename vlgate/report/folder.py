@@ -55,6 +55,9 @@ def _saved(write: Callable[[], None]) -> list[str]:
 
 
 def nothing_run(options: Options) -> list[str]:
-    """Return a line for ``--collect-only`` if the results folder holds figures, which are those of an earlier run."""
+    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
     file = options.results / "metrics.json"
-    return [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
+    lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
+    if options.require_gates:
+        lines.append("nothing was run: no gate was judged; add --no-require-gates if the list of tests is enough")
+    return lines

@@ -12,8 +12,30 @@ from vlgate.run.options import Options
 from vlgate.types import Decision, Gate, Outcome, Task, Verdict
 
 
-def suspect_checks(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
-    """Return a decision per suspect check of the model: inconclusive, or not run if ``[checks]`` allows it."""
+def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
+    """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
+
+    Args:
+        card: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
+        cards: the cards of all processes that loaded the model.
+        thresholds: the thresholds file.
+    """
+    return [*_different(cards), *_suspect(card, thresholds)]
+
+
+def _different(cards: Sequence[ModelCard]) -> list[Decision]:
+    found = {card.fingerprint for card in cards}
+    if len(found) < 2:
+        return []
+    why = (
+        f"{len(cards)} workers loaded {len(found)} different models: their fingerprints differ, because the code or "
+        "the weights changed while the run started, or because the attribute fingerprint of the model is another one "
+        "in each process; run it again"
+    )
+    return [_about("model", "same-model", "inconclusive", why)]
+
+
+def _suspect(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
     return [
         _about("model", check.name, "not run", f"{check.why}; allowed because {thresholds.allowed[check.name]}")
         if check.name in thresholds.allowed

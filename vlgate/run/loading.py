@@ -115,8 +115,6 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
     if not cards:
         return ModelCard(name=name)
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
-    if len({card.fingerprint for card in cards}) > 1:
-        notes.append("the workers loaded different models, because their fingerprints differ")
     checks = next((card.checks for card in cards if card.checks), ())
     return replace(cards[0], notes=tuple(notes), checks=checks)
 

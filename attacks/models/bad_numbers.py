@@ -1,0 +1,96 @@
+"""Scores that are not numbers, or say nothing."""
+
+import random
+
+import eyes
+import numpy as np
+
+
+def one_nan():
+    """Returns NaN for one pair of each call."""
+    return eyes.with_match(lambda pairs: [float("nan"), *eyes.fits(pairs[1:])])
+
+
+def all_nan():
+    """Returns NaN for every pair."""
+    return eyes.with_match(lambda pairs: np.full(len(pairs), np.nan))
+
+
+def one_infinite():
+    """Returns infinity for a pair that fits."""
+    return eyes.with_match(lambda pairs: [float("inf") if fit == 1 else fit for fit in eyes.fits(pairs)])
+
+
+def minus_infinite():
+    """Returns minus infinity for a pair that does not fit, as log(0) does."""
+    return eyes.with_match(lambda pairs: [float("-inf") if fit == 0 else fit for fit in eyes.fits(pairs)])
+
+
+def beyond_floats():
+    """Returns whole numbers that are too large for a float."""
+    return eyes.with_match(lambda pairs: [10**400 * round(4 * fit) for fit in eyes.fits(pairs)])
+
+
+def complex_numbers():
+    """Returns complex numbers."""
+    return eyes.with_match(lambda pairs: np.array(eyes.fits(pairs)) * 1j)
+
+
+def strings():
+    """Returns numbers as strings."""
+    return eyes.with_match(lambda pairs: [str(fit) for fit in eyes.fits(pairs)])
+
+
+def objects_that_are_strings():
+    """Returns numbers as strings in an array of objects."""
+    return eyes.with_match(lambda pairs: np.array([str(fit) for fit in eyes.fits(pairs)], dtype=object))
+
+
+def holes():
+    """Returns None for a pair that it is not sure of."""
+    return eyes.with_match(lambda pairs: [fit if fit == 1 else None for fit in eyes.fits(pairs)])
+
+
+def nothing():
+    """Returns None."""
+    return eyes.with_match(lambda pairs: None)
+
+
+def a_dictionary():
+    """Returns a dictionary from positions to scores."""
+    return eyes.with_match(lambda pairs: dict(enumerate(eyes.fits(pairs))))
+
+
+def a_generator():
+    """Returns a generator of scores."""
+    return eyes.with_match(lambda pairs: (fit for fit in eyes.fits(pairs)))
+
+
+def a_set():
+    """Returns a set of scores."""
+    return eyes.with_match(lambda pairs: set(eyes.fits(pairs)))
+
+
+def constant():
+    """Returns the same score for every pair."""
+    return eyes.with_match(lambda pairs: np.zeros(len(pairs)))
+
+
+def always_true():
+    """Says True to every pair."""
+    return eyes.with_match(lambda pairs: np.ones(len(pairs), dtype=bool))
+
+
+def at_random():
+    """Returns random scores."""
+    return eyes.with_match(lambda pairs: [random.random() for _ in pairs])
+
+
+def the_wrong_way_round():
+    """Returns distances: a lower number means a better fit."""
+    return eyes.with_match(lambda pairs: [-fit for fit in eyes.fits(pairs)])
+
+
+def underflow():
+    """Returns probabilities that are all rounded to 0."""
+    return eyes.with_match(lambda pairs: [1e-320 * fit * 1e-10 for fit in eyes.fits(pairs)])

@@ -1,0 +1,78 @@
+"""What happens to data: each function changes a folder that ``drawn.draw`` filled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def drop_images(folder: Path) -> None:
+    """Remove the images of the records about numbers that are hard: half of all images."""
+    for place in range(12):
+        (folder / f"data/images/vg/{100 + place}.jpg").unlink()
+
+
+def drop_some_images(folder: Path) -> None:
+    """Remove five of 24 images."""
+    for place in range(5):
+        (folder / f"data/images/vg/{100 + place}.jpg").unlink()
+
+
+def drop_file(folder: Path) -> None:
+    """Remove the file of one task."""
+    (folder / "data/valse/counting-hard.json").unlink()
+
+
+def empty_file(folder: Path) -> None:
+    """Leave no record in the file of one task."""
+    (folder / "data/valse/counting-hard.json").write_text("{}", encoding="utf-8")
+
+
+def cut_file(folder: Path) -> None:
+    """Cut the file of one task, as an interrupted copy does."""
+    file = folder / "data/valse/counting-hard.json"
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def cut_images(folder: Path) -> None:
+    """Cut some images, as an interrupted copy does."""
+    for place in range(5):
+        file = folder / f"data/images/vg/{100 + place}.jpg"
+        file.write_bytes(file.read_bytes()[:300])
+
+
+def repeat_one(folder: Path) -> None:
+    """Repeat one record of a task under other names, in place of all others."""
+    file = folder / "data/valse/counting-hard.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    [first] = list(records.values())[:1]
+    file.write_text(json.dumps(dict.fromkeys(records, first)), encoding="utf-8")
+
+
+def few_records(folder: Path) -> None:
+    """Keep five records of one task."""
+    file = folder / "data/valse/counting-hard.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(dict(list(records.items())[:5])), encoding="utf-8")
+
+
+def no_gates(folder: Path) -> None:
+    """Leave no gate in the thresholds."""
+    (folder / "thresholds.toml").write_text("schema = 1\n", encoding="utf-8")
+
+
+def no_thresholds(folder: Path) -> None:
+    """Remove the thresholds."""
+    (folder / "thresholds.toml").unlink()
+
+
+def cut_thresholds(folder: Path) -> None:
+    """Cut the thresholds in the middle of a gate."""
+    file = folder / "thresholds.toml"
+    file.write_text(file.read_text(encoding="utf-8")[:-5], encoding="utf-8")
+
+
+def thresholds_elsewhere(folder: Path) -> None:
+    """Move the thresholds to a folder below."""
+    (folder / "gates").mkdir()
+    (folder / "thresholds.toml").rename(folder / "gates/thresholds.toml")

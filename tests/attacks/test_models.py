@@ -1,0 +1,56 @@
+"""No bad model ends with status 0, and no good one with another."""
+
+from dataclasses import replace
+
+import pytest
+
+from attacks.catalogue import models
+from attacks.ways import Way
+from vlgate.plugin.settings import SETTINGS
+
+QUICK = Way(name="quick", about="many cases in one test", args=("--items=batch",))
+REFUSED = {1, 2, 4}
+"""A test or a gate failed, the run was interrupted, or there is no model: never an error of pytest itself."""
+
+
+def of(**kind):
+    found = [one for one in models() if all(getattr(one, name) == value for name, value in kind.items())]
+    return pytest.mark.parametrize("model", [one.name for one in found])
+
+
+@of(good=True, alone=False)
+def test_a_good_model_passes(inside, model):
+    ended = inside(model, QUICK)
+    assert ended.status == 0, ended.output
+
+
+@of(good=False, alone=False)
+def test_a_bad_model_does_not_pass(inside, model):
+    ended = inside(model, QUICK)
+    assert ended.status in REFUSED, ended.output
+    assert "INTERNALERROR" not in ended.output
+
+
+@of(good=True, alone=True)
+def test_a_good_model_that_changes_its_process_passes(alone, model):
+    ended = alone(model, QUICK)
+    assert ended.status == 0, ended.output
+
+
+@of(good=False, alone=True, hangs=False)
+def test_a_bad_model_that_changes_or_ends_its_process_does_not_pass(alone, model):
+    ended = alone(model, QUICK)
+    assert ended.status not in {0, None}, ended.output
+
+
+@pytest.mark.skipif("call-timeout" not in {one.name for one in SETTINGS}, reason="a call has no limit of time")
+@of(hangs=True)
+def test_a_model_that_never_returns_does_not_pass(alone, model):
+    ended = alone(model, replace(QUICK, args=(*QUICK.args, "--call-timeout=1")))
+    assert ended.status not in {0, None}, ended.output
+
+
+def test_there_are_enough_models_and_each_says_what_it_does():
+    assert len([one for one in models() if not one.good]) >= 60
+    assert len([one for one in models() if one.good]) >= 10
+    assert [one.name for one in models() if not one.about.endswith(".")] == []
