@@ -204,13 +204,13 @@ def test_a_verdict_that_is_not_judged_never_reaches_a_metric(state):
         columns("pair", [judged, replace(unjudged, state=state)])
 
 
-def test_cases_without_an_image_are_resampled_one_by_one():
+def test_cases_without_an_image_are_clusters_of_their_own():
     requests = [(Read(text=f"{n} true"), Read(text=f"{n} false")) for n in range(3)]
     cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
     task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
     replies = {request: Prediction(request=request, score=1.0) for pair in requests for request in pair}
     judged = judge(Batch(task=task, positions=(0, 1, 2)), replies)
-    assert columns("pair", judged).images.tolist() == ["0", "1", "2"]
+    assert columns("pair", judged).images.tolist() == [0, 1, 2]
 
 
 def test_the_headline_is_a_metric_of_its_shape():

@@ -30,7 +30,7 @@ class Clusters:
 
     def take(self, rows: NDArray[np.intp]) -> Clusters:
         """Return the clusters of some of the cases."""
-        return self if len(rows) == len(self.codes) else _numbered(self.codes[rows])
+        return self if len(rows) == len(self.codes) else numbered(self.codes[rows])
 
     def effect(self, deviations: FloatArray, independent: float, confidence: float) -> tuple[float, float]:
         """Estimate the design effect of an estimate that is a sum over cases, and what it means for an interval.
@@ -90,12 +90,13 @@ def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
     return Clusters(codes=codes, sizes=np.bincount(codes).astype(np.float64))
 
 
-def _student(confidence: float, freedom: int) -> float:
-    """How much larger a variance must be for z to give the interval that Student's t gives."""
-    return (two_sided(confidence, freedom) / NormalDist().inv_cdf(0.5 + confidence / 2)) ** 2
-
-
-def _numbered(codes: NDArray[np.int64]) -> Clusters:
+def numbered(codes: NDArray[np.int64]) -> Clusters:
+    """Group cases by the numbers of their images, shape (n,)."""
     _, numbers = np.unique(codes, return_inverse=True)
     numbers = numbers.reshape(-1).astype(np.int64)
     return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))
+
+
+def _student(confidence: float, freedom: int) -> float:
+    """How much larger a variance must be for z to give the interval that Student's t gives."""
+    return (two_sided(confidence, freedom) / NormalDist().inv_cdf(0.5 + confidence / 2)) ** 2

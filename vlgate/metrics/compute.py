@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.clusters import clusters
+from vlgate.metrics.clusters import numbered
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import NAMES
 from vlgate.metrics.ranking import statistics
@@ -19,14 +19,14 @@ from vlgate.types import FloatArray, Metric, Read, Shape, Verdict
 class Columns:
     """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
 
-    A fact that a verdict does not have is NaN.
+    A fact that a verdict does not have is NaN. ``images`` numbers the images of the cases.
     """
 
     shape: Shape
     scores: FloatArray
     accepted: FloatArray
     facts: Mapping[str, FloatArray]
-    images: NDArray[np.str_]
+    images: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Return the columns with these rows only."""
@@ -48,12 +48,13 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
         states = sorted({verdict.state for verdict in verdicts})
         raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
     names = dict.fromkeys(fact for verdict in verdicts for fact in verdict.facts)
+    images: dict[str, int] = {}
     return Columns(
         shape=shape,
         scores=_array([[p.score for p in v.predictions] for v in verdicts]),
         accepted=_array([[p.accepted for p in v.predictions] for v in verdicts]),
         facts={name: np.array([v.facts.get(name, np.nan) for v in verdicts], dtype=np.float64) for name in names},
-        images=np.array([_image(v) for v in verdicts], dtype=str),
+        images=np.array([images.setdefault(_image(v), len(images)) for v in verdicts], dtype=np.int64),
     )
 
 
@@ -71,7 +72,7 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
 
 def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
     """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
-    groups = clusters(cases.images)
+    groups = numbered(cases.images)
     return {name: estimate(measure, groups.take(measure.rows), confidence) for name, measure in found.items()}
 
 
