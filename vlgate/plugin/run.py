@@ -34,6 +34,7 @@ from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
 from vlgate.run.rows import pack
 from vlgate.shrink.record import Shrunk
+from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
@@ -212,8 +213,9 @@ class Run(Asked):
     def _conclude(self, session: pytest.Session) -> None:
         gc.freeze()
         shrunk = tuple(self.shrunk[nodeid] for nodeid in sorted(self.shrunk))
-        result = self.result = replace(self._judged(), shrunk=shrunk)
-        self.ending.unwritten = write_rows(result, self.options)
+        with collector_paused():
+            result = self.result = replace(self._judged(), shrunk=shrunk)
+            self.ending.unwritten = write_rows(result, self.options)
         if "loaded" in self.__dict__:
             self.cards.append(card_of(*self.loaded))
         if self._unchecked():
