@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 from vlgate.errors import DataError, ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.region_files.lmdb_reader import DATA
 from vlgate.models.region_files.names import Names
 from vlgate.models.region_files.records import AGAIN, Records
 from vlgate.models.region_files.shards import PATTERN, Npz, Shards
 from vlgate.models.region_files.tsv import Tsv
-from vlgate.models.region_files.volta import DATA, Volta
+from vlgate.models.region_files.volta import Volta
 from vlgate.models.regions.cache import RegionCache
 from vlgate.models.regions.regions import COUNT, WIDTH, Regions
 from vlgate.types import LazyImage
