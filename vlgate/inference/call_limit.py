@@ -3,7 +3,7 @@
 Three things work together, because a call may hang in C code that holds Python's global lock:
 
 - a second process, ``guard.py``, says which call takes too long;
-- a thread of ``faulthandler``, which needs no lock, then writes where the call hangs and ends the process;
+- a thread of ``faulthandler``, which needs no lock, then writes the traceback and ends the process;
 - if the call returns late, but before that, the process waits for its end.
 """
 
