@@ -29,6 +29,7 @@ KEPT = {
     "graphs gqa": (1159958795,),  # a pipe, here and below
     "questions gqa": (2594216733,),
     "journal": (3249006435,),
+    "winoground parquet": (3777945974, 3777945990),  # a pipe; a link to itself
     "replay lines": (889675731, 889675960, 889676086, 889676121),
     "thresholds": (42566492, 42566617),  # a pattern of 20,000 brackets
     "detector yaml": (1957619819, 1957619849),  # 20,000 brackets
