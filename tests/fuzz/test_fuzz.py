@@ -29,6 +29,7 @@ KEPT = {
     "graphs gqa": (1159958795,),  # a pipe, here and below
     "questions gqa": (2594216733,),
     "journal": (3249006435,),
+    "winoground zip": (3437725998,),
     "winoground parquet": (3777945974, 3777945990),  # a pipe; a link to itself
     "replay lines": (889675731, 889675960, 889676086, 889676121),
     "thresholds": (42566492, 42566617),  # a pattern of 20,000 brackets
@@ -85,7 +86,7 @@ def test_every_mutant_is_read_or_refused(tmp_path, name):
     folder.mkdir()
     file = reader.make(folder)
     content = file.read_bytes()
-    assert outcome(reader, folder, file) == "read" or name.startswith(("detector", "volta", "words"))
+    assert outcome(reader, folder, file) == "read" or name.startswith("real graphs")  # it has faults
     found, others = Counter(), {}
     base = crc32(name.encode())
     seeds = [*KEPT.get(name, ()), *range(base, base + (MUTANTS or max(8, SAMPLE // reader.cost)))]
