@@ -9,11 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import region_file_forms as forms
-import test_bla
-import test_carets
-import test_foil_it
-import test_sugarcrepe
-import test_vl_checklist
 import winoground_release
 from frcnn_tiny import config_yaml
 from own_case_lines import EVERY
@@ -80,7 +75,8 @@ def lines(rows):
 
 def vl_checklist(which):
     def make(folder):
-        test_vl_checklist.write(folder, [test_vl_checklist.ITEM, test_vl_checklist.THREE] * 3)
+        written(f"vl-checklist/{COLOURS}", ITEMS)(folder)
+        written(f"vl-checklist/{YAML}", COLOUR_YAML)(folder)
         return folder / "vl-checklist" / which
 
     return make
@@ -246,8 +242,71 @@ VALSE = {
     }
     for n in range(3)
 }  # fmt: skip
-CARETS = [test_carets.RECORD, test_carets.partner(test_carets.RECORD)]
-CHOICES = [test_carets.CHOOSE, test_carets.CHOOSE_PARTNER]
+VERIFICATION = "object_verification_template_test.json"
+CHOICE = "action_choice_symmetric_test.json"
+GATE = {
+    "img_id": "2357834",
+    "label": {"yes": 1.0},
+    "question_id": "2357834-2-16",
+    "sent": "Is there a gate in the photo?",
+    "question_type": "object_verification_template_1_attrs",
+    "assignment": {"attrs1": [], "obj1": "gate", "obj1_id": "808171"},
+}
+CARETS = [GATE, {**GATE, "question_id": "2357834-2-16-t"}]
+POSE = {
+    "img_id": "150439",
+    "label": {"standing": 1.0},
+    "question_id": "150439-2-1",
+    "sent": "Which pose is the cow doing, standing or lying?",
+    "question_type": "action_choice",
+    "assignment": {"category-options1": ["standing", "lying"], "category1": "pose", "obj1": "cow"},
+}
+OTHER_POSE = {"question_id": "150439-2-1-s", "sent": "Which pose is the cow doing, lying or standing?"}
+CHOICES = [POSE, {**POSE, **OTHER_POSE}]
+ACTIVE = "active_passive_captions.json"
+SET = {
+    "True1": "the man lifts the child",
+    "True2": "the child is lifted by the man",
+    "False1": "the child lifts the man",
+    "False2": "the man is lifted by the child",
+}
+BLA = [{"image_id": "1159399", "caption_group": [SET]}] * 2
+SUGAR = {
+    "filename": "000000331352.jpg",
+    "caption": "A tan toilet and sink combination in a small room.",
+    "negative_caption": "A white toilet and sink combination in a small room.",
+}
+FOILS = "foilv1.0_test_2017.json"
+TRUE = {
+    "image_id": 165831,
+    "id": 91,
+    "foil_id": 1283538,
+    "caption": "a giant bowl of food",
+    "foil": False,
+    "foil_word": "ORIG",
+    "target_word": "ORIG",
+}
+FALSE = {
+    "foil_id": 1283539,
+    "caption": "a giant bottle of food",
+    "foil": True,
+    "foil_word": "bottle",
+    "target_word": "bowl",
+}
+FOIL_IT = {
+    "info": {},
+    "licenses": [],
+    "type": "captions",
+    "images": [{"id": 165831, "file_name": "COCO_val2014_000000165831.jpg", "license": 1}],
+    "annotations": [TRUE, {**TRUE, **FALSE}],
+}
+YAML = "corpus/v1/Attribute/color/vg.yaml"
+COLOURS = "data/Attribute/vg/color.json"
+COLOUR_YAML = f'ANNO_PATH: "{COLOURS}"\nIMG_ROOT: "vg"\nTYPE: "TUPLE_JSON"'.encode()
+ITEMS = [
+    ["VG_100K/2376832.jpg", {"POS": ["brown knob"], "NEG": ["teal knob"]}],
+    ["lathering_148.jpg", {"POS": ["a soap", "a hand"], "NEG": ["a helmet", "a cheek"]}],
+] * 3
 REPLIES = [
     {"image": "a.jpg", "text": "a dog", "score": 0.5, "match": True},
     {"image": "a.jpg", "text": "a cat", "score": -3, "match": False},
@@ -256,24 +315,24 @@ SAID = [{"image": "a.jpg", "question": "Is it?", "answer": "yes"}, {"text": "a d
 READERS = {
     "own cases": Reader(written("cases.jsonl", lines(EVERY)), benchmark("own")),
     "valse": Reader(written("valse/existence.json", VALSE), benchmark("valse")),
-    "bla": Reader(written(f"bla/annotations/{test_bla.ACTIVE}", [test_bla.RECORD] * 2), benchmark("bla")),
+    "bla": Reader(written(f"bla/annotations/{ACTIVE}", BLA), benchmark("bla")),
     "bla keyed": Reader(
-        written(f"bla/annotations/{test_bla.ACTIVE}", {"2368232": list(test_bla.SET.values())}), benchmark("bla")
+        written(f"bla/annotations/{ACTIVE}", {"2368232": list(SET.values())}), benchmark("bla")
     ),
     "sugarcrepe": Reader(
-        written("sugarcrepe/data/replace_att.json", {"0": test_sugarcrepe.RECORD}), benchmark("sugarcrepe")
+        written("sugarcrepe/data/replace_att.json", {"0": SUGAR}), benchmark("sugarcrepe")
     ),
     "foil-it": Reader(
-        written(f"foil-it/{test_foil_it.TEST}", test_foil_it.release(test_foil_it.TRUE, test_foil_it.FOIL)),
+        written(f"foil-it/{FOILS}", FOIL_IT),
         benchmark("foil-it"),
     ),
-    "carets": Reader(written(f"carets/data/questions/{test_carets.VERIFICATION}", CARETS), benchmark("carets")),
+    "carets": Reader(written(f"carets/data/questions/{VERIFICATION}", CARETS), benchmark("carets")),
     "carets choices": Reader(
-        written(f"carets/data/questions/{test_carets.CHOICE}", CHOICES),
+        written(f"carets/data/questions/{CHOICE}", CHOICES),
         benchmark("carets", protocols=frozenset({"carets_release"})),
     ),
-    "vl-checklist yaml": Reader(vl_checklist(test_vl_checklist.YAML), benchmark("vl-checklist")),
-    "vl-checklist items": Reader(vl_checklist(test_vl_checklist.ANNO), benchmark("vl-checklist")),
+    "vl-checklist yaml": Reader(vl_checklist(YAML), benchmark("vl-checklist")),
+    "vl-checklist items": Reader(vl_checklist(COLOURS), benchmark("vl-checklist")),
     "winoground lines": Reader(winoground("lines"), benchmark("winoground")),
     "winoground parquet": Reader(winoground("parquet"), benchmark("winoground")),
     "winoground zip": Reader(winoground("zip"), benchmark("winoground")),
@@ -323,7 +382,7 @@ READERS = {
 if DATA.is_dir():
     READERS |= {
         "real valse": Reader(real("valse/data/actant-swap.json", "valse/actant-swap.json"), benchmark("valse")),
-        "real bla": Reader(real(f"bla/annotations/{test_bla.ACTIVE}"), benchmark("bla")),
-        "real carets": Reader(real(f"carets/data/questions/{test_carets.CHOICE}"), benchmark("carets")),
+        "real bla": Reader(real(f"bla/annotations/{ACTIVE}"), benchmark("bla")),
+        "real carets": Reader(real(f"carets/data/questions/{CHOICE}"), benchmark("carets")),
         "real graphs": Reader(real("scene-graphs/vg_scene_graphs_100.json", "g.json"), graphs, cost=3),
     }

@@ -102,7 +102,7 @@ def test_the_key_of_the_ini_file(data):
 def test_a_limit_that_is_no_time_is_refused(data, right, value):
     result = data.run(right, f"--call-timeout={value}")
     assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: --call-timeout={value}: expected seconds, above 0 and at most 1e6"])
+    result.stderr.fnmatch_lines([f"ERROR: --call-timeout={value}: expected none, or seconds above 0 and at most 1e6"])
 
 
 TIMEOUT_PLUGIN = """

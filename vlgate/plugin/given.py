@@ -17,7 +17,7 @@ from vlgate.run.options import DEFAULT_MODEL, Options
 T = TypeVar("T")
 SUITE = "tests_vl"
 _LONGEST = 1e6  # seconds, 11 days
-_SECONDS = "seconds, above 0 and at most 1e6"
+_SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
 def read(config: pytest.Config) -> Options:
@@ -125,7 +125,9 @@ def _positive(text: str) -> int:
     return number
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str) -> float | None:
+    if text == "none":
+        return None
     number = float(text)
     if not 0 < number <= _LONGEST:  # also if it is NaN
         raise ValueError(text)
