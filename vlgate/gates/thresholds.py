@@ -15,6 +15,7 @@ from vlgate.gates.keys import BOTH, KEYS
 from vlgate.metrics.names import NAMES
 from vlgate.types import Gate, Shape
 
+_LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
 _TOP = tuple(key.name for key in KEYS if "top level" in key.sections)
 _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
@@ -50,6 +51,8 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
         if size > _MOST_BYTES:  # the parser's time grows with the square of a key's length
             remedy = f"write at most {_MOST_BYTES:,}"
             raise ThresholdsError(f"{file}: holds {size:,} bytes; {remedy}")
+        if not file.is_file():  # reading a pipe would block for ever
+            raise ThresholdsError(f"{file}: is not a regular file; name another file with --thresholds")
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         message = f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
@@ -67,6 +70,10 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:
     """Check the content of a thresholds file; see ``read_thresholds``."""
+    gates = content.get("gate")
+    longest = max(gates, key=len, default="") if isinstance(gates, dict) else ""
+    if len(longest) > _LONGEST:  # matching a pattern takes the square of its length
+        raise ThresholdsError(f"{file}: the task {longest[:40]!r}... has {len(longest):,} letters; name a task")
     return _Parser(file=file, tasks=tasks).read(dict(content))
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 Item = TypeVar("Item")
@@ -29,11 +30,13 @@ class Problem:
 class Caller:
     """Calls a model's methods on batches of at most ``size`` items.
 
-    If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes.
+    If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes. Each call,
+    the conversion of its reply included, runs in a context that ``watch`` gives, which may limit its time.
     """
 
     name: str
     size: int
+    watch: Watch = unwatched
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -49,21 +52,35 @@ class Caller:
         Returns: one number or problem per item.
         Raises: ModelReplyError if the reply is not n finite numbers.
         """
-        return self._in_batches(
-            items, lambda chunk: self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
-        )
+
+        def call(chunk: Sequence[Item]) -> list[float]:
+            with self.watch(called, len(chunk)):
+                found: list[float] = self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
+            return found
+
+        return self._in_batches(items, call)
 
     def rows(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
     ) -> list[FloatArray | Problem]:
         """Call a method that returns one row of features per item, shape (n, d); otherwise like ``numbers``."""
-        return self._in_batches(items, lambda chunk: list(self._checked(method(chunk), len(chunk), called, 2)))
+
+        def call(chunk: Sequence[Item]) -> list[FloatArray]:
+            with self.watch(called, len(chunk)):
+                return list(self._checked(method(chunk), len(chunk), called, 2))
+
+        return self._in_batches(items, call)
 
     def strings(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
     ) -> list[str | Problem]:
         """Call a method that returns one string per item; otherwise like ``numbers``."""
-        return self._in_batches(items, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
+
+        def call(chunk: Sequence[Item]) -> list[str]:
+            with self.watch(called, len(chunk)):
+                return self._checked_strings(method(chunk), len(chunk), called)
+
+        return self._in_batches(items, call)
 
     def _in_batches(
         self, items: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]

@@ -15,6 +15,7 @@ from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import LoadedModel, check, needs_images
 from vlgate.plugin import given
 from vlgate.plugin.searches import check_hypothesis, searches_wanted
+from vlgate.plugin.time_limits import TimeLimits
 from vlgate.report.journal import Journal
 from vlgate.report.results_folder import JOURNAL, take_folder
 from vlgate.run.census import refuse_missing
@@ -33,6 +34,7 @@ class Asked:
         worker = getattr(config, "workerinput", None)
         self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
         self.searches = searches_wanted(config)
+        self.limits = TimeLimits(config, self.worker)
 
     @property
     def collects_only(self) -> bool:
@@ -80,7 +82,8 @@ class Asked:
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
-        return load_model(self.options, self.plan.tasks, self.worker or 0)
+        self.limits.apply(self.options)
+        return load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
 
     @cached_property
     def checked(self) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from vlgate.checks.check import Check
 from vlgate.plugin.collected import Collected
+from vlgate.plugin.time_limits import late_call
 
 CHECKS_MISSING = "the run ended during the checks of the model"
 
@@ -25,7 +26,8 @@ class Ending:
     def down(self, node: object, error: object) -> None:
         """Note a worker that ended; ``error`` is None if it ended as it should."""
         if error is not None:
-            self.crashed.append(str(getattr(getattr(node, "gateway", None), "id", node)))
+            name, late = str(getattr(getattr(node, "gateway", None), "id", node)), late_call(node)
+            self.crashed.append(f"worker {name} was ended, because {late}" if late else f"worker {name} crashed")
 
     def lacks(self, collected: Collected, checks: Sequence[Check]) -> str:
         """Return what the run lacks, as one sentence; empty if it is complete."""
@@ -33,7 +35,7 @@ class Ending:
         failed = [check.name for check in checks if check.outcome == "failed"]
         found = ["the run was interrupted"] if self.interrupted else []
         found += [f"the model could not be loaded ({self.no_model})"] if self.no_model else []
-        found += [f"worker {name} crashed" for name in self.crashed]
+        found += self.crashed
         found += [f"{left} of {len(collected.expected)} tests did not run"] if left else []
         found += [f"the check {name} of the model could not run" for name in failed]
         return "; ".join([*found, *self.unwritten])

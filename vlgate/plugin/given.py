@@ -16,6 +16,8 @@ from vlgate.run.options import DEFAULT_MODEL, Options
 
 T = TypeVar("T")
 SUITE = "tests_vl"
+_LONGEST = 1e6  # seconds, 11 days
+_SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
 def read(config: pytest.Config) -> Options:
@@ -42,6 +44,7 @@ def read(config: pytest.Config) -> Options:
         dtype=str(given["dtype"] or "float32"),
         compiled=_choice(given, "compile", "off") == "on",
         batch_size=_parsed(given["batch-size"], _size, "--batch-size", "auto or a whole number above 0", None),
+        call_timeout=_parsed(given["call-timeout"], _seconds, "--call-timeout", _SECONDS, None),
         ties=_choice(given, "ties", "strict"),
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
@@ -118,6 +121,15 @@ def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, d
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _seconds(text: str) -> float | None:
+    if text == "none":
+        return None
+    number = float(text)
+    if not 0 < number <= _LONGEST:  # also if it is NaN
         raise ValueError(text)
     return number
 

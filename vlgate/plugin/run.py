@@ -122,6 +122,7 @@ class Run(Asked):
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         """Attach the replies of a scored batch to its report."""
+        self.limits.observe(call)
         verdicts = item.stash.get(VERDICTS, None)
         if call.when == "call" and verdicts is not None:
             vars(report)["vlgate_rows"] = pack(verdicts, "" if self.worker is None else self.digest)
@@ -250,7 +251,7 @@ class Run(Asked):
             return ()
         self.exits.start()
         try:
-            return checks_of(self.loaded[1], self.plan.tasks, self.options)
+            return self.limits.within(lambda: checks_of(self.loaded[1], self.plan.tasks, self.options))
         except KeyboardInterrupt:
             self.ending.interrupted = True
             session.exitstatus = pytest.ExitCode.INTERRUPTED

@@ -134,6 +134,12 @@ SETTINGS = (
         default="auto",
     ),
     Setting(
+        name="call-timeout",
+        metavar="SECONDS",
+        help="The longest time that one call of the model may take; if one takes longer, the process says which and "
+        "ends with status 1.",
+    ),
+    Setting(
         name="ties",
         metavar="strict|half|credit",
         help="What an exact tie of two scores counts: strict 0, half 1/2, credit 1.",

@@ -99,6 +99,8 @@ def read_journal(file: Path, batches: Mapping[str, Batch]) -> dict[str, list[Ver
 
 
 def _whole_lines(file: Path) -> list[bytes]:
+    if file.exists() and not file.is_file():  # reading a pipe would block for ever
+        raise DataError(file, None, "is not a regular file", "name the journal of a run")
     try:
         *lines, _ = file.read_bytes().split(b"\n")
     except OSError as error:

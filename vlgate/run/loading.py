@@ -15,6 +15,7 @@ from vlgate.checks.precision import check_precision, drawn, lacks_room
 from vlgate.checks.rounds import ROUNDING
 from vlgate.errors import ModelLoadError, described
 from vlgate.inference.batching import Caller
+from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.loading.compiled import compiled
@@ -28,8 +29,10 @@ from vlgate.types import Case, Prepared, Task
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
 
-def load_model(options: Options, tasks: Sequence[Task], worker: int) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name on this worker's device.
+def load_model(
+    options: Options, tasks: Sequence[Task], worker: int, watch: Watch = unwatched
+) -> tuple[LoadedModel, ModelPredictor]:
+    """Load the model that the options name on this worker's device; ``watch`` may limit the time of its calls.
 
     Raises: ModelLoadError if it cannot be loaded.
     """
@@ -43,7 +46,7 @@ def load_model(options: Options, tasks: Sequence[Task], worker: int) -> tuple[Lo
     )
     if options.compiled:
         loaded = compiled(loaded, pick_device(options.device, worker))
-    return loaded, predictor_of(loaded, options, tasks)
+    return loaded, predictor_of(loaded, options, tasks, watch)
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
@@ -87,7 +90,8 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
     if lacking:
         return Check(name="precision", outcome="not applicable", why=lacking)
     try:
-        _, full = load_model(replace(options, dtype="float32", compiled=False), tasks, worker=0)
+        plain = replace(options, dtype="float32", compiled=False)
+        _, full = load_model(plain, tasks, worker=0, watch=predictor.caller.watch)
     except ModelLoadError as error:
         why = f"the model cannot be loaded again in float32 ({described(error)})"
         return Check(name="precision", outcome="not applicable", why=why)
@@ -127,7 +131,9 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
     return predictor_of(loaded, options, tasks)
 
 
-def predictor_of(loaded: LoadedModel, options: Options, tasks: Sequence[Task]) -> ModelPredictor:
+def predictor_of(
+    loaded: LoadedModel, options: Options, tasks: Sequence[Task], watch: Watch = unwatched
+) -> ModelPredictor:
     """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them.
 
     A model of the user's never sees the tasks, because they hold the truths.
@@ -145,7 +151,7 @@ def predictor_of(loaded: LoadedModel, options: Options, tasks: Sequence[Task]) -
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH),
+        caller=Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH, watch=watch),
         on_missing=options.missing_images,
         seed=options.seed,
     )

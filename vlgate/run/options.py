@@ -33,6 +33,7 @@ class Options:
     dtype: str = "float32"
     compiled: bool = False
     batch_size: int | None = None
+    call_timeout: float | None = None
     ties: Ties = "strict"
     missing_images: Literal["fail", "skip"] = "fail"
     health: Literal["auto", "on", "off"] = "auto"

@@ -157,6 +157,8 @@ def read_answers(file: Path) -> tuple[str, ...]:
     Returns: the answers in the order of their numbers.
     Raises: ModelLoadError if the file cannot be read as one of these forms.
     """
+    if file.exists() and not file.is_file():  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file} is not a regular file; name a list of answers")
     try:
         text = file.read_text(encoding="utf-8")
         answers = _of_json(json.loads(text)) if file.suffix == ".json" else _of_lines(text)

@@ -73,9 +73,11 @@ def read_config(file: Path) -> Config:
 
     Raises: ModelLoadError if the file cannot be read, lacks a value, or asks for a layer that is not supported.
     """
+    if file.exists() and not file.is_file():  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file}: is not a regular file; download it again")
     try:
         content = _lower(_parsed(file))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelLoadError(f"{file}: cannot be read ({error}); download it again") from None
     try:
         return _config(content)

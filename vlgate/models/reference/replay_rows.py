@@ -41,6 +41,8 @@ def read_rows(file: Path) -> Replies:
 
     Raises: ModelLoadError with the file, the line, what was expected and what to do.
     """
+    if not file.is_file():  # reading a pipe would block for ever
+        raise _bad(file, "", "it is not a regular file; name a file of replies")
     parquet = file.suffix.lower() == ".parquet"
     replies = Replies()
     number = 0

@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 from vlgate.errors import DataError, ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.region_files.lmdb_reader import DATA
 from vlgate.models.region_files.names import Names
 from vlgate.models.region_files.records import AGAIN, Records
 from vlgate.models.region_files.shards import PATTERN, Npz, Shards
 from vlgate.models.region_files.tsv import Tsv
-from vlgate.models.region_files.volta import DATA, Volta
+from vlgate.models.region_files.volta import Volta
 from vlgate.models.regions.cache import RegionCache
 from vlgate.models.regions.regions import COUNT, WIDTH, Regions
 from vlgate.types import LazyImage
@@ -101,6 +102,9 @@ def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = C
     Raises: ModelLoadError if it cannot be read, holds no image, or its first record has other numbers of boxes, or of
         numbers per box, than the model takes.
     """
+    file = path / DATA if _is_database(path) else path
+    if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")
     source = FeatureFile(path, _form(path)(path), width=width, count=count)
     if source.images == 0:
         raise ModelLoadError(f"{path}: holds no image; {AGAIN}")
@@ -115,7 +119,7 @@ def _form(path: Path) -> Callable[[Path], Records]:
 
 
 def _is_database(folder: Path) -> bool:
-    return (folder / DATA).is_file()
+    return folder.is_dir() and (folder / DATA).exists()
 
 
 def _identity(path: Path) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import DataError, ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.region_files.records import AGAIN, checked
@@ -45,8 +45,10 @@ class Shards:
         self._places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
         self._opened: dict[Path, Any] = {}
+        self._sizes: dict[Path, int] = {}
         for file in sorted(path.glob(PATTERN)) if path.is_dir() else [path]:
             self._opened[file] = _opened(file)
+            self._sizes[file] = file.stat().st_size
             keys, detector = _head(file, self._opened[file])
             self.detectors.add(detector)
             for place, key in enumerate(keys):
@@ -65,7 +67,9 @@ class Shards:
         Raises: DataError that names the key if its record is damaged.
         """
         file, place = self._places[key]
-        opened = self._opened[file]
+        opened, size = self._opened[file], self._sizes[file]
+        if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
+            raise DataError(file, key, f"was cut off after it was opened, when it had {size:,} bytes", AGAIN)
         arrays = {name: opened.get_slice(name)[place] for name in opened.keys() if name in FIELDS}  # noqa: SIM118
         return checked(file, key, arrays, None)
 

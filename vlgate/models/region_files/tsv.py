@@ -6,7 +6,9 @@ the arrays are in base64, whole numbers as int64 and others as float32, boxes in
 
 from __future__ import annotations
 
-import mmap
+import errno
+import os
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,6 +20,24 @@ from vlgate.models.regions.regions import Regions
 
 _COLUMNS = 10
 _HEAD = 512  # bytes within which the first three columns end
+_PART = 1 << 20  # bytes that are searched for the end of a line at a time
+
+
+class _Content:
+    """The bytes of a file; read, not mapped, because a process that reads a map of a file that was cut is killed."""
+
+    def __init__(self, file: Path) -> None:
+        self._stream = file.open("rb")
+        weakref.finalize(self, self._stream.close)
+        self.size = os.fstat(self._stream.fileno()).st_size
+
+    def between(self, start: int, end: int) -> bytes:
+        """Return the bytes from ``start`` to ``end``; OSError if the file has become shorter."""
+        self._stream.seek(start)
+        found = self._stream.read(end - start)
+        if len(found) < end - start:
+            raise OSError(errno.EIO, f"it was cut off after it was opened, at {start + len(found):,} bytes")
+        return found
 
 
 class Tsv:
@@ -30,13 +50,12 @@ class Tsv:
         """
         self._file = file
         try:
-            with file.open("rb") as stream:
-                self._content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:  # an empty file cannot be mapped
-            raise ModelLoadError(f"{file}: cannot be read ({error}); {AGAIN}") from None
-        self._lines: dict[str, tuple[int, int]] = {}
-        for start, end in _lines(self._content):
-            self._lines.setdefault(self._key(start, end), (start, end))
+            self._content = _Content(file)
+            self._lines: dict[str, tuple[int, int]] = {}
+            for start, end in _lines(self._content):
+                self._lines.setdefault(self._key(start, end), (start, end))
+        except OSError as error:
+            raise ModelLoadError(f"{file}: cannot be read ({error.strerror}); {AGAIN}") from None
 
     def keys(self) -> Iterable[str]:
         """The column img_id of all lines."""
@@ -47,8 +66,10 @@ class Tsv:
 
         Raises: DataError that names the key if its line is damaged.
         """
-        start, end = self._lines[key]
-        columns = self._content[start:end].split(b"\t")
+        try:
+            columns = self._content.between(*self._lines[key]).split(b"\t")
+        except OSError as error:
+            raise DataError(self._file, key, f"cannot be read ({error.strerror})", AGAIN) from None
         if len(columns) != _COLUMNS:
             raise DataError(self._file, key, f"has {len(columns)} columns, expected {_COLUMNS}", AGAIN)
         _, height, width, objects, object_scores, attributes, attribute_scores, count, boxes, features = columns
@@ -67,7 +88,7 @@ class Tsv:
         return checked(self._file, key, arrays, size)
 
     def _key(self, start: int, end: int) -> str:
-        first, tab, _ = self._content[start : min(end, start + _HEAD)].partition(b"\t")
+        first, tab, _ = self._content.between(start, min(end, start + _HEAD)).partition(b"\t")
         try:
             key = first.decode()
         except UnicodeDecodeError:
@@ -78,26 +99,30 @@ class Tsv:
         return key
 
 
-def _lines(content: mmap.mmap) -> Iterator[tuple[int, int]]:
+def _lines(content: _Content) -> Iterator[tuple[int, int]]:
     """Yield the beginning and end of each line, as byte positions.
 
     From the fourth column on, all lines of 36 boxes have the same length, so most ends are found without reading the
     bytes in between: 40,000 lines in 0.3 s instead of all 16 GB.
     """
-    start, length, whole = 0, -1, len(content)
+    start, length, whole = 0, -1, content.size
     while start < whole:
         tail = _tail(content, start)
         guess = tail + length
-        end = guess if tail >= 0 <= length and guess < whole and content[guess] == ord("\n") else _end(content, start)
+        end = (
+            guess
+            if tail >= 0 <= length and guess < whole and content.between(guess, guess + 1) == b"\n"
+            else _end(content, start)
+        )
         length = end - tail if tail >= 0 else -1
         if end > start:
-            yield start, end - 1 if content[end - 1 : end] == b"\r" else end
+            yield start, end - 1 if content.between(end - 1, end) == b"\r" else end
         start = end + 1
 
 
-def _tail(content: mmap.mmap, start: int) -> int:
+def _tail(content: _Content, start: int) -> int:
     """The byte at which the fourth column of a line begins; -1 if the line has fewer columns."""
-    head = content[start : start + _HEAD]
+    head = content.between(start, min(start + _HEAD, content.size))
     place = -1
     for _ in range(3):
         place = head.find(b"\t", place + 1)
@@ -106,6 +131,11 @@ def _tail(content: mmap.mmap, start: int) -> int:
     return -1 if b"\n" in head[:place] else start + place + 1
 
 
-def _end(content: mmap.mmap, start: int) -> int:
-    found = content.find(b"\n", start)
-    return len(content) if found < 0 else found
+def _end(content: _Content, start: int) -> int:
+    while start < content.size:
+        part = content.between(start, min(start + _PART, content.size))
+        found = part.find(b"\n")
+        if found >= 0:
+            return start + found
+        start += len(part)
+    return content.size

@@ -8,23 +8,18 @@ The dictionaries hold img_h, img_w, num_boxes, boxes and features, the last two 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import DataError, ModelLoadError
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.errors import DataError
+from vlgate.models.region_files.lmdb_reader import Reader
 from vlgate.models.region_files.pickled import plain_values
 from vlgate.models.region_files.records import AGAIN, checked, from_base64
 from vlgate.models.regions.regions import Regions
 
-DATA = "data.mdb"
-"""The data file of a database that is a folder."""
-_OPEN: WeakValueDictionary[tuple[int, int], Any] = WeakValueDictionary()  # by device and inode
 _LIST_OF_KEYS = "keys"  # the entry that lists all keys and is not an image
 _OTHERS = (
     ("objects", "objects_id", np.int64),
@@ -42,18 +37,9 @@ class Volta:
 
         Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
         """
-        try:
-            lmdb: Any = import_module("lmdb")
-        except ModuleNotFoundError:
-            raise missing_package("lmdb", "lmdb") from None
-        self._path, self._broken = path, (lmdb.Error, ValueError, TypeError)
-        try:
-            self._opened = _opened(lmdb, path)
-            with self._opened.begin() as read:
-                keys = [bytes(key).decode() for key in read.cursor().iternext(keys=True, values=False)]
-        except (lmdb.Error, OSError, ValueError) as error:
-            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); download it again") from None
-        self._keys = [key for key in keys if key != _LIST_OF_KEYS]
+        self._path = path
+        self._reader = Reader(path)
+        self._keys = [key for key in self._reader.keys if key != _LIST_OF_KEYS]
 
     def keys(self) -> Iterable[str]:
         """The images' numbers, as text."""
@@ -65,32 +51,15 @@ class Volta:
         Raises: DataError that names the key if it is damaged, or holds more than plain values and arrays.
         """
         try:
-            with self._opened.begin() as read:
-                content = read.get(key.encode())
+            content = self._reader.get(key)
+            if content is None:
+                raise ValueError("its key leads to no entry")  # noqa: TRY301
             arrays, size = _arrays(plain_values(content))
         except KeyError as error:
             raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
-        except self._broken as error:
+        except (OSError, ValueError, TypeError, OverflowError) as error:
             raise DataError(self._path, key, f"cannot be read ({error})", AGAIN) from None
         return checked(self._path, key, arrays, size)
-
-
-def _opened(lmdb: Any, path: Path) -> Any:
-    """Open a database, or return the open one: a process may open it only once.
-
-    Raises: lmdb.Error, OSError, or ValueError if its end is missing: a read beyond the end would kill the process.
-    """
-    file = path / DATA if path.is_dir() else path
-    status = file.stat()
-    which = (status.st_dev, status.st_ino)
-    opened = _OPEN.get(which)
-    if opened is None:
-        opened = lmdb.open(str(path), subdir=path.is_dir(), readonly=True, lock=False, readahead=False, create=False)
-        _OPEN[which] = opened
-    whole = (opened.info()["last_pgno"] + 1) * opened.stat()["psize"]
-    if status.st_size < whole:
-        raise ValueError(f"it is cut off: it has {status.st_size:,} of {whole:,} bytes")
-    return opened
 
 
 def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:

@@ -69,11 +69,13 @@ def read_json(file: Path) -> dict[str, Any]:
 
     Raises: ModelLoadError if it does not exist, or is not a JSON object.
     """
+    if file.exists() and not file.is_file():  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file} is not a regular file; download it again")
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelLoadError(f"config={str(file)!r}: there is no such file") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelLoadError(f"{file} cannot be read as a configuration ({error}); download it again") from error
     if not isinstance(content, dict):
         raise ModelLoadError(

@@ -14,6 +14,7 @@ and ``tags``. Images are named by their paths in the data folder.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -277,6 +278,6 @@ class _OwnImages:
             if not is_plain(name):
                 raise record.error(f"the image's name is {name!r}, expected a relative path in the data folder")
             places = tuple(folder / name for folder in self._folders)
-            path = next((place for place in places if place.exists()), None)
+            path = next((place for place in places if os.path.exists(place)), None)  # noqa: PTH110  # a name that is too long is in no folder
             self._found[name] = missing_image(name, places) if path is None else file_image(name, path)
         return self._found[name]

@@ -141,6 +141,8 @@ def parse_config(file: Path) -> dict[str, str]:
 
 def _lines(file: Path) -> list[str]:
     try:
+        if not file.is_file():  # reading a pipe would block for ever
+            raise DataError(file, None, "is not a regular file", "put a file in its place")
         return file.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise DataError(file, None, "is not UTF-8", FETCH_AGAIN) from None

@@ -8,6 +8,7 @@ With the protocol ``winoground_hub``, the Parquet files are fetched from the hub
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -76,7 +77,7 @@ def tags(record: Record) -> dict[str, str]:
 def _release(places: Sequence[Path]) -> list[Path]:
     """Return the file of examples, or the Parquet files, which must all be in one folder; an empty list if none is."""
     kinds = [sorted(place.glob(kind)) for place in places for kind in ("examples.jsonl", "*.parquet")]
-    found = list({files[0].resolve(): files for files in kinds if files}.values())
+    found = list({os.path.realpath(files[0]): files for files in kinds if files}.values())
     if len(found) > 1:
         problem = f"is the release, and so is {found[1][0]}"
         raise DataError(found[0][0], None, problem, "keep one of them, or give one data folder only")
@@ -143,6 +144,8 @@ def _texts(file: Path) -> tuple[list[dict[str, Any]], list[int]]:
     from pyarrow import ArrowException, types
     from pyarrow.parquet import ParquetFile
 
+    if not file.is_file():  # reading a pipe would block for ever
+        raise DataError(file, None, "is not a regular file", "put a file in its place")
     try:
         with ParquetFile(file) as parquet:
             schema = parquet.schema_arrow

@@ -30,6 +30,8 @@ def zip_members(file: Path) -> dict[str, str]:
 
     Raises: DataError if the file is not a complete ZIP file.
     """
+    if not file.is_file():  # reading a pipe would block for ever
+        raise DataError(file, None, "is not a regular file", "put a file in its place")
     try:
         with ZipFile(file) as archive:
             names = sorted(archive.namelist(), reverse=True)

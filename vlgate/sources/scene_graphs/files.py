@@ -12,6 +12,7 @@ without attributes or relations; and names that are in no vocabulary (``unknown_
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -118,11 +119,11 @@ def find_graphs(folders: Sequence[Path]) -> list[Path]:
     []
     """
     found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
-    once: dict[Path, Path] = {}
+    once: dict[str, Path] = {}
     for path in found:
         whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
         if not whole and not path.name.endswith("synsets.json"):
-            once.setdefault(path.resolve(), path)
+            once.setdefault(os.path.realpath(path), path)
     return list(once.values())
 
 

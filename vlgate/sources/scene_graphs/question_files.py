@@ -71,6 +71,8 @@ def images_in(file: Path) -> frozenset[str]:
 
 def _is_keyed(file: Path) -> bool:
     """Return whether the file begins like GQA's, with an object in an object; in JSON lines there is none."""
+    if not file.is_file():  # reading a pipe would block for ever
+        return False
     try:
         with file.open(encoding="utf-8-sig", errors="replace") as stream:
             return _KEYED.match(stream.read(2**16)) is not None

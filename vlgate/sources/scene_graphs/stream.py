@@ -68,6 +68,8 @@ def members(file: Path) -> Generator[Member, None, None]:
     surrogate pair, or has a graph that does not end within ``MOST_BYTES``.
     """
     try:
+        if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
+            raise DataError(file, None, "is not a regular file", "put a file in its place")
         with file.open("rb") as handle, closing(_Pieces(file, handle)) as pieces:
             yield from _members(_Events(pieces), pieces)
     except FileNotFoundError:

@@ -1,0 +1,134 @@
+"""A run that is killed, stopped or loses its disk at any point keeps what it promises.
+
+The points are the accesses of a run to its results folder and its calls of the model, in their order. Each run is
+disturbed at one of them. ``FAULT_POINTS=20 pytest tests/faults -n auto -rP`` takes twenty points per fault, spread over
+the whole run; by default it is two.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from vlgate.report.results_folder import take_folder
+from vlgate.run.options import Options
+
+POINTS = int(os.environ.get("FAULT_POINTS", "2"))
+FAULTS = ("SIGKILL", "SIGTERM", "SIGINT", "ENOSPC", "EROFS")
+CONFTEST = """
+import errno, os, signal, sys
+
+FAULT, POINT = os.environ["FAULT"], int(os.environ["POINT"])
+count = 0
+
+def hook(event, args):
+    global count
+    if event not in {"open", "os.rename", "os.remove", "os.mkdir", "test.call", "test.phase"}:
+        return
+    if not event.startswith("test.") and not (isinstance(args[0], (str, bytes)) and "/out" in os.fsdecode(args[0])):
+        return
+    count += 1
+    if POINT and count >= POINT and FAULT.startswith("E"):
+        number = getattr(errno, FAULT)
+        writes = event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR) or FAULT == "EROFS" and event.startswith("os.")
+        if writes:
+            raise OSError(number, os.strerror(number), args[0])
+    elif count == POINT:
+        os.kill(os.getpid(), getattr(signal, FAULT))
+
+def failing(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+def pytest_configure(config):
+    sys.addaudithook(hook)
+    sys.audit("test.phase")
+
+def pytest_collection_finish():
+    sys.audit("test.phase")
+
+def pytest_runtest_logfinish():
+    if POINT and count >= POINT and FAULT == "ENOSPC":
+        os.fsync = failing
+
+def pytest_unconfigure(config):
+    with open("count", "w") as stream:
+        stream.write(str(count))
+"""
+MODEL = """
+import sys
+class Model:
+    def match(self, pairs):
+        sys.audit("test.call")
+        return [-float(len(pair.text)) for pair in pairs]
+def build():
+    sys.audit("test.phase")
+    return Model()
+"""
+GATE = 'schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = 0.0\nmin_cases = 1\n'
+WHOLE = {
+    "metrics.json": lambda file: json.loads(file.read_text()),
+    "environment.json": lambda file: json.loads(file.read_text()),
+    "cases.parquet": pq.read_table,
+    "predictions.parquet": pq.read_table,
+    "summary.md": lambda file: file.read_text().endswith("\n") or 1 / 0,
+}
+
+
+def run(folder, fault="", point=0):
+    """Run the suite, and return its exit status and what it printed."""
+    for name, text in {"conftest.py": CONFTEST, "my_model.py": MODEL, "thresholds.toml": GATE}.items():
+        (folder / name).write_text(text)
+    environment = {**os.environ, "FAULT": fault, "POINT": str(point)}
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider"]
+    command += ["--suite=scenes/foil-it", "--limit=12", "--batch-size=4", "--model=my_model:build", "--results=out"]
+    ended = subprocess.run(
+        [*command, "--overwrite"], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+@pytest.fixture(scope="session")
+def last(tmp_path_factory):
+    """The number of points of an undisturbed run, which passes."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    status, said = run(folder)
+    assert status == 0, said
+    return int((folder / "count").read_text())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs signals")
+@pytest.mark.parametrize("place", range(POINTS))
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_disturbed_run_keeps_its_promises(tmp_path, last, fault, place):
+    shares = [place / max(1, POINTS - 1)] if POINTS > 2 else [(0.3, 0.75)[place]]
+    point = 1 + round(shares[0] * (last - 1))
+    status, said = run(tmp_path, fault, point)
+    out = tmp_path / "out"
+    for name, read in WHOLE.items():
+        if (out / name).exists():
+            read(out / name)
+    found = json.loads((out / "metrics.json").read_text()) if (out / "metrics.json").exists() else None
+    complete = found is not None and found["complete"]
+    rows = _journal(out)
+    why = found and (found["complete"], found.get("why"))
+    print(f"FAULT | {fault} | {point} of {last} | {status} | {why} | {rows}")  # noqa: T201  # the table of -rP
+    assert status != 0 or complete, said
+    assert complete or found is None or found["why"]
+    assert "Traceback" not in said or fault == "SIGINT", said
+    take_folder(Options(folder=tmp_path, thresholds=None, results=out, overwrite=True))()
+    status, said = run(tmp_path)
+    assert status == 0, said
+    assert not [file.name for file in out.iterdir() if file.name == "journal.jsonl"]
+
+
+def _journal(out: Path):
+    """The number of tests in the journal, None if there is none; all of its whole lines can be read."""
+    file = out / "journal.jsonl"
+    if not file.exists():
+        return None
+    *lines, _ = file.read_bytes().split(b"\n")
+    return len([json.loads(line) for line in lines]) - 1

@@ -1,0 +1,388 @@
+"""Every reader of a user's file: how small files are made in the formats of the releases, and how they are read."""
+
+import io
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import region_file_forms as forms
+import winoground_release
+from frcnn_tiny import config_yaml
+from own_case_lines import EVERY
+from PIL import Image
+
+from vlgate.gates.thresholds import read_thresholds
+from vlgate.models.answering.answer_lists import read_answers
+from vlgate.models.frcnn.config import read_config
+from vlgate.models.reference.replay_rows import read_rows
+from vlgate.models.region_files.feature_file import feature_file
+from vlgate.models.volta.config import parse, read_json
+from vlgate.models.volta.published import published
+from vlgate.report.journal import read_journal
+from vlgate.run.census import count
+from vlgate.run.digest import digest
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.registry import read_source, shapes_of
+from vlgate.sources.scene_graphs.files import graph_faults, read_graphs, read_words
+from vlgate.sources.scene_graphs.question_files import images_in
+from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """``make(folder)`` writes the files and returns the one to change; ``read(folder, file)`` reads them.
+
+    ``cost`` is how many times longer a mutant takes than most.
+    """
+
+    make: object
+    read: object
+    cost: int = 1
+
+
+def benchmark(name, pairs=4, protocols=frozenset()):
+    def read(folder, _):
+        options = ReadOptions(
+            folders=(folder,), seed=0, wanted=lambda _: True, pairs=pairs, missing_images="skip", protocols=protocols
+        )
+        shapes_of(name, (folder,))
+        tasks = list(read_source(name, options))
+        digest(tasks)
+        for task in tasks:
+            count(task)
+
+    return read
+
+
+def written(name, content):
+    def make(folder):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return file
+
+    return make
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def vl_checklist(which):
+    def make(folder):
+        written(f"vl-checklist/{COLOURS}", ITEMS)(folder)
+        written(f"vl-checklist/{YAML}", COLOUR_YAML)(folder)
+        return folder / "vl-checklist" / which
+
+    return make
+
+
+def winoground(which):
+    def make(folder):
+        rows = [winoground_release.row(number) for number in range(4)]
+        if which == "parquet":
+            winoground_release.write_parquet(folder, *rows)
+            return next((folder / "winoground/data").glob("*.parquet"))
+        winoground_release.write_lines(folder, *rows)
+        winoground_release.write_zip(folder, 0, 1)
+        winoground_release.write_tags(folder, {str(number): ["NonCompositional"] for number in range(4)})
+        return {
+            "lines": folder / "winoground/data/examples.jsonl",
+            "zip": folder / "winoground/data/images.zip",
+            "tags": folder / winoground_release.TAGS[0],
+        }[which]
+
+    return make
+
+
+def vg_release(which):
+    def make(folder):
+        (folder / "vg").mkdir()
+        things = [{**one, "object_id": n} for n, one in enumerate(VG["objects"], 1)]
+        described = [{"object_id": 1, "names": ["cup"], "attributes": ["red"], "x": 1, "y": 1, "w": 9, "h": 9}]
+        contents = {
+            "objects": [{"image_id": 5, "image_url": "u", "objects": things}],
+            "attributes": [{"image_id": 5, "attributes": described}],
+            "relationships": [{"image_id": 5, "relationships": VG["relationships"]}],
+            "image_data": [{"image_id": 5, "width": 640, "height": 480}],
+        }
+        for name, content in contents.items():
+            (folder / "vg" / f"{name}.json").write_text(json.dumps(content))
+        return folder / "vg" / f"{which}.json"
+
+    return make
+
+
+def twins(folder):
+    written("valse/plurals.json", VALSE)(folder)
+    return written("images/coco_to_vg_ids.json", {"1": [2]})(folder)
+
+
+def image(ending):
+    def make(folder):
+        written("cases.jsonl", lines([{**EVERY[0], "image": f"a.{ending}"}]))(folder)
+        found = io.BytesIO()
+        Image.new("RGB", (40, 30), (9, 99, 200)).save(found, "JPEG" if ending == "jpg" else ending.upper())
+        return written(f"a.{ending}", found.getvalue())(folder)
+
+    return make
+
+
+def decode(folder, _):
+    options = ReadOptions(folders=(folder,), seed=0, wanted=lambda _: True)
+    for task in read_source("own", options):
+        for request in task.cases[0].requests:
+            request.image.load()
+
+
+def parquet(rows):
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def features(form):
+    def make(folder):
+        made = forms.MADE[form](folder)
+        return made / "data.mdb" if form == "lmdb" else made
+
+    return make
+
+
+def read_features(_, file):
+    from vlgate.errors import DataError
+
+    path = file.parent if file.name == "data.mdb" else file
+    source = feature_file(path, width=None, count=None)
+    for key in list(source._records.keys())[:8]:
+        try:
+            source._records.read(key)
+        except DataError:
+            continue
+
+
+def graphs(_, file):
+    list(read_graphs(file, faults="leave out", left_out=Counter()))
+    list(graph_faults(file))
+    list(read_graphs(file))
+
+
+def real(place, name=""):
+    """The beginning of a real file: its first records, if it is a list or an object."""
+
+    def make(folder):
+        value = json.loads((DATA / place).read_bytes())
+        few = value[:3] if isinstance(value, list) else dict(list(value.items())[:4])
+        return written(name or place, few)(folder)
+
+    return make
+
+
+CUP = {"name": "cup", "x": 30, "y": 200.5, "w": 80, "h": 90, "attributes": ["red"]}
+TABLE = {"name": "table", "x": 0, "y": 280, "w": 640, "h": 200, "attributes": [], "relations": []}
+CUPS = {**CUP, "relations": [{"name": "on", "object": "2"}]}
+GQA = {"2407890": {"width": 640, "height": 480, "location": "kitchen", "objects": {"1": CUPS, "2": TABLE}}}
+VG = {
+    "image_id": 2407890,
+    "objects": [
+        {
+            "object_id": 1,
+            "names": ["Cup ", "mug"],
+            "synsets": [],
+            "attributes": [" Red"],
+            "x": 30,
+            "y": 20,
+            "w": 80,
+            "h": 9,
+        },
+        {"object_id": 2, "names": ["TABLE"], "merged_object_ids": [7], "x": 0, "y": 280, "w": 640, "h": 200},
+    ],
+    "relationships": [{"predicate": "ON", "relationship_id": 9, "subject_id": 1, "object_id": 7, "synsets": []}],
+}
+OWN = {
+    "image": "1.jpg", "width": 640, "height": 480, "location": "kitchen",
+    "objects": [
+        {
+            "id": "1", "name": "cup", "box": [1, 2, 30, 40], "attributes": ["red"],
+            "relations": [{"name": "on", "object": "2"}],
+        },
+        {"id": "2", "name": "table", "box": [0, 200, 600, 200], "attributes": [], "relations": []},
+    ],
+}  # fmt: skip
+WORDS = {
+    "vlgate": 1,
+    "objects": [{"name": "quokka", "plural": "quokkas", "is": ["animal"]}],
+    "attributes": [{"name": "teal", "category": "color"}],
+}
+THRESHOLDS = """schema = 1
+[defaults]
+confidence = 0.95
+basis = "lower"
+min_cases = 30
+require = ["valse/*"]
+[gate."valse/existence".acc_r]
+min = 0.6
+why = "must see"
+[gate."scenes/*".acc_r]
+max = 0.9
+[checks]
+determinism = { allow = true, why = "samples" }
+"""
+VALSE = {
+    f"r{n}": {
+        "dataset": "visual7w", "original_split": "test", "linguistic_phenomena": "existence",
+        "image_file": f"v7w_{n}.jpg",
+        "caption": f"There are {n} dogs.", "foil": "There are no dogs.", "classes": 0, "classes_foil": [1],
+        "provenance_of_foils": "zero_to_something", "mturk": {"caption": 3, "foil": 0, "other": 0},
+    }
+    for n in range(3)
+}  # fmt: skip
+VERIFICATION = "object_verification_template_test.json"
+CHOICE = "action_choice_symmetric_test.json"
+GATE = {
+    "img_id": "2357834",
+    "label": {"yes": 1.0},
+    "question_id": "2357834-2-16",
+    "sent": "Is there a gate in the photo?",
+    "question_type": "object_verification_template_1_attrs",
+    "assignment": {"attrs1": [], "obj1": "gate", "obj1_id": "808171"},
+}
+CARETS = [GATE, {**GATE, "question_id": "2357834-2-16-t"}]
+POSE = {
+    "img_id": "150439",
+    "label": {"standing": 1.0},
+    "question_id": "150439-2-1",
+    "sent": "Which pose is the cow doing, standing or lying?",
+    "question_type": "action_choice",
+    "assignment": {"category-options1": ["standing", "lying"], "category1": "pose", "obj1": "cow"},
+}
+OTHER_POSE = {"question_id": "150439-2-1-s", "sent": "Which pose is the cow doing, lying or standing?"}
+CHOICES = [POSE, {**POSE, **OTHER_POSE}]
+ACTIVE = "active_passive_captions.json"
+SET = {
+    "True1": "the man lifts the child",
+    "True2": "the child is lifted by the man",
+    "False1": "the child lifts the man",
+    "False2": "the man is lifted by the child",
+}
+BLA = [{"image_id": "1159399", "caption_group": [SET]}] * 2
+SUGAR = {
+    "filename": "000000331352.jpg",
+    "caption": "A tan toilet and sink combination in a small room.",
+    "negative_caption": "A white toilet and sink combination in a small room.",
+}
+FOILS = "foilv1.0_test_2017.json"
+TRUE = {
+    "image_id": 165831,
+    "id": 91,
+    "foil_id": 1283538,
+    "caption": "a giant bowl of food",
+    "foil": False,
+    "foil_word": "ORIG",
+    "target_word": "ORIG",
+}
+FALSE = {
+    "foil_id": 1283539,
+    "caption": "a giant bottle of food",
+    "foil": True,
+    "foil_word": "bottle",
+    "target_word": "bowl",
+}
+FOIL_IT = {
+    "info": {},
+    "licenses": [],
+    "type": "captions",
+    "images": [{"id": 165831, "file_name": "COCO_val2014_000000165831.jpg", "license": 1}],
+    "annotations": [TRUE, {**TRUE, **FALSE}],
+}
+YAML = "corpus/v1/Attribute/color/vg.yaml"
+COLOURS = "data/Attribute/vg/color.json"
+COLOUR_YAML = f'ANNO_PATH: "{COLOURS}"\nIMG_ROOT: "vg"\nTYPE: "TUPLE_JSON"'.encode()
+ITEMS = [
+    ["VG_100K/2376832.jpg", {"POS": ["brown knob"], "NEG": ["teal knob"]}],
+    ["lathering_148.jpg", {"POS": ["a soap", "a hand"], "NEG": ["a helmet", "a cheek"]}],
+] * 3
+REPLIES = [
+    {"image": "a.jpg", "text": "a dog", "score": 0.5, "match": True},
+    {"image": "a.jpg", "text": "a cat", "score": -3, "match": False},
+]
+SAID = [{"image": "a.jpg", "question": "Is it?", "answer": "yes"}, {"text": "a dog", "perplexity": 12.5}]
+READERS = {
+    "own cases": Reader(written("cases.jsonl", lines(EVERY)), benchmark("own")),
+    "valse": Reader(written("valse/existence.json", VALSE), benchmark("valse")),
+    "bla": Reader(written(f"bla/annotations/{ACTIVE}", BLA), benchmark("bla")),
+    "bla keyed": Reader(
+        written(f"bla/annotations/{ACTIVE}", {"2368232": list(SET.values())}), benchmark("bla")
+    ),
+    "sugarcrepe": Reader(
+        written("sugarcrepe/data/replace_att.json", {"0": SUGAR}), benchmark("sugarcrepe")
+    ),
+    "foil-it": Reader(
+        written(f"foil-it/{FOILS}", FOIL_IT),
+        benchmark("foil-it"),
+    ),
+    "carets": Reader(written(f"carets/data/questions/{VERIFICATION}", CARETS), benchmark("carets")),
+    "carets choices": Reader(
+        written(f"carets/data/questions/{CHOICE}", CHOICES),
+        benchmark("carets", protocols=frozenset({"carets_release"})),
+    ),
+    "vl-checklist yaml": Reader(vl_checklist(YAML), benchmark("vl-checklist")),
+    "vl-checklist items": Reader(vl_checklist(COLOURS), benchmark("vl-checklist")),
+    "winoground lines": Reader(winoground("lines"), benchmark("winoground")),
+    "winoground parquet": Reader(winoground("parquet"), benchmark("winoground")),
+    "winoground zip": Reader(winoground("zip"), benchmark("winoground")),
+    "winoground tags": Reader(winoground("tags"), benchmark("winoground")),
+    "coco twins": Reader(twins, benchmark("valse")),
+    "graphs gqa": Reader(written("g.json", GQA), graphs),
+    "graphs vg": Reader(written("g.json", [VG]), graphs),
+    "graphs own": Reader(written("g.jsonl", lines([OWN, {**OWN, "image": "2.jpg"}])), graphs),
+    **{
+        f"vg release {name}": Reader(vg_release(name), lambda folder, _: graphs(folder, folder / "vg/objects.json"))
+        for name in ("objects", "attributes", "relationships", "image_data")
+    },
+    "generated tasks": Reader(written("scene-graphs/g.json", GQA), benchmark("scene-graphs"), cost=8),
+    "words": Reader(
+        written("g.jsonl", lines([WORDS, OWN])), lambda _, file: (read_words(file), vocabulary_of([file])), cost=4
+    ),
+    "questions": Reader(
+        written("q.jsonl", lines([{"id": "1", "image": "a", "question": "Is it?", "answer": "yes"}])),
+        lambda _, file: images_in(file),
+    ),
+    "questions gqa": Reader(
+        written("q.json", {"1": {"imageId": "5", "question": "Is it?", "answer": "yes"}}),
+        lambda _, file: images_in(file),
+    ),
+    "replay lines": Reader(written("r.jsonl", lines(REPLIES + SAID)), lambda _, file: read_rows(file)),
+    "replay parquet": Reader(written("r.parquet", parquet(REPLIES)), lambda _, file: read_rows(file)),
+    "journal": Reader(
+        written("journal.jsonl", lines([{"journal": 1, "model": "m"}])), lambda _, file: read_journal(file, {})
+    ),
+    "thresholds": Reader(
+        written("t.toml", THRESHOLDS.encode()),
+        lambda _, file: read_thresholds(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),
+    ),
+    "answers": Reader(written("a.json", ["yes", "no", "2"]), lambda _, file: read_answers(file)),
+    "answers text": Reader(written("a.txt", b"yes\nno\n2\n"), lambda _, file: read_answers(file)),
+    "detector yaml": Reader(written("config.yaml", config_yaml().encode()), lambda _, file: read_config(file)),
+    "volta json": Reader(
+        written("v.json", published("vilbert")),
+        lambda _, file: parse(read_json(file), str(file)),
+    ),
+    "features tsv": Reader(features("tsv"), read_features, cost=2),
+    "features npz": Reader(features("npz"), read_features),
+    "features safetensors": Reader(features("safetensors"), read_features),
+    "features lmdb": Reader(features("lmdb"), read_features, cost=25),
+    **{f"image {ending}": Reader(image(ending), decode, cost=2) for ending in ("png", "jpg", "gif", "bmp", "webp")},
+}  # fmt: skip
+if DATA.is_dir():
+    READERS |= {
+        "real valse": Reader(real("valse/data/actant-swap.json", "valse/actant-swap.json"), benchmark("valse")),
+        "real bla": Reader(real(f"bla/annotations/{ACTIVE}"), benchmark("bla")),
+        "real carets": Reader(real(f"carets/data/questions/{CHOICE}"), benchmark("carets")),
+        "real graphs": Reader(real("scene-graphs/vg_scene_graphs_100.json", "g.json"), graphs, cost=3),
+    }

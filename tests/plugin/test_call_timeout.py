@@ -1,0 +1,151 @@
+"""``--call-timeout``: a model whose call hangs ends the process with status 1, wherever and however it hangs."""
+
+import pytest
+
+USAGE = pytest.ExitCode.USAGE_ERROR
+HANGS = {
+    "python": "import time; end = time.time() + 60\n        while time.time() < end: pass",
+    "c-code-with-the-lock": "import ctypes; ctypes.PyDLL(None).sleep(60)",
+    "caught": "try:\n            import time; time.sleep(60)\n        except BaseException: pass",
+}
+MODEL = """
+asked = 0
+def match(self, pairs):
+    Model.asked += len(pairs)
+    if {when}:
+        {how}
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
+IN_TESTS = "any('There are 7 dogs.' == pair.text for pair in pairs)"
+IN_CHECKS = "Model.asked > 80"
+SAYS = "vlgate*: match() of 2 requests did not return within 0.5 s; * --call-timeout*"
+
+
+@pytest.fixture
+def data(place):
+    place.valse(n=40)
+    place.thresholds()
+    return place
+
+
+def run(data, when, how, *args):
+    model = data.model(MODEL.format(when=when, how=HANGS.get(how, how)))
+    return data.run(model, "--batch-size=2", *args, subprocess=True)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_a_call_that_hangs_ends_the_process_and_keeps_the_journal(data, how):
+    result = run(data, IN_TESTS, how, "--call-timeout=0.5")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines([SAYS, "Timeout (*", "*my_model.py*"])
+    assert "out keeps what was asked so far" in result.stderr.str()
+    assert len((data.path / "out" / "journal.jsonl").read_text().splitlines()) == 1 + 7
+    assert not (data.path / "out" / "metrics.json").exists()
+
+
+def test_the_next_run_into_the_folder_works(data, right):
+    run(data, IN_TESTS, "python", "--call-timeout=0.5")
+    assert data.run(right, "--call-timeout=60").ret == 0
+    assert data.metrics()["complete"] is True
+
+
+@pytest.mark.parametrize("how", ["python", "c-code-with-the-lock"])
+def test_a_call_that_hangs_in_the_checks_loses_no_figures(data, how):
+    result = run(data, IN_CHECKS, how, "--call-timeout=0.5")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines([SAYS])
+    found = data.metrics()
+    assert (data.task()["judged"], found["complete"]) == (40, False)
+    assert "checks of the model" in found["why"]
+
+
+def test_a_worker_whose_call_hangs_makes_the_run_incomplete(data):
+    result = run(data, IN_TESTS, "c-code-with-the-lock", "--call-timeout=0.5", "-n1")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines(["vlgate, worker gw?: match() of 2 requests did not return within 0.5 s; *"])
+    found = data.metrics()
+    assert (data.task()["judged"], found["complete"]) == (39, False)
+    assert "was ended, because match() of 2 requests did not return within 0.5 s" in found["why"]
+    assert (data.path / "out" / "journal.jsonl").exists()
+
+
+def test_a_worker_whose_call_hangs_in_the_checks_makes_the_run_incomplete(data):
+    result = run(data, "len(pairs) == 1", "python", "--call-timeout=0.5", "-n2")
+    assert result.ret == 1
+    found = data.metrics()
+    assert (data.task()["judged"], found["complete"]) == (40, False)
+    assert "was ended, because match() of 1 request did not return within 0.5 s" in found["why"]
+
+
+def test_a_call_that_returns_late_ends_the_run_too(data):
+    result = run(data, IN_TESTS, "import time; time.sleep(0.6)", "--call-timeout=0.5")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines([SAYS])
+    assert not (data.path / "out" / "metrics.json").exists()
+
+
+def test_calls_in_time_are_left_alone(data):
+    result = run(data, IN_TESTS, "import time; time.sleep(0.1)", "--call-timeout=60")
+    assert result.ret == 0
+    assert "did not return" not in result.stderr.str()
+    assert data.metrics()["complete"] is True
+
+
+def test_the_key_of_the_ini_file(data):
+    (data.path / "pytest.ini").write_text("[pytest]\nvlgate_call_timeout = 0.5\n")
+    result = run(data, IN_TESTS, "python")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines([SAYS])
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "2e6", "soon"])
+def test_a_limit_that_is_no_time_is_refused(data, right, value):
+    result = data.run(right, f"--call-timeout={value}")
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: --call-timeout={value}: expected none, or seconds above 0 and at most 1e6"])
+
+
+TIMEOUT_PLUGIN = """
+import signal
+import pytest
+
+class Plugin:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        def stop(*_):
+            pytest.fail("Timeout (>1.0s) from pytest-timeout.")
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, item.config.getoption("timeout"))
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+def pytest_addoption(parser):
+    parser.addoption("--timeout", type=float)
+    parser.addini("timeout", "")
+
+def pytest_configure(config):
+    config.pluginmanager.register(Plugin(), "timeout")
+"""
+"""A limit per test that stops a test as pytest-timeout does."""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["serial", "xdist"])
+def test_a_model_that_pytest_timeout_stopped_is_not_asked_again(data, workers):
+    (data.path / "conftest.py").write_text(TIMEOUT_PLUGIN)
+    result = run(data, "Model.asked in {42, 82, 84, 86}", "import time; time.sleep(60)", "--timeout=1", *workers)
+    assert result.ret == 1
+    found = data.metrics()
+    assert found["complete"] is False
+    [check] = found["model"]["checks"]
+    assert "not asked again, because a test was stopped: Timeout (>1.0s)" in check["why"]
+
+
+@pytest.mark.parametrize("how", ["python", "c-code-with-the-lock"])
+def test_a_limit_of_pytest_timeout_bounds_the_checks(data, how):
+    (data.path / "conftest.py").write_text(TIMEOUT_PLUGIN)
+    result = run(data, IN_CHECKS, how, "--timeout=1")
+    assert result.ret == 1
+    result.stderr.fnmatch_lines(["vlgate: match() of 2 requests did not return within 2 s; *pytest-timeout*"])
+    assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
