@@ -1,7 +1,7 @@
 """Partial scene graphs from the released questions of CARETS: what their ``assignment`` says of each image.
 
 An object of a question that has an id is in the image, with its attributes and its relation. The released files have no
-boxes, so that every object gets the same one; the graphs tell what is asked, not where it is.
+boxes, so that every object gets the same one; the graphs say what is asked about, not its place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def originals(folder: Path) -> Iterator[tuple[str, Record]]:
 
 
 def rebuilt(folder: Path, least: int = 1) -> list[SceneGraph]:
-    """Return a graph for each image of which the originals in ``folder`` name ``least`` objects or more."""
+    """Return a graph for each image with ``least`` objects or more in the originals in ``folder``."""
     names: dict[str, dict[str, str]] = defaultdict(dict)
     attributes: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     relations: dict[tuple[str, str], dict[Relation, None]] = defaultdict(dict)

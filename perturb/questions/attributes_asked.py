@@ -97,7 +97,7 @@ class Opposites:
     def _said(
         self, chance: Random, ends: tuple[Named, Named], words: tuple[str, str], side: bool | None
     ) -> tuple[NounPhrase, tuple[str, ...]] | None:
-        """The phrase and the ids of its objects; None if one of the two has no relation where one is wanted."""
+        """The phrase and the ids of its objects; None if one of the two lacks the relation that is wanted."""
         one = ends[0]
         if not self._related:
             return one.phrase, (one.thing.object.id,)

@@ -42,7 +42,7 @@ _GARISH = frozenset(
         "bronze",
     )
 )
-"""Colors that are no answer for what grows, unless the graphs have them there."""
+"""False choices that do not suit what grows, unless the graphs have them there."""
 THREE = 0.6  # of the candidates, so that enough with three choices are found
 
 

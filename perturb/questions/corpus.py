@@ -265,5 +265,5 @@ class Corpus:
 
 
 def _levelled(counts: Mapping[str, int], power: float) -> Weighted:
-    """False choices, about as frequent as the right ones, of which the frequent are kept less often."""
+    """False choices, about as frequent as the right ones, since frequent right ones are kept less often."""
     return Weighted({word: count**power for word, count in counts.items() if count})

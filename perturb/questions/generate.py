@@ -167,8 +167,8 @@ def _binary(kind: Kind) -> bool:
 class Room:
     """How often a noun may still be asked for in one test.
 
-    Whoever has seen all other images' questions knows more about a noun of which one image has most of the yeses: the
-    others say no. So a noun that m images show is asked for at most m * m / 2 times, and once at least; the difference
+    If one image has most of the yeses of a noun, the questions about all other images say no, and so they tell its
+    answer. So a noun that m images show is asked for at most m * m / 2 times, and once at least; the difference
     that one image makes is then below that which chance makes.
     """
 

@@ -70,8 +70,8 @@ class Plausible:
     def without(self, chance: Random, *names: str, like: View, hidden: int = 0) -> View | None:
         """Draw an image with nothing of these names in which each of them might be; None if none was found.
 
-        The first goes with the image not much worse than with ``like``, which shows it. ``hidden`` are further names, as
-        bits, that nothing in the image may have.
+        The first goes with the image not much worse than with ``like``, which shows it. ``hidden`` are further names,
+        as bits, that nothing in the image may have.
         """
         least = self._share * self.fit(names[0], like)
         bits, found, weights = hidden, list[View](), list[float]()
@@ -95,9 +95,9 @@ class Plausible:
     def with_one(
         self, chance: Random, places: Sequence[tuple[View, int]], absent: str, like: View
     ) -> tuple[View, int] | None:
-        """Draw one of the places, in an image with nothing that could be called ``absent``, but where it might be.
+        """Draw one of the places, in an image with nothing that could be called ``absent`` but that goes with it.
 
-        Something else than the thing at that place must go with it, not much worse than with ``like``, which shows both.
+        Something else than the thing at that place goes with it, not much worse than in ``like``, which shows both.
         """
         bit, found, weights = self._corpus.bits[absent], list[tuple[View, int]](), list[float]()
         for _ in range(TRIES if places else 0):

@@ -165,7 +165,7 @@ def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
 
 
 def _bare(phrase: NounPhrase) -> bool:
-    """Whether it has no article where it is indefinite, as "cups" and "grass"."""
+    """Whether its indefinite form has no article, as "cups" and "grass"."""
     return phrase.number != "singular"
 
 

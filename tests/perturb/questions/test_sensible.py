@@ -113,7 +113,7 @@ def test_what_is_denied_was_seen_beside_something_of_the_image(pairs):
 
 
 def test_a_related_no_drops_the_first_thing_and_keeps_the_second(pairs):
-    """Not "trees next to the green train" where there is no train."""
+    """Not "trees next to the green train" if there is no train."""
     related = [pair for pair in pairs if pair.kind == "object-related" and pair.answers[0] == "no"]
     assert len(related) > 50
     for pair in related:
@@ -224,7 +224,7 @@ def test_the_perturbed_ontological_question_tells_no_more_than_the_original(gene
                 assert 0.3 <= said[noun, "yes"] / total <= 0.7, (half, noun)
 
 
-def test_what_few_images_show_is_asked_about_seldom(pairs):
+def test_what_few_images_show_is_asked_about_seldom():
     """Or the other images' questions would tell the answer, turned round."""
     shown = Counter(name for one in GRAPHS for name in {item.name for item in one.objects.values()})
     rare = SceneGraph(id="rare", objects={**GRAPHS[0].objects, "9": described(Random(0), "9", "kangaroo", 7)})
