@@ -81,6 +81,9 @@ class Opposites:
         said = self._said(chance, (one, counterpart), (attribute, opposite), side)
         if said is None:
             return None
+        # A thing without an opposite of its name is asked for one of the two words only: the answers for both words
+        # are never equal, so that the one would tell the other.
+        asked = attribute if places else _words(attribute, opposite)
         few = min(len(self._places[name, attribute, ""]), len(places or ()))
         often = max(1, min(few * few // 2, few))  # no more, or the side with more images has more answers
         return Draft(
@@ -91,7 +94,7 @@ class Opposites:
             attribute=attribute,
             opposite=opposite,
             counterpart=counterpart.view,
-            rare=tuple((f"{each} {attribute}", often) for each in dict.fromkeys(names)),
+            rare=tuple((f"{each} {asked}", often) for each in dict.fromkeys(names)),
         )
 
     def _said(
