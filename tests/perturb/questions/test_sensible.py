@@ -258,3 +258,14 @@ def test_some_phrases_have_two_attributes(pairs):
     share = sum(len(phrase.attributes) == 2 for phrase in phrases) / len(phrases)
     assert 0.01 <= share <= 0.12
     assert any("large brown couch" in text or "large red" in text or "small wood" in text for text in texts(pairs))
+
+
+def test_the_answers_for_two_opposite_words_do_not_tell_each_other():
+    """A thing whose opposite nothing else of its name has is asked for one of the two words only."""
+    said = (("kite", "large"), ("fork", "small"), ("sign", "large"), ("vase", "small"))
+    things = [SceneObject(id="1", name=name, box=Box(x=0, y=0, w=90, h=90), attributes=(word,)) for name, word in said]
+    graphs = [SceneGraph(id=item.name, objects={"1": item}, width=900, height=700) for item in things]
+    made = Generator(Corpus(graphs, ONTOLOGY)).make("antonym-dir", size=100, seed=1).pairs
+    asked = Counter(pair.asked[0].x.noun for pair in made)
+    assert asked
+    assert max(asked.values()) == 1
