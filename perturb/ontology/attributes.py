@@ -95,7 +95,7 @@ class Attributes:
 
     ``opposites`` maps (attribute, object or class) to the opposite; ``ANY`` is the class of all objects. ``compatible``
     holds the pairs of a single category that do go together, and ``excluding`` the pairs of other categories that do
-    not. ``actors`` maps an action to the names of what can do it.
+    not. ``actors`` maps an action to the names of what can do it, and materials to what may be made of them.
     """
 
     attributes: Mapping[str, Attribute]
@@ -151,6 +151,10 @@ class Attributes:
         """
         return not self.actors.get(attribute, frozenset()).isdisjoint(names)
 
+    def suits(self, names: Iterable[str], attribute: str) -> bool:
+        """Return whether ``actors`` does not list the attribute for other objects only: leather for couches."""
+        return attribute not in self.actors or self.acts(names, attribute)
+
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
     """Build the tables from the texts of their files.
@@ -173,8 +177,8 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
     actors = _once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
     actions = {name for name, one in attributes.items() if one.category and categories[one.category].kind == ACTION}
-    if unlike := sorted(actions ^ actors.keys()):
-        raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed if, and only if, its category is one of actions")
+    if unlike := sorted(actions - actors.keys()):
+        raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
     return Attributes(
         attributes=attributes,
         categories=categories,

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from vlgate.errors import nearest
 from vlgate.perturb.ontology.nouns import Noun
 
+GARMENT = "clothing"
+"""Who wears one garment may be there unannotated, with a head and hands; no other garment follows from it."""
+
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
 
@@ -98,6 +101,10 @@ class Closures:
         """Return what a thing of that name may come with, unannotated: its parts, its wholes and their parts."""
         return self._once("beside", name)
 
+    def having(self, name: str) -> Names:
+        """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
+        return self._once("having", name)
+
     def _once(self, question: str, name: str) -> Names:
         known = self._known.get((question, name))
         if known is None:
@@ -129,12 +136,21 @@ class Closures:
         found = self._reach(self._forms(narrower), self._below) | self._follow(certain, self.senses)
         return self._all_above(found | self._follow(users, self._also) | certain)
 
-    def _find_beside(self, name: str) -> Names:
+    def _kinds(self, name: str) -> set[str]:
         # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
-        kinds = self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
+        return self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
+
+    def _find_having(self, name: str) -> Names:
+        return self._all_above(self._follow(self._kinds(name), self.parts))
+
+    def _find_beside(self, name: str) -> Names:
+        kinds = self._kinds(name)
         wholes = self._forms(self._follow(kinds, self.wholes))
         owners = self._forms(above for whole in wholes for above in self.certain(whole))
-        return self._all_above(self._follow(kinds | owners, self.parts) | wholes)
+        brought = self._follow(owners, self.parts)
+        if name == GARMENT or GARMENT in self.certain(name):
+            brought = {part for part in brought if GARMENT not in self.certain(part)}
+        return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
 
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""

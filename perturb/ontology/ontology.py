@@ -95,6 +95,14 @@ class Ontology:
         """
         return self.objects.beside(name)
 
+    def own_parts(self, name: str) -> Names:
+        """Return what an object of that name may have unannotated itself, without what its wholes bring with them.
+
+        >>> "tail" in default_ontology().parts("paw"), "tail" in default_ontology().own_parts("paw")
+        (True, False)
+        """
+        return self.objects.having(name)
+
     def antonym(self, attribute: str, name: str) -> str | None:
         """Return the opposite of ``attribute`` for an object ``name``, or None if it has none.
 
@@ -110,6 +118,10 @@ class Ontology:
     def acts(self, name: str, attribute: str) -> bool:
         """Whether the action ``attribute`` ("walking") can be asked of an object of that name."""
         return self.words.acts((name, *self.hypernyms(name)), attribute)
+
+    def suits(self, name: str, attribute: str) -> bool:
+        """Whether ``attribute`` is a plausible answer for an object of that name: leather for a couch, not a tree."""
+        return self.words.suits((name, *self.hypernyms(name)), attribute)
 
     def extended(
         self,

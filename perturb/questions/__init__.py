@@ -16,14 +16,18 @@ from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Kind
 from vlgate.perturb.questions.generate import Generator, Made
 from vlgate.perturb.questions.makeup import MAKEUP, makeup
-from vlgate.perturb.questions.pairs import QuestionPair
+from vlgate.perturb.questions.pairs import Asked, QuestionPair
+from vlgate.perturb.questions.shares import SHARES, Distribution
 
 __all__ = [
     "BEYOND",
     "MAKEUP",
+    "SHARES",
     "TESTS",
     "VISUAL",
+    "Asked",
     "Corpus",
+    "Distribution",
     "Generator",
     "Kind",
     "Made",

@@ -8,14 +8,19 @@ from random import Random
 from typing import Any, TypeVar
 
 from vlgate.perturb.ontology import Reading
-from vlgate.perturb.questions.chance import drawn, pick
-from vlgate.perturb.questions.corpus import Corpus, ObjectView, View
+from vlgate.perturb.questions.chance import pick
+from vlgate.perturb.questions.corpus import OF_PIECES, Corpus, ObjectView, View
+from vlgate.perturb.questions.links import Link, Links, of_side
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.plausible import TRIES, Plausible
+from vlgate.perturb.questions.shares import RELEASE, Shares
 
 T = TypeVar("T")
-TRIES = 8  # random choices before another argument is taken
-ENOUGH = 4  # candidate images, one of which is drawn in proportion to its likelihood
-DESCRIBED = 0.5  # the share of phrases with an attribute
+_CLOSE = frozenset(("color", "pattern", "pose", "activity", "sport"))
+_VAGUE = frozenset(
+    ("seat", "seats", "device", "devices", "container", "containers", "body part", "body parts", "trunk", "trunks")
+)
+"""Classes that nobody uses for a thing whose own name is known: "is there a wood seat", of a chair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +38,15 @@ class Named:
         return self.view.things[self.number]
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Its name and attribute, a key of ``Corpus.places``."""
-        return self.phrase.noun, self.adjectives[0] if self.adjectives else ""
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """Its name and attributes, a key of ``Corpus.places``."""
+        return self.phrase.noun, self.adjectives
 
 
 class Arguments:
     """Draws the arguments of questions from a corpus."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, shares: Shares = RELEASE) -> None:
         """Keep the images that show something that can be asked about.
 
         Raises: ValueError if none does.
@@ -56,10 +61,14 @@ class Arguments:
             raise ValueError(
                 f"graphs={len(corpus.views)!r}: none has an object that can be asked about ({reasons}){remedy}"
             )
+        self.shares = shares
+        self.plausible = Plausible(corpus, self.views)
+        self.links = Links(self.views, shares.power)
+        self._once, self._twice = self._described()
         self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, bool] = {}
-        self._going: dict[tuple[str, str], bool] = {}
+        self._going: dict[tuple[str, str, bool], bool] = {}
         self._asked: dict[tuple[ObjectView, str], list[tuple[str, str]]] = {}
         self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
@@ -77,24 +86,29 @@ class Arguments:
         """Whether an attribute and the name make another noun, as "white board" does."""
         return any(f"{word} {name}" in self.ontology.nouns for word in adjectives)
 
-    def goes(self, adjectives: tuple[str, ...], name: str) -> bool:
-        """Whether a class of a thing goes with the thing's attributes: a banana may be ripe, food may not."""
-        return all(self._goes_with(word, name) for word in adjectives)
+    def goes(self, adjectives: tuple[str, ...], name: str, *, closely: bool = False) -> bool:
+        """Whether a class of a thing goes with the thing's attributes: a banana may be ripe, food may not.
 
-    def _goes_with(self, adjective: str, name: str) -> bool:
-        if (adjective, name) not in self._going:
+        If ``closely``, only colors, patterns and actions do, which mean the same of a thing whatever it is called.
+        """
+        return all(self._goes_with(word, name, closely) for word in adjectives)
+
+    def _goes_with(self, adjective: str, name: str, closely: bool) -> bool:
+        key = adjective, name, closely
+        if key not in self._going:
             words = self.ontology.words
             category = words.attributes[adjective].category
-            asked = not category or words.asked((name, *self.ontology.hypernyms(name)), category)
+            asked = category in _CLOSE if closely else bool(category) and adjective not in OF_PIECES
+            asked = asked and words.asked((name, *self.ontology.hypernyms(name)), category)
             apart = not self.corpus.unsaid(name, adjective) and not self.compound((adjective,), name)
-            self._going[adjective, name] = asked and apart
-        return self._going[adjective, name]
+            self._going[key] = asked and apart
+        return self._going[key]
 
     def classes(self, name: str) -> tuple[str, ...]:
-        """The hypernyms of ``name`` that can be asked about, nearest first."""
+        """The hypernyms of ``name`` that can be asked about, nearest first, without those that say too little."""
         if name not in self._classes:
-            nouns = self.ontology.nouns
-            self._classes[name] = tuple(word for word in self.ontology.hypernyms(name) if nouns[word].askable)
+            nouns, above = self.ontology.nouns, self.ontology.hypernyms(name)
+            self._classes[name] = tuple(word for word in above if nouns[word].askable and word not in _VAGUE)
         return self._classes[name]
 
     def lone(self, thing: ObjectView) -> tuple[tuple[str, str], ...]:
@@ -156,11 +170,31 @@ class Arguments:
         return self.named(chance, view, pick(chance, view.askable))
 
     def named(self, chance: Random, view: View, number: int) -> Named:
-        """Name a thing, with one of its attributes or none."""
+        """Name a thing, with one or two of its attributes or none."""
         thing = view.things[number]
-        plain = not thing.adjectives or chance.random() >= DESCRIBED
-        adjectives = () if plain else (pick(chance, thing.adjectives),)
+        adjectives = self.described(chance, thing, thing.adjectives)
         return Named(view, number, self.phrase(thing.name, adjectives), adjectives)
+
+    def described(self, chance: Random, thing: ObjectView, usable: Sequence[str]) -> tuple[str, ...]:
+        """Draw one or two of the attributes that may be used, or none, in the shares of `Shares`."""
+        if not usable:
+            return ()
+        drawn = chance.random()
+        if drawn < self._twice and len(usable) > 1:
+            pairs = [both for both in self.corpus.pairs(thing) if both[0] in usable and both[1] in usable]
+            if pairs:
+                return pick(chance, pairs)
+        return (pick(chance, usable),) if drawn < self._once else ()
+
+    def _described(self) -> tuple[float, float]:
+        """How often a thing that has an attribute is given any, or two if it has two that go together.
+
+        More often than the shares say, because many things have none.
+        """
+        shares, things = self.shares, [view.things[number] for view in self.views for number in view.askable]
+        with_one = sum(bool(thing.adjectives) for thing in things) or 1
+        with_two = sum(bool(self.corpus.pairs(thing)) for thing in things) or 1
+        return (shares.one + shares.two) * len(things) / with_one, shares.two * len(things) / with_two
 
     def another(self, chance: Random, one: Named) -> Named | None:
         """Draw another thing of the same image such that neither it nor ``one`` can be called the other."""
@@ -175,7 +209,7 @@ class Arguments:
         """Whether a thing called ``one`` might be called ``other`` or a part of it, or the other way round."""
         masks, bits = self.corpus.masks, self.corpus.bits
         mine, others = masks(one), masks(other)
-        return bool((mine[0] | mine[1]) & bits[other] or (others[0] | others[1]) & bits[one])
+        return bool((mine.possible | mine.own) & bits[other] or (others.possible | others.own) & bits[one])
 
     def absent(self, name: str, view: View) -> bool:
         """Whether nothing in the image could be called ``name``."""
@@ -183,61 +217,32 @@ class Arguments:
 
     def unseen(self, chance: Random, view: View) -> NounPhrase | None:
         """Draw something that the image does not show, but that is often shown with what it does show."""
-        for _ in range(TRIES):
-            companions = self.corpus.companions.get(pick(chance, view.names))
-            name = companions.draw(chance) if companions else ""
-            if name and self.absent(name, view):
-                return self.phrase(name, self.usual(chance, name))
-        return None
+        name = self.plausible.unseen(chance, view)
+        return self.phrase(name, self.usual(chance, name)) if name else None
 
     def usual(self, chance: Random, name: str) -> tuple[str, ...]:
         """Draw an attribute that such things often have, or none."""
-        adjectives = self.corpus.adjectives.get(name)
-        return (adjectives.draw(chance),) if adjectives and chance.random() < DESCRIBED else ()
+        adjectives, share = self.corpus.adjectives.get(name), self.shares.one + self.shares.two
+        return (adjectives.draw(chance),) if adjectives and chance.random() < share else ()
 
-    def elsewhere(self, chance: Random, *names: str) -> View | None:
-        """Draw an image without anything of these names, with a preference for images that they would go with."""
-        bits, found = 0, []
-        for name in names:
-            bits |= self.corpus.bits[name]
-        for _ in range(TRIES):
-            view = pick(chance, self.views)
-            if not view.might & bits:
-                found.append(view)
-                if len(found) == ENOUGH:
-                    break
-        return self._plausible(chance, found, names)
+    def side(self, chance: Random, kind: str) -> bool | None:
+        """Draw whether a relation says left or right; None if it is as in the graphs."""
+        share = self.shares.sideways.get(kind)
+        return None if share is None else chance.random() < share
 
-    def with_one(self, chance: Random, shown: tuple[str, str], absent: str) -> tuple[View, int] | None:
-        """Draw an image that shows one thing, by name and attribute, and nothing that could be called ``absent``."""
-        places, bit = self.corpus.places.get(shown, ()), self.corpus.bits[absent]
-        found = {}
-        for _ in range(TRIES if places else 0):
-            view, number = pick(chance, places)
-            if not view.might & bit:
-                found[view] = number
-                if len(found) == ENOUGH:
-                    break
-        view_found = self._plausible(chance, list(found), (absent,))
-        return None if view_found is None else (view_found, found[view_found])
+    def related(self, chance: Random, one: Named, side: bool | None = None) -> tuple[NounPhrase, int] | None:
+        """Add one of a thing's relations to its phrase, of the ``side`` of `links.of_side`.
 
-    def _plausible(self, chance: Random, views: list[View], names: tuple[str, ...]) -> View | None:
-        if len(views) < 2:
-            return views[0] if views else None
-        likelihood = self.corpus.likelihood
-        return drawn(chance, views, [1e-3 + sum(likelihood(name, view) for name in names) for view in views])
-
-    def related(self, chance: Random, one: Named) -> tuple[NounPhrase, int] | None:
-        """Add one of a thing's relations to its phrase.
-
-        Returns: the phrase and the position of the other thing; None if it has no relation with a wording.
+        Returns: the phrase and the position of the other thing; None if it has no such relation with a wording.
         """
-        links = one.view.links.get(one.number, ())
-        if any(map(self.action, one.adjectives)):  # not "a sitting girl sitting on the bench"
-            links = tuple(link for link in links if not self.action(link[0].text.partition(" ")[0]))
-        if not links:
+        links = of_side(one.view.links.get(one.number, ()), side)
+        return self.linked(chance, one, pick(chance, links)) if links else None
+
+    def linked(self, chance: Random, one: Named, link: Link) -> tuple[NounPhrase, int] | None:
+        """Add a relation to the phrase of a thing; None if both say what it does, as in "a sitting girl sitting"."""
+        reading, number = link
+        if self.action(reading.text.partition(" ")[0]) and any(map(self.action, one.adjectives)):
             return None
-        reading, number = pick(chance, links)
         other = self.named(chance, one.view, number)
         return joined(one.phrase, reading, other.phrase), number
 
@@ -261,9 +266,9 @@ class Arguments:
         """Whether ``name`` with these attributes can mean no other thing of the image than the one at ``number``."""
         bit, wholes = self.corpus.bits[name], 0
         for place, other in enumerate(view.things):
-            if place != number and other.possible & bit and not self._ruled_out(other, adjectives):
+            if place != number and other.masks.possible & bit and not self._ruled_out(other, adjectives):
                 return False
-            wholes += bool(other.parts & bit)
+            wholes += bool(other.masks.own & bit)
         return wholes <= 1
 
     def _ruled_out(self, other: ObjectView, adjectives: tuple[str, ...]) -> bool:

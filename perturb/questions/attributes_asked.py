@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from vlgate.perturb.questions.arguments import DESCRIBED, Arguments, Named
-from vlgate.perturb.questions.chance import pick
+from vlgate.perturb.questions.arguments import Arguments, Named
+from vlgate.perturb.questions.chance import Weighted, pick
 from vlgate.perturb.questions.corpus import View
-from vlgate.perturb.questions.drafts import Draft, Kind
+from vlgate.perturb.questions.drafts import Draft
+from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.shares import BLACK_WHITE
+from vlgate.perturb.questions.telling import tells
 
 Place = tuple[View, int]
 
@@ -28,53 +31,94 @@ class Opposites:
             for number in view.links if related else view.askable:
                 self._add(view, number)
         antonym = arguments.ontology.antonym
-        self._all = [
-            (name, attribute, opposite, place)
-            for (name, attribute, adjective), places in self._places.items()
-            if not adjective and (name, opposite := antonym(attribute, name) or "", "") in self._places
-            for place in places
-        ]
+        self._pairs: dict[str, list[tuple[str, str, str, Place]]] = defaultdict(list)
+        self._alone: dict[tuple[str, str], list[tuple[str, Place]]] = defaultdict(list)
+        for (name, attribute, adjective), places in self._places.items():
+            opposite = antonym(attribute, name) or ""
+            if adjective:
+                continue
+            if (name, opposite, "") in self._places:
+                self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, place) for place in places]
+            else:
+                self._alone[attribute, opposite].append((name, places[0]))
+        for (attribute, opposite), found in self._alone.items():
+            if (opposite, attribute) in self._alone:
+                self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, at) for name, at in found]
+        self._drawn = self._weighted()
 
-    def draft(self, chance: Random, *, yes: bool) -> Draft | None:
+    def _weighted(self) -> Weighted:
+        """The pairs of opposites, by their share."""
+        shares = self._arguments.shares
+        weights = {words: len(places) ** shares.power for words, places in self._pairs.items()}
+        colors = _words(*BLACK_WHITE)
+        if shares.black_white is not None and colors in weights and len(weights) > 1:
+            rest = sum(weights.values()) - weights[colors]
+            weights[colors] = rest * shares.black_white / (1 - shares.black_white)
+        return Weighted(weights)
+
+    def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
         """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small.
 
         A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
-        The answer decides which of the two is asked about, so the text says nothing about the answer.
+        The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
+        that name has the opposite, one of another name is drawn that also has no opposite.
 
-        Returns: the draft with ``opposite``, or None if no thing has an attribute whose opposite another thing of that
-        name has.
+        Returns: the draft with ``opposite``, or None if no thing has an attribute whose opposite another thing has.
         """
-        if not self._all:
+        if not self._drawn:
             return None
-        name, attribute, opposite, place = pick(chance, self._all)
-        adjective = self._description(chance, place, name, (attribute, opposite))
-        found = place, pick(chance, self._places[name, opposite, adjective])
-        (view, number), (counterpart, _) = found if yes else found[::-1]
-        adjectives = (adjective,) if adjective else ()
-        phrase = self._arguments.phrase(name, adjectives)
-        one = Named(view, number, phrase, adjectives)
-        x, objects = phrase, tuple[str, ...]((one.thing.object.id,))
-        if self._related:
-            relation = self._arguments.related(chance, one)
-            if relation is None:
-                return None
-            x, objects = relation[0], (*objects, view.things[relation[1]].object.id)
-        kind: Kind = "attribute-related" if self._related else "attribute"
+        name, attribute, opposite, place = pick(chance, self._pairs[self._drawn.draw(chance)])
+        places, names, adjective = self._places.get((name, opposite, "")), (name, name), ""
+        if places:
+            adjective = self._description(chance, place, name, (attribute, opposite))
+            found = place, pick(chance, self._places[name, opposite, adjective])
+        else:
+            other, at = pick(chance, self._alone[opposite, attribute])
+            names, found = (name, other), (place, at)
+        phrases = [self._arguments.phrase(one, (adjective,) if adjective else ()) for one in names]
+        ends = [Named(*at, one, one.attributes) for at, one in zip(found, phrases, strict=True)]
+        one, counterpart = (ends[0], ends[1]) if yes else (ends[1], ends[0])
+        said = self._said(chance, (one, counterpart), (attribute, opposite), side)
+        if said is None:
+            return None
+        # A thing without an opposite of its name is asked for one of the two words only: the answers for both words
+        # are never equal, so that the one would tell the other.
+        asked = attribute if places else _words(attribute, opposite)
+        few = min(len(self._places[name, attribute, ""]), len(places or ()))
+        often = max(1, min(few * few // 2, few))  # no more, or the side with more images has more answers
         return Draft(
-            kind,
-            view,
+            "attribute-related" if self._related else "attribute",
+            one.view,
             "yes" if yes else "no",
-            x,
-            objects,
+            *said,
             attribute=attribute,
             opposite=opposite,
-            counterpart=counterpart,
+            counterpart=counterpart.view,
+            rare=tuple((f"{each} {asked}", often) for each in dict.fromkeys(names)),
         )
+
+    def _said(
+        self, chance: Random, ends: tuple[Named, Named], words: tuple[str, str], side: bool | None
+    ) -> tuple[NounPhrase, tuple[str, ...]] | None:
+        """The phrase and the ids of its objects; None if one of the two lacks the relation that is wanted."""
+        one = ends[0]
+        if not self._related:
+            return one.phrase, (one.thing.object.id,)
+        # Both images must have a relation, or one of the two answers would be found more often.
+        relation, beside = (self._arguments.related(chance, each, side) for each in ends)
+        if relation is None or beside is None or tells(relation[0], words):
+            return None
+        return relation[0], (one.thing.object.id, one.view.things[relation[1]].object.id)
 
     def _add(self, view: View, number: int) -> None:
         arguments, thing = self._arguments, view.things[number]
         antonym, attributes = arguments.ontology.antonym, arguments.ontology.attributes
-        lone = [(word, category) for word, category in arguments.lone(thing) if antonym(word, thing.name) is not None]
+        names = thing.name, *arguments.ontology.hypernyms(thing.name)
+        lone = [
+            (word, category)
+            for word, category in arguments.lone(thing)
+            if antonym(word, thing.name) is not None and arguments.ontology.words.asked(names, category)
+        ]
         if not lone or not arguments.single(view, number, thing.name, ()):
             return
         for word, category in lone:
@@ -92,4 +136,8 @@ class Opposites:
             for word in view.things[number].adjectives
             if self._arguments.ontology.attributes[word].category != category and (name, opposite, word) in self._places
         ]
-        return pick(chance, usable) if usable and chance.random() < DESCRIBED else ""
+        return pick(chance, usable) if usable and chance.random() < self._arguments.shares.one else ""
+
+
+def _words(attribute: str, opposite: str) -> str:
+    return " ".join(sorted((attribute, opposite)))

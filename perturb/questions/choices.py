@@ -5,28 +5,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from vlgate.perturb.questions.arguments import DESCRIBED, TRIES, Arguments, Named
-from vlgate.perturb.questions.chance import Weighted, pick
+from vlgate.perturb.questions.arguments import Arguments, Named
+from vlgate.perturb.questions.chance import Weighted
 from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.drafts import Draft, Kind
+from vlgate.perturb.questions.links import of_side
+from vlgate.perturb.questions.plausible import TRIES
+from vlgate.perturb.questions.telling import tells
 from vlgate.perturb.questions.verification import identity
 
-THREE = 0.5  # the share of questions with three choices
+_NATURAL = frozenset(
+    ("animal", "animals", "hair", "mane", "fur", "tail", "feather", "feathers", "plant", "plants", "grass")
+)
+_GARISH = frozenset(
+    (
+        "pink",
+        "purple",
+        "blue",
+        "light blue",
+        "dark blue",
+        "navy",
+        "navy blue",
+        "teal",
+        "turquoise",
+        "silver",
+        "maroon",
+        "khaki",
+        "lavender",
+        "violet",
+        "magenta",
+        "aqua",
+        "olive",
+        "olive green",
+        "lime green",
+        "neon",
+        "bronze",
+    )
+)
+"""False choices that do not suit what grows, unless the graphs have them there."""
+THREE = 0.6  # of the candidates, so that enough with three choices are found
 
 
-def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft | None:
+def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: bool | None = None) -> Draft | None:
     """Draft a question such as "Is the black animal a cow or a horse?".
 
-    The false choices have the same hypernym, and are not in the image.
+    The false choices have the same hypernym, and are not in the image. ``side`` is as for `links.Links.draw`.
 
     Returns: the draft, or None if the class could mean another thing of the image, or no false choice was found.
     """
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
         """How the thing can be asked about."""
-        return _classes(arguments, view, number, related=related)
+        told = not related or of_side(view.links.get(number, ()), side)
+        return _classes(arguments, view, number, related=related) if told else []
 
-    drawn = arguments.among(chance, f"classes, {related=}", ways)
+    drawn = arguments.among(chance, f"classes, {related=}, {side=}", ways)
     if drawn is None:
         return None
     view, number, (name, adjectives) = drawn
@@ -40,10 +73,12 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool) -> Draft 
     false = _false(chance, arguments.corpus.below(name, thing.number), fits)
     one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
-    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)))
+    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)), side)
 
 
-def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action: bool) -> Draft | None:
+def of_attributes(
+    arguments: Arguments, chance: Random, *, related: bool, action: bool, side: bool | None = None
+) -> Draft | None:
     """Draft a question such as "What color is the cup, red or blue?" or "What is the man doing, walking or sitting?".
 
     The false choices are of the same category, and no thing can have two of the choices. No question is asked about a
@@ -55,10 +90,10 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
 
     def ways(view: View, number: int) -> list[tuple[str, str]]:
         """How the thing can be asked about."""
-        told = not related or number in view.links
+        told = not related or of_side(view.links.get(number, ()), side)
         return arguments.asked_for(view.things[number], asked) if told else []
 
-    drawn = arguments.among(chance, f"{asked}, {related=}", ways)
+    drawn = arguments.among(chance, f"{asked}, {related=}, {side=}", ways)
     if drawn is None:
         return None
     view, number, (attribute, category) = drawn
@@ -66,11 +101,14 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
     if not arguments.only(one):
         return None
     ontology, name = arguments.ontology, one.thing.name
+    seen = arguments.corpus.tally.attributes.get(name, ())
+    grown = not _NATURAL.isdisjoint((name, *ontology.hypernyms(name)))
 
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far."""
         alone = all(ontology.exclusive(word, other) for other in (attribute, *so_far))
-        return alone and bool(ontology.attributes[word].after) and (not action or ontology.acts(name, word))
+        suits = word in seen or (ontology.suits(name, word) and not (grown and word in _GARISH))
+        return alone and suits and bool(ontology.attributes[word].after) and (not action or ontology.acts(name, word))
 
     false = _false(chance, arguments.corpus.categories[category], fits)
     kind: Kind = (
@@ -78,20 +116,27 @@ def of_attributes(arguments: Arguments, chance: Random, *, related: bool, action
         if action
         else ("attribute-choice-related" if related else "attribute-choice")
     )
-    return _draft(arguments, chance, one, (kind, category, (attribute, *false)))
+    return _draft(arguments, chance, one, (kind, category, (attribute, *false)), side)
 
 
-def _draft(arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]]) -> Draft | None:
-    """Ask about a thing, with a relation to another if the kind asks for it; None without a false choice."""
+def _draft(
+    arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], side: bool | None
+) -> Draft | None:
+    """Ask about a thing, with a relation to another if the kind asks for it.
+
+    Returns: the draft; None if there is no false choice, or the words tell the right one.
+    """
     kind, category, choices = asked
     if len(choices) < 2:
         return None
     x, objects = one.phrase, tuple[str, ...]((identity(one),))
     if kind.endswith("-related"):
-        relation = arguments.related(chance, one)
+        relation = arguments.related(chance, one, side)
         if relation is None or _tells(arguments, relation[0].relation, category):
             return None
         x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
+    if tells(x, choices):
+        return None
     return Draft(kind, one.view, choices[0], x, objects, category=category, choices=choices)
 
 
@@ -128,12 +173,12 @@ def _described(arguments: Arguments, chance: Random, place: tuple[View, int], ca
         for word in thing.adjectives
         if attributes[word].category != category and not (action and arguments.action(word))
     ]
-    adjectives = (pick(chance, usable),) if usable and chance.random() < DESCRIBED else ()
+    adjectives = arguments.described(chance, thing, usable)
     return Named(view, number, arguments.phrase(thing.name, adjectives), adjectives)
 
 
 def _false(chance: Random, words: Weighted | None, fits: Callable[[str, list[str]], bool]) -> tuple[str, ...]:
-    """Draw one or two false choices, each of which fits those before; empty if none was found."""
+    """Draw one or two false choices, each of which fits those before; empty if too few were found."""
     wanted = 2 if chance.random() < THREE else 1
     found: list[str] = []
     for _ in range(TRIES if words else 0):
@@ -141,5 +186,5 @@ def _false(chance: Random, words: Weighted | None, fits: Callable[[str, list[str
         if word not in found and fits(word, found):
             found.append(word)
             if len(found) == wanted:
-                break
-    return tuple(found)
+                return tuple(found)
+    return ()

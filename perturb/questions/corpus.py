@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import combinations
+from typing import NamedTuple
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.chance import Weighted
@@ -13,23 +14,32 @@ from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0
 """Side in pixels that people recognise reliably; smaller objects are not asked about (CARETS, section 4.2, note 3)."""
+_TOLD = frozenset(("color", "shade", "age", "sex", "sport"))
+OF_PIECES = frozenset(("whole", "half", "single"))
+"""Attributes of one piece of a kind that is named: there is a whole pizza, but no whole food."""
 LEAST_OBJECTS = 5
 """Number of objects below which a graph is too incomplete to conclude that anything is not in its image."""
 
 
+class Masks(NamedTuple):
+    """Sets of names, as bits (``Corpus.bits``)."""
+
+    possible: int
+    """What something might be called."""
+    own: int
+    """What it may have unannotated."""
+    beside: int
+    """The same, with its wholes and what these may have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ObjectView:
-    """An object with what the ontology says about it.
-
-    ``possible`` and ``parts`` are sets of names as bits (``Corpus.bits``): what it might be called, and what it may
-    have unannotated. ``adjectives`` are the attributes that can stand before its name.
-    """
+    """An object with what the ontology says about it; ``adjectives`` are what can stand before its name."""
 
     object: SceneObject
     askable: bool
     number: Number
-    possible: int
-    parts: int
+    masks: Masks
     adjectives: tuple[str, ...]
 
     @property
@@ -90,49 +100,47 @@ class Corpus:
         self.left_out: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
-        self._masks: dict[str, tuple[int, int]] = {}
+        self._masks: dict[str, Masks] = {}
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
         if not self.views:
             raise ValueError("graphs=[]: no scene graph was given; expected at least one")
-        self.places: dict[tuple[str, str], list[tuple[View, int]]] = defaultdict(list)
-        tally = self._counted()
-        self._tally = tally
-        self.companions = {name: Weighted(counts) for name, counts in tally.together.items()}
-        self.adjectives = {name: Weighted(counts) for name, counts in tally.attributes.items()}
-        self.categories = {name: Weighted(counts) for name, counts in tally.categories.items()}
+        self.places: dict[tuple[str, tuple[str, ...]], list[tuple[View, int]]] = defaultdict(list)
+        self.tally = self._counted()
+        self.adjectives = {name: Weighted(counts) for name, counts in self.tally.attributes.items()}
+        self.categories = {name: _levelled(counts, 0.4) for name, counts in self.tally.categories.items()}
         self._below: dict[tuple[str, Number | None], Weighted] = {}
-        self._shares = {
-            name: {other: count / tally.graphs[other] for other, count in counts.items()}
-            for name, counts in tally.together.items()
-        }
-
-    def likelihood(self, name: str, view: View) -> float:
-        """Return how well ``name`` goes with an image: the mean, over its objects, of the share of graphs with both."""
-        shares = self._shares.get(name)
-        return sum(map(shares.get, view.names, repeat(0.0))) / len(view.names) if shares else 0.0
+        self._shown: dict[str, int] = {}
 
     def below(self, name: str, number: Number | None = None) -> Weighted:
-        """The names of objects that are hyponyms of ``name``, weighted by the number of graphs with them.
+        """The names of objects in the graphs that are hyponyms of ``name``, the frequent ones somewhat more often.
 
         If ``number`` is given, only names of that grammatical number.
         """
         if (name, number) not in self._below:
-            graphs, nouns = self._tally.graphs, self.ontology.nouns
+            graphs, nouns = self.tally.graphs, self.ontology.nouns
             words = [word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number}]
-            self._below[name, number] = Weighted({word: graphs[word] for word in words})
+            self._below[name, number] = _levelled({word: graphs[word] for word in words}, 0.4)
         return self._below[name, number]
 
-    def masks(self, name: str) -> tuple[int, int]:
-        """What an object annotated as ``name`` might be called, and what it may have, as bits.
+    def shown(self, name: str) -> int:
+        """The number of graphs with a thing of that name or of a kind of it."""
+        if name not in self._shown:
+            graphs = self.tally.graphs
+            kinds = (name, *self.ontology.hyponyms(name))
+            self._shown[name] = sum(graphs[kind] for kind in kinds if kind in graphs)
+        return self._shown[name]
+
+    def masks(self, name: str) -> Masks:
+        """What an object annotated as ``name`` might be called, and what it may have.
 
         If the ontology does not know the name, every known word in it counts.
         """
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
-            possible = self._mask(word for part in known for word in self.ontology.possible(part))
-            self._masks[name] = possible, self._mask(word for part in known for word in self.ontology.parts(part))
+            ways = self.ontology.possible, self.ontology.own_parts, self.ontology.parts
+            self._masks[name] = Masks(*(self._mask(word for part in known for word in way(part)) for way in ways))
         return self._masks[name]
 
     def _known_within(self, name: str) -> list[str]:
@@ -151,7 +159,7 @@ class Corpus:
         place = {identity: number for number, identity in enumerate(graph.objects)}
         might = 0 if len(things) >= self._least_objects else -1  # all bits: nothing is known to be absent
         for thing in things:
-            might |= thing.possible | thing.parts
+            might |= thing.masks.possible | thing.masks.beside
             for attribute in thing.object.attributes:  # "brick" of a wall: there are bricks
                 might |= self.bits.get(attribute, 0)
         askable = tuple(number for number, thing in enumerate(things) if thing.askable)
@@ -178,14 +186,12 @@ class Corpus:
 
     def _thing(self, item: SceneObject) -> ObjectView:
         known = self.ontology.knows(item.name)
-        possible, parts = self.masks(item.name)
         askable = self._askable(item, known=known)
         return ObjectView(
             object=item,
             askable=askable,
             number=self.ontology.nouns[item.name].number if known else "singular",
-            possible=possible,
-            parts=parts,
+            masks=self.masks(item.name),
             adjectives=self._adjectives(item) if askable else (),
         )
 
@@ -218,10 +224,19 @@ class Corpus:
             and not any(self.ontology.exclusive(name, other) for other in item.attributes if other in attributes)
         )
 
+    def pairs(self, thing: ObjectView) -> list[tuple[str, str]]:
+        """Two of a thing's adjectives that may stand together before its name, in the order of the text."""
+        rank = {name: self.ontology.attributes[name].rank for name in thing.adjectives}
+        ordered = sorted(rank, key=rank.__getitem__)
+        return [(one, two) for one, two in combinations(ordered, 2) if rank[one] != rank[two]]
+
     def unsaid(self, name: str, attribute: str) -> bool:
-        """Whether an adjective does not go with a noun: a mass noun has no size ("small furniture")."""
-        mass = self.ontology.nouns[name].number == "mass"
-        return mass and self.ontology.attributes[attribute].category == "size"
+        """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
+        category = self.ontology.attributes[attribute].category
+        if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
+            return True
+        names = name, *self.ontology.hypernyms(name)
+        return category in _TOLD and not self.ontology.words.asked(names, category)
 
     def _counted(self) -> Tally:
         tally = Tally()
@@ -235,13 +250,20 @@ class Corpus:
 
     def _count_thing(self, tally: Tally, view: View, number: int) -> None:
         thing = view.things[number]
-        self.places[thing.name, ""].append((view, number))
+        self.places[thing.name, ()].append((view, number))
         for adjective in thing.adjectives:
-            self.places[thing.name, adjective].append((view, number))
+            self.places[thing.name, (adjective,)].append((view, number))
             tally.attributes[thing.name][adjective] += 1
+        for both in self.pairs(thing):
+            self.places[thing.name, both].append((view, number))
         for attribute in self.known(thing.object.attributes):
             tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
 
     def known(self, attributes: Collection[str]) -> list[str]:
         """The attributes that the ontology knows, each once, in their order."""
         return [name for name in dict.fromkeys(attributes) if name in self.ontology.attributes]
+
+
+def _levelled(counts: Mapping[str, int], power: float) -> Weighted:
+    """False choices, about as frequent as the right ones, since frequent right ones are kept less often."""
+    return Weighted({word: count**power for word, count in counts.items() if count})

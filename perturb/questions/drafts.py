@@ -35,7 +35,8 @@ class Draft:
     ``choices`` are what it offers, if anything, the right one first, and ``category`` is their category. ``objects``
     are the ids of the graph's objects that the nouns stand for, in the order of the text, with None for what is not in
     the image. The perturbed question has ``opposite`` instead of ``attribute``, and ``instead`` instead of ``x``.
-    ``counterpart`` is an image for which the same yes/no question has the other answer.
+    ``counterpart`` is an image for which the same yes/no question has the other answer. ``rare`` are what the answer
+    may be learned for, if it is not the nouns, and how often each may be asked about in a test.
     """
 
     kind: Kind
@@ -50,11 +51,17 @@ class Draft:
     opposite: str = ""
     instead: NounPhrase | None = None
     counterpart: View | None = None
+    rare: tuple[tuple[str, int], ...] = ()
 
     @property
     def binary(self) -> bool:
         """Whether the answer is yes or no."""
         return not self.choices
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        """The nouns whose presence decides the answer, if that is what is asked."""
+        return tuple(dict.fromkeys(one.noun for one in (self.x, self.y, self.instead) if one is not None))
 
     @property
     def keys(self) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -18,9 +18,11 @@ from vlgate.perturb.questions.drafts import Draft, Kind
 from vlgate.perturb.questions.makeup import makeup
 from vlgate.perturb.questions.pairs import QuestionPair
 from vlgate.perturb.questions.perturbing import Perturbing
+from vlgate.perturb.questions.selecting import selected
+from vlgate.perturb.questions.shares import SHARES, Distribution
 from vlgate.seeds import quick_generator
 
-IN_VAIN = 2000  # draws in a row without a new question, after which a kind is exhausted
+IN_VAIN = 1000  # draws in a row without a new question, after which a kind is exhausted
 POOL = 3  # candidates for each choice question that is kept
 
 
@@ -35,20 +37,21 @@ class Made:
 class Verify(Protocol):
     """A function that drafts a question with the wanted answer, or returns None if a draw fails."""
 
-    def __call__(self, chance: Random, *, yes: bool) -> Draft | None:
-        """Draw once."""
+    def __call__(self, chance: Random, *, yes: bool, side: bool | None) -> Draft | None:
+        """Draw once; ``side`` is as for `links.Links.draw`."""
 
 
 class Generator:
     """Generates the tests from one corpus."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        """Look up what all tests need.
+    def __init__(self, corpus: Corpus, shares: Distribution = "release") -> None:
+        """Look up what all tests need; ``shares`` names how often what is asked, see `shares.SHARES`.
 
         Raises: ValueError if none of the graphs shows anything that can be asked about.
         """
         self.corpus = corpus
-        self._arguments = Arguments(corpus)
+        self._shares = SHARES[shares]
+        self._arguments = Arguments(corpus, self._shares)
         self._opposites = {related: Opposites(self._arguments, related=related) for related in (False, True)}
         self._perturbing = Perturbing(corpus.ontology)
 
@@ -65,21 +68,22 @@ class Generator:
         """
         wanting: dict[Kind, int] = {}
         pairs: list[QuestionPair] = []
-        forbidden = frozenset(without)
-        for kind, number in makeup(test, size).items():
-            chance = quick_generator(f"{seed}/{test}/{kind}")
-            made = list(self._of_kind(test, kind, number, chance, forbidden))
+        forbidden, numbers = frozenset(without), makeup(test, size)
+        chances = {kind: quick_generator(f"{seed}/{test}/{kind}") for kind in numbers}
+        verified = self._verified(test, numbers, chances)
+        for kind, number in numbers.items():
+            chance = chances[kind]
+            drafts = verified[kind] if _binary(kind) else self._choosing(test, kind, number, chance)
+            made = list(self._of_kind(test, kind, drafts, chance, forbidden))
             pairs.extend(pair for group in made for pair in group)
             if len(made) < number:
                 wanting[kind] = number - len(made)
         return Made(pairs=tuple(pairs), wanting=wanting)
 
     def _of_kind(
-        self, test: Test, kind: Kind, number: int, chance: Random, without: frozenset[tuple[str, str]]
+        self, test: Test, kind: Kind, drafts: Sequence[Draft], chance: Random, without: frozenset[tuple[str, str]]
     ) -> Iterator[list[QuestionPair]]:
         positions: Counter[int] = Counter()
-        make = self._verifying if _binary(kind) else self._choosing
-        drafts = make(test, kind, number, chance)
         for place, draft in enumerate(drafts):
             offered = len(draft.choices)
             position = positions[offered] % offered if offered else 0
@@ -88,83 +92,114 @@ class Generator:
                 positions[offered] += 1
                 yield made
 
-    def _verifying(self, test: Test, kind: Kind, number: int, chance: Random) -> Iterator[Draft]:
-        """Drafts with the answers yes and no in turn."""
-        draw = self._verifier(test, kind)
-        seen: set[object] = set()
-        for place in range(number):
-            draft = _new(_usable(test, partial(draw, chance, yes=place % 2 == 0)), seen)
-            if draft is None:
-                return
-            yield draft
+    def _verified(
+        self, test: Test, numbers: Mapping[Kind, int], chances: Mapping[Kind, Random]
+    ) -> dict[Kind, list[Draft]]:
+        """Drafts with the answers yes and no in turn, for all kinds by turns, since they share their nouns."""
+        found: dict[Kind, list[Draft]] = {kind: [] for kind in numbers if _binary(kind)}
+        draws = {kind: self._verifier(test, kind) for kind in found}
+        open_kinds, seen, room = list(found), set[object](), Room(self.corpus)
+        while open_kinds:
+            for kind in tuple(open_kinds):
+                yes = len(found[kind]) % 2 == 0
+                full, draft = len(found[kind]) == numbers[kind], None
+                for side in () if full else self._sides(test, kind, chances[kind]):
+                    draft = _new(partial(draws[kind], chances[kind], yes=yes, side=side), seen, room)
+                    if draft is not None:
+                        break
+                if draft is None:
+                    open_kinds.remove(kind)
+                else:
+                    found[kind].append(draft)
+        return found
 
     def _verifier(self, test: Test, kind: Kind) -> Verify:
         arguments = self._arguments
-        if test == "occlusion-dir":
-            return lambda chance, *, yes: verification.covered(arguments, chance, yes=yes)
-        if test == "ontological-inv":
-            return lambda chance, *, yes: verification.more_general(arguments, chance, yes=yes)
         if kind in {"attribute", "attribute-related"}:
             return self._opposites[kind == "attribute-related"].draft
-        way = {
-            "object": verification.about_object,
-            "object-related": verification.about_related_object,
-            "conjunction": verification.conjunction,
-            "disjunction": verification.disjunction,
-        }[kind]
-        return lambda chance, *, yes: way(arguments, chance, yes=yes)
+        if kind == "object-related":
+            return partial(verification.about_related_object, arguments)
+        if kind == "object":
+            special = {"occlusion-dir": verification.covered, "ontological-inv": verification.renamed}
+            return _of_any_side(partial(special.get(test, verification.about_object), arguments))
+        joined = verification.conjunction if kind == "conjunction" else verification.disjunction
+        return _of_any_side(partial(joined, arguments, alike=test == "order-inv"))
+
+    def _sides(self, test: Test, kind: Kind, chance: Random) -> list[bool | None]:
+        """Whether the next question shall say left or right, drawn once, and what else will do if none is found."""
+        if test == "mirror-inv":
+            return [True]
+        side = self._arguments.side(chance, kind) if kind.endswith("-related") else None
+        return [side] if side is None else [side, not side]
 
     def _choosing(self, test: Test, kind: Kind, number: int, chance: Random) -> list[Draft]:
-        """Drafts from a larger pool, with classes and answers as balanced as possible.
-
-        A candidate is kept with a probability inverse to the counts of its class and of its answer (section 4.1).
-        """
-        draw, seen = _usable(test, partial(self._chooser(kind), chance)), set[object]()
+        """Drafts from a larger pool, with classes and answers as balanced as the shares allow."""
+        draw, seen = self._chooser(kind), set[object]()
         pool: list[Draft] = []
-        while len(pool) < POOL * number and (draft := _new(draw, seen)) is not None:
+        while len(pool) < POOL * number:
+            found = (_new(partial(draw, chance, side), seen) for side in self._sides(test, kind, chance))
+            draft = next((one for one in found if one is not None), None)
+            if draft is None:
+                break
             pool.append(draft)
-        classes = Counter(draft.category for draft in pool)
-        answers = Counter(draft.answer for draft in pool)
-        # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis
-        # 2006).
-        waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
-        kept = sorted(range(len(pool)), key=waits.__getitem__)[:number]
-        return [pool[place] for place in sorted(kept)]
+        return selected(chance, pool, number, self._shares)
 
-    def _chooser(self, kind: Kind) -> Callable[[Random], Draft | None]:
+    def _chooser(self, kind: Kind) -> Callable[[Random, bool | None], Draft | None]:
         arguments, related = self._arguments, kind.endswith("-related")
         if kind.startswith("object-choice"):
-            return lambda chance: choices.of_objects(arguments, chance, related=related)
+            return lambda chance, side: choices.of_objects(arguments, chance, related=related, side=side)
         action = kind.startswith("action")
-        return lambda chance: choices.of_attributes(arguments, chance, related=related, action=action)
+        return lambda chance, side: choices.of_attributes(arguments, chance, related=related, action=action, side=side)
+
+
+def _of_any_side(draw: Callable[..., Draft | None]) -> Verify:
+    def drafted(chance: Random, *, yes: bool, side: bool | None) -> Draft | None:  # noqa: ARG001 -- it has no relation
+        """Draw once."""
+        return draw(chance, yes=yes)
+
+    return drafted
 
 
 def _binary(kind: Kind) -> bool:
     return "choice" not in kind
 
 
-def _usable(test: Test, draw: Callable[[], Draft | None]) -> Callable[[], Draft | None]:
-    """For the mirror test, draw only what is to the left or the right of something."""
-    if test != "mirror-inv":
-        return draw
+class Room:
+    """How often a noun may still be asked for in one test.
 
-    def sideways() -> Draft | None:
-        """Draw, and return the draft if it has a relation of left or right."""
-        draft = draw()
-        return draft if draft and any(side in draft.x.relation for side in ("left", "right")) else None
+    If one image has most of the yeses of a noun, the questions about all other images say no, and so they tell its
+    answer. So a noun that m images show is asked for at most m * m / 2 times, and once at least; the difference
+    that one image makes is then below that which chance makes.
+    """
 
-    return sideways
+    def __init__(self, corpus: Corpus) -> None:
+        """Nothing is asked yet."""
+        self._corpus = corpus
+        self._left: dict[str, int] = {}
+
+    def takes(self, draft: Draft) -> bool:
+        """Use up room for what a draft asks for; False, and none is used, if one of its nouns has no room."""
+        asked = draft.rare or tuple((noun, self._often(noun)) for noun in draft.nouns)
+        for name, often in asked:
+            if self._left.setdefault(name, often) == 0:
+                return False
+        for name, _ in asked:
+            self._left[name] -= 1
+        return True
+
+    def _often(self, noun: str) -> int:
+        return max(1, self._corpus.shown(noun) ** 2 // 2)
 
 
-def _new(draw: Callable[[], Draft | None], seen: set[object]) -> Draft | None:
-    """Draw until a draft has new keys, or give up after ``IN_VAIN`` draws.
+def _new(draw: Callable[[], Draft | None], seen: set[object], room: Room | None = None) -> Draft | None:
+    """Draw until a draft has new keys and its nouns have room, or give up after ``IN_VAIN`` draws.
 
     A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few images is
     asked about equally often with both answers, and the answers so far do not tell the next one.
     """
     for _ in range(IN_VAIN):
         draft = draw()
-        if draft is not None and seen.isdisjoint(draft.keys):
+        if draft is not None and seen.isdisjoint(draft.keys) and (room is None or room.takes(draft)):
             seen.update(draft.keys)
             return draft
     return None

@@ -7,7 +7,22 @@ from dataclasses import dataclass
 
 from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions.drafts import Kind
+from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.scene_graph import Box, SceneGraph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the words of a question stand for: its noun phrases, the attribute asked about, the class of its choices.
+
+    ``x`` is the first phrase, ``y`` the second operand of a conjunction or disjunction. ``attribute`` is "" and
+    ``category`` is "" if the question has none.
+    """
+
+    x: NounPhrase
+    y: NounPhrase | None = None
+    attribute: str = ""
+    category: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +35,7 @@ class QuestionPair:
 
     ``rule`` says how the second question was made from the first. ``objects`` are the ids of the graph's objects that
     the nouns of the first question stand for, in the order of the text, with None for what is not in the image.
+    ``asked`` is what the words of both questions stand for.
     ``tags`` are the slices that the paper reports (Tables 2 to 4, 18).
     """
 
@@ -32,6 +48,7 @@ class QuestionPair:
     answers: tuple[str, str]
     rule: str
     objects: tuple[str | None, ...]
+    asked: tuple[Asked, Asked]
     tags: Mapping[str, str]
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()

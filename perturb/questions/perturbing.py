@@ -16,13 +16,14 @@ from vlgate.perturb.question_tests import VISUAL, Test
 from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
-from vlgate.perturb.questions.pairs import QuestionPair
+from vlgate.perturb.questions.pairs import Asked, QuestionPair
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
 from vlgate.perturb.scene_graph import Box
 
 _Likeness = tuple[Number, bool, bool]
 _Phrases = tuple[_Likeness, _Likeness | None]
+_PERSONS = frozenset(("person", "people"))
 _FLIPPED = {"yes": "no", "no": "yes"}
 _TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
     {
@@ -44,7 +45,10 @@ _TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The two questions that a test makes from a draft, and what else differs from the original."""
+    """The two questions that a test makes from a draft, and what else differs from the original.
+
+    ``other`` is the draft of the second question, if its words stand for something else.
+    """
 
     questions: tuple[str, str]
     rule: str
@@ -54,6 +58,7 @@ class Change:
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()
     reverse: bool = False
+    other: Draft | None = None
 
 
 class Perturbing:
@@ -92,8 +97,13 @@ class Perturbing:
         return _both(_TYPES[draft.kind], one, two, self._category(draft))
 
     def _category(self, draft: Draft) -> str:
-        """The word for the category of the choices, or "" if it does not go with all of them."""
+        """The word for the category of the choices, or "" if it does not go with all of them.
+
+        For kinds of things it is "kind", unless they are persons.
+        """
         categories = self._ontology.words.categories
+        if draft.kind.startswith("object-choice"):
+            return "" if draft.category in _PERSONS else "kind"
         return category_for(categories[draft.category].noun, draft.choices) if draft.category in categories else ""
 
     def _question(self, template: Template, draft: Draft, *, negated: bool = False) -> str:
@@ -127,7 +137,7 @@ class Perturbing:
             template = pick(chance, templates)
             questions = (self._question(template, draft), self._question(template, other))
             rule = "operands exchanged" if draft.binary else f"choices {_list(draft)} to {_list(other)}"
-            yield Change(questions=questions, rule=rule, choices=other.choices)
+            yield Change(questions=questions, rule=rule, choices=other.choices, other=other)
 
     def _renamed(self, chance: Random, draft: Draft) -> Iterator[Change]:
         other = replace(draft, x=draft.instead or draft.x)
@@ -135,9 +145,12 @@ class Perturbing:
         if templates:
             template = pick(chance, templates)
             questions = (self._question(template, draft), self._question(template, other))
-            direction = "hypernym" if draft.answer == "yes" else "hyponym"
+            up = other.x.noun in self._ontology.hypernyms(draft.x.noun)
+            direction = "hypernym" if up else "hyponym"
+            # Of "is there a dog", yes, "is there an animal", yes, follows; the other way round it is annotated, too.
+            follows = "yes" if up == (draft.answer == "yes") else "no"
             rule = f"{direction}: {draft.x.noun} to {other.x.noun}"
-            yield Change(questions=questions, rule=rule, tags={"direction": direction})
+            yield Change(questions=questions, rule=rule, tags={"direction": direction, "follows": follows}, other=other)
 
     def _obscured(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = self._templates(draft)
@@ -162,7 +175,7 @@ class Perturbing:
             other = replace(draft, attribute=draft.opposite)
             questions = (self._question(template, draft), self._question(template, other))
             rule = f"antonym: {draft.attribute} to {draft.opposite}"
-            yield Change(questions=questions, rule=rule, answer=_FLIPPED[draft.answer])
+            yield Change(questions=questions, rule=rule, answer=_FLIPPED[draft.answer], other=other)
 
     def _mirrored(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = self._templates(draft)
@@ -259,11 +272,16 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
         answers=(draft.answer, change.answer or draft.answer),
         rule=change.rule,
         objects=draft.objects,
+        asked=(_asked(draft), _asked(change.other or draft)),
         tags={**_tags(draft), **change.tags},
         perturbation=change.perturbation,
         foreground=change.foreground,
         reverse=change.reverse,
     )
+
+
+def _asked(draft: Draft) -> Asked:
+    return Asked(x=draft.x, y=draft.y, attribute=draft.attribute, category=draft.category)
 
 
 def _list(draft: Draft) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from random import Random
 
 from vlgate.perturb.questions.arguments import Arguments, Named
-from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import Draft
+from vlgate.perturb.questions.phrases import NounPhrase
 
 BOTH_THERE = 1 / 3  # the share of disjunctions drawn with both operands in the image, where the answer is yes
 
@@ -21,7 +21,7 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
     Returns: the draft, or None if no image without the thing was found.
     """
     one = arguments.shown(chance)
-    without = arguments.elsewhere(chance, one.phrase.noun)
+    without = arguments.plausible.without(chance, one.phrase.noun, like=one.view)
     if without is None:
         return None
     if yes:
@@ -38,9 +38,9 @@ def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     """
     one = arguments.shown(chance)
     graph, bit = one.view.graph, arguments.corpus.bits[one.phrase.noun]
-    if any(thing.parts & bit for thing in one.view.things):
+    if any(thing.masks.beside & bit for thing in one.view.things):
         return None
-    alike = [thing.object for thing in one.view.things if thing.possible & bit]
+    alike = [thing.object for thing in one.view.things if thing.masks.possible & bit]
     if (
         graph.width
         and graph.height
@@ -50,54 +50,53 @@ def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     return Draft("object", one.view, "yes" if yes else "no", one.phrase, tuple(item.id for item in alike))
 
 
-def about_related_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
+def about_related_object(arguments: Arguments, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
     """Draft a question such as "Is there a red cup on the table?".
 
-    If the answer is no, the image shows no cup at all, or no table at all.
+    If the answer is no, the image shows a table, but no cup at all. ``side`` is as for `links.Links.draw`.
 
-    Returns: the draft, or None if nothing has a relation, or no image shows the one without the other.
+    Returns: the draft, or None if nothing has a relation, or no image shows the other thing alone.
     """
-    found_one = arguments.among(chance, "related", lambda view, number: view.links.get(number, ()))
-    if found_one is None:
+    drawn = arguments.links.draw(chance, side)
+    if drawn is None:
         return None
-    one = arguments.named(chance, *found_one[:2])
-    related = arguments.related(chance, one)
+    view, number, link = drawn
+    one = arguments.named(chance, view, number)
+    if arguments.akin(one.phrase.noun, view.things[link[1]].name):
+        return None
+    related = arguments.linked(chance, one, link)
     if related is None or (other := related[0].other) is None:
         return None
-    key = other.noun, "".join(other.attributes)
-    if arguments.akin(one.phrase.noun, other.noun):
-        return None
-    first_missing = chance.random() < 0.5
-    found = (
-        arguments.with_one(chance, key, one.phrase.noun)
-        if first_missing
-        else arguments.with_one(chance, one.key, other.noun)
-    )
+    places = arguments.corpus.places.get((other.noun, other.attributes), ())
+    found = arguments.plausible.with_one(chance, places, one.phrase.noun, view)
     if found is None:
         return None
     if yes:
         objects = (identity(one), one.view.things[related[1]].object.id)
         return Draft("object-related", one.view, "yes", related[0], objects, counterpart=found[0])
-    view, number = found
-    present = view.things[number].object.id
-    there = (None, present) if first_missing else (present, None)
-    return Draft("object-related", view, "no", related[0], there, counterpart=one.view)
+    without, present = found
+    there = (None, without.things[present].object.id)
+    return Draft("object-related", without, "no", related[0], there, counterpart=one.view)
 
 
-def conjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
+def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
     """Draft a question such as "Is there both a cup and a ball?".
 
-    If the answer is no, the image shows one of the two; each is missing equally often.
+    If the answer is no, the image shows one of the two; each is missing equally often. If ``alike``, both take an
+    article or none does, so that they may stand in either order; otherwise one with an article stands first.
 
     Returns: the draft, or None if the image shows nothing of another kind, or no image shows only one of them.
     """
     first = arguments.shown(chance)
     second = arguments.another(chance, first)
-    if second is None:
+    if second is None or (alike and _bare(first.phrase) != _bare(second.phrase)):
         return None
+    if _bare(first.phrase) > _bare(second.phrase):
+        first, second = second, first
     first_missing = chance.random() < 0.5
     present, absent = (second, first) if first_missing else (first, second)
-    found = arguments.with_one(chance, present.key, absent.phrase.noun)
+    places = arguments.corpus.places.get(present.key, ())
+    found = arguments.plausible.with_one(chance, places, absent.phrase.noun, first.view)
     if found is None:
         return None
     if yes:
@@ -108,8 +107,10 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | N
     return Draft("conjunction", found[0], "no", first.phrase, objects_found, second.phrase, counterpart=first.view)
 
 
-def disjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
+def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
     """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither.
+
+    ``alike`` is as for `conjunction`.
 
     Returns: the draft, or None if there is no second operand, or every image shows one of them.
     """
@@ -118,44 +119,54 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | N
     phrase = second.phrase if second else arguments.unseen(chance, one.view)
     if phrase is None or arguments.akin(phrase.noun, one.phrase.noun):
         return None
-    without = arguments.elsewhere(chance, one.phrase.noun, phrase.noun)
+    if alike and _bare(phrase) != _bare(one.phrase):
+        return None
+    without = arguments.plausible.without(chance, one.phrase.noun, phrase.noun, like=one.view)
     if without is None:
         return None
     operands = [(one.phrase, identity(one)), (phrase, identity(second) if second else None)]
     if chance.random() < 0.5:
         operands.reverse()
+    operands.sort(key=lambda operand: _bare(operand[0]))
     (x, x_id), (y, y_id) = operands
     if yes:
         return Draft("disjunction", one.view, "yes", x, (x_id, y_id), y, counterpart=without)
     return Draft("disjunction", without, "no", x, (None, None), y, counterpart=one.view)
 
 
-def more_general(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question about a word that has both hypernyms and hyponyms (ONTOLOGICAL-INV, section 4.2 b).
+def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
+    """Draft a question about a thing by its name or class, and the same by a word above or below it (section 4.2 b).
 
-    If the word is true, so is its hypernym; if it is false, so is its hyponym. The distribution of words is the same
-    for both answers. In the paper's own data, original questions with the answer no ask about general words only.
+    The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
+    questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be called
+    by both words, and what it does not show is not there under the more general one.
 
-    Returns: the draft with the perturbed phrase as ``instead``, or None if no such word was found.
+    Returns: the draft with the perturbed phrase as ``instead``, or None if no such word or image was found.
     """
-    drawn = arguments.among(chance, "ranked", lambda view, number: _ranked(arguments, view.things[number].name))
-    without = None if drawn is None else arguments.elsewhere(chance, drawn[2])
-    if drawn is None or without is None:
+    drawn = arguments.among(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
+    if drawn is None:
         return None
-    one, name = arguments.named(chance, *drawn[:2]), drawn[2]
-    up, down = pick(chance, arguments.classes(name)), arguments.corpus.below(name).draw(chance)
-    # Whether the attribute is said may not depend on the answer, so it must go with both.
-    adjectives = one.adjectives if all(arguments.goes(one.adjectives, word) for word in (name, up, down)) else ()
-    asked, instead = (arguments.phrase(word, adjectives) for word in (name, up if yes else down))
+    (view, number, (low, high)), up = drawn, chance.random() < 0.5
+    without = arguments.plausible.without(chance, low, like=view, hidden=arguments.corpus.bits[high])
+    if without is None:
+        return None
+    one = arguments.named(chance, view, number)
+    said = all(arguments.goes(one.adjectives, word, closely=True) for word in (low, high))
+    adjectives = one.adjectives if said else ()
+    asked, instead = (arguments.phrase(word, adjectives) for word in ((low, high) if up else (high, low)))
     if yes:
-        return Draft("object", one.view, "yes", asked, (identity(one),), instead=instead, counterpart=without)
-    return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=one.view)
+        return Draft("object", view, "yes", asked, (identity(one),), instead=instead, counterpart=without)
+    return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=view)
 
 
-def _ranked(arguments: Arguments, name: str) -> list[str]:
-    """Those of the name and its hypernyms that have hypernyms and, in the graphs, hyponyms."""
-    below = arguments.corpus.below
-    return [word for word in (name, *arguments.classes(name)) if arguments.classes(word) and below(word)]
+def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
+    """A name and each of its classes, and each of these with those above it."""
+    return [(low, high) for low in (name, *arguments.classes(name)) for high in arguments.classes(low)]
+
+
+def _bare(phrase: NounPhrase) -> bool:
+    """Whether its indefinite form has no article, as "cups" and "grass"."""
+    return phrase.number != "singular"
 
 
 def identity(one: Named) -> str:

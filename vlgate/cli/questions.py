@@ -16,9 +16,10 @@ from typing import Literal
 
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.perturb.ontology import Ontology
-from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
+from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.reading.json_file import collector_paused
+from vlgate.sources.scene_graphs.carets_files import ENDINGS
 from vlgate.sources.scene_graphs.files import read_graphs, unknown_names
 from vlgate.sources.scene_graphs.question_files import FORMS, images_in, write_questions
 from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
@@ -32,13 +33,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     graphs = "files of scene graphs: GQA's, Visual Genome's or your own"
     parser.add_argument("--graphs", nargs="+", type=Path, required=True, metavar="FILE", help=graphs)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write; it must be new")
-    form = "the format of the file; jsonl has one question per line (default: jsonl)"
+    form = "the format; jsonl has one question per line; carets is a folder of files as CARETS has (default: jsonl)"
     parser.add_argument("--format", choices=sorted(FORMS), default="jsonl", help=form)
     tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
     parser.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
     size = "how many questions each test has (default: paper, as many as in the paper)"
     parser.add_argument("--size", default="paper", metavar="N|paper", help=size)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of every random choice (default: 0)")
+    shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
+    parser.add_argument("--shares", choices=sorted(SHARES), default="release", help=shares)
     without = "files of questions, from this command or from GQA; their images are left out"
     parser.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
     faults = "whether a fault in a graph is an error or the faulty part is left out (default: fail)"
@@ -81,13 +84,15 @@ def _check_out(file: Path) -> None:
 def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
     graphs = _graphs(given, left_out)
     try:
-        return Generator(Corpus(graphs, _ontology(given, graphs)))
+        return Generator(Corpus(graphs, _ontology(given, graphs)), given.shares)
     except ValueError as error:
         reasons = f"; left out: {_listed(left_out)}" if left_out else ""
         raise OptionError(f"--graphs {' '.join(map(str, given.graphs))}: {error}{reasons}") from None
 
 
 def _written(given: argparse.Namespace, pairs: Sequence[QuestionPair]) -> int:
+    if given.format == "carets" and not any(pair.test in ENDINGS for pair in pairs):
+        raise OptionError(f"--format carets: has no form for {given.tests}; add one of {', '.join(ENDINGS)}")
     if not pairs:
         graphs = " ".join(map(str, given.graphs))
         raise OptionError(f"--graphs {graphs}: give no question for {given.tests}; give more graphs")

@@ -20,10 +20,10 @@ ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Does} {x.the} appear to be {choices}?", _ALL),
     ("Would you say that {x.the} {is} {choices}?", _ALL),
     ("What {is} {x.the} doing, {choices}?", _ACTIONS),
-    ("What {is} {x.the} in this photo doing, {choices}?", _ACTIONS),
     ("What {does} {x.the} appear to be doing, {choices}?", _ACTIONS),
     ("Which {category} {is} {x.the} {doing}, {choices}?", _ACTIONS),
-    ("What {category} {does} {x.the} in the picture seem to be {doing}, {choices}?", _ACTIONS),
+    ("What sort of {category} {is} {x.the} in the picture {doing}, {choices}?", _ACTIONS),
+    ("What would you call the {category} that {x.the} {is} {doing}, {choices}?", _ACTIONS),
 )
 
 # "Which pose is the boy that is near the net in": the preposition would be taken for a part of the relation.
@@ -36,5 +36,5 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("In the photo, what {is} {x.the} doing, {choices}?", _ACTIONS),
     ("What {does} {x.the} seem to be doing, {choices}?", _ACTIONS),
     ("Which {category} {does} {x.the} seem to be {doing}, {choices}?", _ACTIONS),
-    ("What {category} {does} {x.the} appear to be {doing}, {choices}?", _ACTIONS),
+    ("What type of {category} {does} {x.the} appear to be {doing}, {choices}?", _ACTIONS),
 )

@@ -16,9 +16,12 @@ _OF = ("color", "material", "pattern", "shape", "size", "length", "flavor", "tex
 # "The size of the dog is large" is not what anybody says.
 _OF_IS = ("color", "material", "pattern", "shape", "flavor", "texture", "style", "mood", "orientation")
 _HAS = ("pattern", "shape", "texture", "flavor")
-_APPEARS = ("color", "shade", "shape", "size", "length")
 _MADE_OF = ("material",)
-_SHOWS = ("mood",)
+_NAMED = ("color", "material", "pattern", "shape", "flavor", "texture", "style")
+_MORE = ("color",)
+# Behind another thing, a bare list of materials would be heard as more things: "near the bowl, glass or wood".
+_IS_BEHIND = tuple(name for name in _IS if name != "material")
+_OF_BEHIND = tuple(name for name in _OF if name != "material")
 
 ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {said}?", _ALL),
@@ -28,14 +31,14 @@ ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Does} {x.the} in the image seem to be {said}?", _ALL),
     ("Would you say that {x.the} {is} {said}?", _ALL),
     ("Would you describe {x.the} as {said}?", _ALL),
-    ("Do you think {x.the} {is} {said}?", _ALL),
     ("What {category} {is} {x.the}, {choices}?", _IS),
     ("What {category} {is} {x.the} in this picture, {choices}?", _IS),
     ("What is the {category} of {x.the}, {choices}?", _OF),
     ("Is the {category} of {x.the} in the photo {choices}?", _OF_IS),
-    ("What {category} {does} {x.the} have, {choices}?", _HAS),
-    ("What {category} {is} {x.the} made of, {choices}?", _MADE_OF),
-    ("What {category} {does} {x.the} show, {choices}?", _SHOWS),
+    ("What would you call the {category} of {x.the}, {choices}?", _NAMED),
+    ("Do you think the color of {x.the} is more {choices}?", _MORE),
+    ("What sort of {category} {does} {x.the} have, {choices}?", _HAS),
+    ("What type of {category} {is} {x.the} made of, {choices}?", _MADE_OF),
 )
 
 RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -44,11 +47,11 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Does} {x.the} appear to be {said}?", _ALL),
     ("Would you say that {x.the} {is} {said}?", _ALL),
     ("Would you describe {x.the} as {said}?", _ALL),
-    ("Do you think {x.the} {is} {said}?", _ALL),
-    ("What {category} {is} {x.the}, {choices}?", _IS),
-    ("In the photo, what {category} {is} {x.the}, {choices}?", _IS),
-    ("What is the {category} of {x.the}, {choices}?", _OF),
-    ("What {category} {does} {x.the} appear to be, {choices}?", _APPEARS),
+    ("What {category} {is} {x.the}, {choices}?", _IS_BEHIND),
+    ("In the photo, what {category} {is} {x.the}, {choices}?", _IS_BEHIND),
+    ("What is the {category} of {x.the}, {choices}?", _OF_BEHIND),
+    ("What would you call the {category} of {x.the}, {choices}?", _OF_BEHIND),
+    ("Does the color of {x.the} seem more {choices}?", _MORE),
     ("What {category} {is} {x.the} made of, {choices}?", _MADE_OF),
-    ("What {category} {does} {x.the} seem to show, {choices}?", _SHOWS),
+    ("What sort of {category} {is} {x.the} made of, {choices}?", _MADE_OF),
 )

@@ -101,7 +101,7 @@ _THERE = [
     for text in (
         r"(?:is|are) there (?P<q>.+?)(?: to be seen)?",
         r"there (?:is|are) (?P<q>.+)",
-        rf"(?:(?:do|can) you |you )?{_SEE} (?P<q>.+)",
+        rf"(?:(?:do|can|would) you |you )?{_SEE} (?P<q>.+)",
         r"can (?P<q>.+) be (?:seen|found)",
         r"(?P<q>.+) can be (?:seen|found)",
         r"(?:is|are) (?P<q>.+) (?:visible|shown|present)",
@@ -123,9 +123,16 @@ _IS_SO = [
 ]
 _DOING = " made of| doing| in| engaged in"
 _CATEGORY = r"(?:what|which)(?: (?P<c>\w+(?: \w+)?))?"
+_SORT = "(?:what|which) (?:kind|sort|type) of"
 _WHICH = [
     re.compile(text)
     for text in (
+        r"what would you call the (?P<c>\w+(?: \w+)?) of (?P<d>the .+?),",
+        rf"what would you call the (?P<c>\w+(?: \w+)?) that (?P<d>the .+?) (?:is|are)(?:{_DOING}),",
+        r"what would you call (?P<d>the .+?),",
+        r"(?:does )?the (?P<c>color) of (?P<d>the .+?) (?:is|seem) more",
+        rf"{_SORT} (?P<c>\w+(?: \w+)?) (?:is|are) (?P<d>the .+?)(?:{_DOING}),",
+        rf"{_SORT} (?P<c>\w+(?: \w+)?) (?:do|does) (?P<d>the .+?) (?:have|appear to be(?:{_DOING})),",
         r"(?:what )?is the (?P<c>\w+(?: \w+)?) of (?P<d>the .+?),?",
         r"(?:is|are) (?P<d>the .+)",
         r"(?:do|does) (?P<d>the .+) (?:(?:appear|seem) to be|look like)",
@@ -198,6 +205,8 @@ def _quantified(text: str, lexicon: Lexicon) -> Iterator[tuple[tuple[Phrase, ...
 
 
 _JOINED = (
+    (("either no ", " or no "), "and", True),
+    (("no ", " and no "), "or", True),
     (("both ", " and "), "and", False),
     (("", " as well as "), "and", False),
     (("", " and also "), "and", False),

@@ -46,9 +46,10 @@ def thing(number, name, attributes=(), relations=(), side=90):
 
 def test_every_kind_of_every_test_is_made(made):
     for test, one in made.items():
-        assert not one.wanting, test
         questions = Counter(pair.kind for pair in one.pairs if pair.perturbation in {"", "crop"})
-        assert questions == makeup(test, SIZE)
+        assert questions + Counter(one.wanting) == makeup(test, SIZE)
+        if test != "antonym-dir":  # few things of one name are both large and small
+            assert not one.wanting, test
 
 
 def test_the_same_seed_gives_the_same_pairs_whatever_was_made_before(made):
@@ -136,7 +137,7 @@ def test_a_negative_names_nothing_that_might_be_in_the_image(generator, made):
             named = [
                 name
                 for name in generator.corpus.places
-                if name[1] == "" and f" {name[0]} " in f"{pair.questions[0].rstrip('?')} "
+                if not name[1] and f" {name[0]} " in f"{pair.questions[0].rstrip('?')} "
             ]
             asked = max((name for name, _ in named), key=len)
             for item in pair.graph.objects.values():
@@ -161,17 +162,18 @@ def test_the_foreground_is_what_the_question_names(made):
         assert len({(pair.questions, pair.foreground) for pair in group}) == 1
 
 
-def test_an_ontological_pair_goes_up_where_the_answer_is_yes_and_down_where_it_is_no(made):
-    ontology = default_ontology()
+def test_an_ontological_pair_goes_up_or_down_whatever_the_answer_is(made):
+    ontology, found = default_ontology(), Counter()
     for pair in made["ontological-inv"].pairs:
         direction, _, words = pair.rule.partition(": ")
         old, _, new = words.partition(" to ")
-        if pair.answers[0] == "yes":
-            assert direction == "hypernym"
-            assert new in ontology.hypernyms(old)
-        else:
-            assert direction == "hyponym"
-            assert old in ontology.hypernyms(new)
+        low, high = (old, new) if direction == "hypernym" else (new, old)
+        assert high in ontology.hypernyms(low)
+        assert pair.tags["direction"] == direction
+        follows = (direction == "hypernym") == (pair.answers[0] == "yes")
+        assert pair.tags["follows"] == ("yes" if follows else "no")
+        found[direction, pair.answers[0]] += 1
+    assert min(found[one, answer] for one in ("hypernym", "hyponym") for answer in ("yes", "no")) >= SIZE / 6
 
 
 def test_the_words_of_ontological_originals_say_nothing_about_the_answer(generator):
@@ -222,7 +224,7 @@ def test_an_unknown_name_counts_for_all_the_names_in_it():
 
 
 def test_a_thing_is_meant_by_the_only_where_nothing_else_might_be():
-    two = graph("1", thing(1, "cup", ["red"]), thing(2, "mug", ["blue"]), thing(3, "dog", ["red"]))
+    two = graph("1", thing(1, "cup", ["red"]), thing(2, "mug", ["white"]), thing(3, "dog", ["red"]))
     made = Generator(Corpus([two, graph("2", thing(1, "bench"))], default_ontology())).make("order-inv", size=200)
     texts = [text for pair in made.pairs if pair.kind == "attribute-choice" for text in pair.questions]
     assert texts

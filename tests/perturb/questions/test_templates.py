@@ -58,11 +58,12 @@ CATEGORIES = {
         "activity": ("eating", "reading"),
         "": ("parked", "moving"),
     },
-    "object-choice": {"": ("an oak", "a pine", "a fir")},
+    "object-choice": {"": ("an oak", "a pine", "a fir"), "kind": ("an oak", "a pine", "a fir")},
 }
 NEGATIONS = re.compile(
     r"\b(no|not|neither|unable|impossible|false|untrue|incorrect|wrong|deny|disagree|lack|missing)\b",
 )
+OPERANDS = re.compile(r"either no .* or no |\bno .* and no ")
 WRONG = re.compile(
     r"[{}]|  | ,| \?"
     r"|\ban (?![aeiou])|\ba (?=[aeiou])"
@@ -77,7 +78,7 @@ _THEM, _IT = r"(?:old red )?(?:trees|pants)", r"(?:orange |green )?(?:apple|cup|
 DISAGREEING = (
     re.compile(rf"\b(?:is|does)(?: there)?(?: either| neither| both)?(?: any| the| no)? {_THEM}\b", re.IGNORECASE),
     re.compile(rf"\b(?:are|do)(?: there)?(?: either| neither)?(?: an?| any| the| no)? {_IT}\b", re.IGNORECASE),
-    re.compile(rf"\bthe {_THEM}\b[^,]*? is\b"),
+    re.compile(rf"(?<!of )\bthe {_THEM}\b[^,]*? is\b"),
     re.compile(rf"\bthe {_IT}\b[^,]*? are\b"),
 )
 
@@ -147,7 +148,41 @@ def test_negated_questions_negate(kind):
     for x, y, words in cases(kind):
         for one in fitting(kind, x, y, words):
             assert not NEGATIONS.search(ask(one, x, y, **words))
-            assert len(NEGATIONS.findall(ask(one, x, y, **words, negated=True))) == 1
+            denied = ask(one, x, y, **words, negated=True)
+            assert len(NEGATIONS.findall(denied)) == 1 + bool(OPERANDS.search(denied)), denied
+
+
+@pytest.mark.parametrize("kind", ["conjunction", "disjunction"])
+def test_operands_are_denied_and_not_the_sentence(kind):
+    """As in the release: "either no cup or no ball", "neither a cup nor a ball"."""
+    operands = re.compile(r"either \{x.no\} or \{y.no\}|neither|\{x.no\} and \{y.no\}|\{x.a\}, \{y.a\}, or both")
+    assert [one.negated for one in TEMPLATES[kind] if not operands.search(one.negated)] == []
+
+
+def test_either_or_is_never_heard_as_a_choice():
+    assert [one.text for one in TEMPLATES["disjunction"] if "either" not in one.text] == []
+
+
+@pytest.mark.parametrize("form", ["What would you call", "sort of", "type of", "kind of", "more {choices}"])
+def test_forms_of_the_release(form):
+    assert [one.text for kind in CATEGORIES for one in TEMPLATES[kind] if form in one.text]
+
+
+def test_nobody_is_asked_for_the_kind_of_a_person():
+    texts = [one.text for one in TEMPLATES["object-choice"] if fits(one, ALONE[0]) or fits(one, RELATED[0])]
+    assert texts
+    assert not [text for text in texts if re.search(r"(?:kind|sort|type) of", text)]
+
+
+def test_a_list_of_materials_is_not_heard_as_more_things():
+    """Not "the table that is near the bowl, glass or wood"."""
+    asked = [
+        ask(one, RELATED[0], category="material", choices=("glass", "wood"))
+        for one in TEMPLATES["attribute-choice"]
+        if fits(one, RELATED[0], category="material")
+    ]
+    assert len(asked) >= 4
+    assert [text for text in asked if re.search("made of(?:,)? glass or wood", text) is None] == []
 
 
 def test_no_negation_that_people_answer_the_other_way():
@@ -189,10 +224,10 @@ def test_which_phrases_fit():
 
 
 def test_categories_fit_their_words():
-    mood = next(one for one in TEMPLATES["attribute-choice"] if one.categories == {"mood"})
-    assert fits(mood, ALONE[0], category="mood")
-    assert not fits(mood, ALONE[0], category="color")
-    assert not fits(mood, ALONE[0])
+    made = next(one for one in TEMPLATES["attribute-choice"] if one.categories == {"material"})
+    assert fits(made, ALONE[0], category="material")
+    assert not fits(made, ALONE[0], category="color")
+    assert not fits(made, ALONE[0])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from vlgate.errors import ImageError
 from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.question_tests import VISUAL
-from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair
+from vlgate.perturb.questions import BEYOND, TESTS, Asked, Corpus, Generator, Made, QuestionPair
+from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.scene_graph import Box, SceneGraph
 from vlgate.sources.scene_graphs.question_cases import capability_of, cases_of, task_of
 from vlgate.types import LazyImage
@@ -42,6 +43,7 @@ def pair_of(name, box, **graph):
         answers=("yes", "yes"),
         rule=name,
         objects=("1",),
+        asked=(Asked(x=NounPhrase("dog", "singular")),) * 2,
         tags={},
         perturbation=name,
         foreground=(box,),

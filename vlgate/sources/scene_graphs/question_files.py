@@ -12,6 +12,7 @@ from typing import Any
 from vlgate.errors import UnknownNameError
 from vlgate.perturb.questions import QuestionPair
 from vlgate.sources.reading.records import Record, keyed_records, lined_records
+from vlgate.sources.scene_graphs.carets_files import write_carets
 
 _REMEDY = "name a file that vlgate questions wrote, with all its lines, or one of GQA's questions"
 # GQA's structural and semantic types of a question, by its kind (Hudson and Manning 2019, section 3.5).
@@ -39,7 +40,7 @@ Rows = Iterator[tuple[str, Row]]
 
 
 def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int:
-    """Write every question once, in the order of the pairs, in the format ``form``, "jsonl" or "gqa".
+    """Write every question once, in the order of the pairs, in the format ``form``: "jsonl", "gqa" or "carets".
 
     - ``jsonl``: one object per line with ``id``, ``image``, ``question``, ``choices``, ``answer``; ``pair``, ``half``
       ("original" or "perturbed"), ``test``, ``kind``, ``rule`` and ``objects``; and, if the image is perturbed,
@@ -47,6 +48,7 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
     - ``gqa``: ``{id: {"imageId", "question", "answer", "fullAnswer", "isBalanced", "groups", "types", ...}}``, the
       format in which GQA releases its questions. It cannot express a perturbed image, so questions about perturbed
       images are left out.
+    - ``carets``: the list of CARETS' release, see `carets_files.write_carets`; of the pairs of one test.
 
     If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
     pairs give the same bytes.
@@ -57,7 +59,9 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
-    return FORMS[form](_questions(pairs), file)
+    if form == "carets":
+        return write_carets(pairs, file)
+    return _WRITERS[form](_questions(pairs), file)
 
 
 def images_in(file: Path) -> frozenset[str]:
@@ -149,5 +153,6 @@ def _as_gqa(name: str, row: Row) -> Row:
     }
 
 
-FORMS: Mapping[str, Callable[[Rows, Path], int]] = MappingProxyType({"jsonl": _write_lines, "gqa": _write_gqa})
-"""The formats of questions, each with the function that writes it."""
+_WRITERS: Mapping[str, Callable[[Rows, Path], int]] = MappingProxyType({"jsonl": _write_lines, "gqa": _write_gqa})
+FORMS = (*_WRITERS, "carets")
+"""The formats of questions."""

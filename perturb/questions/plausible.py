@@ -1,0 +1,137 @@
+"""Images in which something that they do not show might well be: draws from what comes together in the graphs.
+
+A thing and an image without it are drawn by way of something that the graphs show together with the thing and that the
+image has. So no image is searched for, and what is false is always something that was annotated beside one of the
+image's objects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from math import log1p, prod
+from random import Random
+
+from vlgate.perturb.questions.chance import Weighted, drawn, pick
+from vlgate.perturb.questions.corpus import Corpus, View
+
+TRIES = 12  # random choices before another argument is taken
+FEW = 50  # images, below which nothing follows from what never comes together, so that any image will do
+ALMOST = 0.06  # of how well a thing goes with an image that shows it, so that it might be in another
+ENOUGH = 4  # candidate images, one of which is drawn in proportion to how well the thing goes with it
+
+
+class Plausible:
+    """Draws images without a thing, and things that an image does not show."""
+
+    def __init__(self, corpus: Corpus, views: Sequence[View]) -> None:
+        """Sort the images by what they show; everything else is looked up when it is first asked for."""
+        self._corpus = corpus
+        self._views = views
+        self._least, self._share = (0.0, ALMOST) if len(views) >= FEW else (1e-9, 0.0)
+        self._showing: dict[str, list[View]] = defaultdict(list)
+        for view in views:
+            for name in view.names:
+                self._showing[name].append(view)
+        self._bonds: dict[str, Mapping[str, float]] = {}
+        self._beside: dict[str, Weighted] = {}
+        self._without: dict[tuple[str, int], Weighted] = {}
+
+    def bonds(self, name: str) -> Mapping[str, float]:
+        """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift).
+
+        ``n`` is the number of graphs with both, and the lift is how many times more often than by chance they come
+        together: a wall comes with elephants often, an enclosure much more often than by chance.
+        """
+        if name not in self._bonds:
+            shown, together = self._corpus.tally.graphs, self._corpus.tally.together
+            kinds = [word for word in (name, *self._corpus.ontology.hyponyms(name)) if word in shown]
+            joint: Counter[str] = Counter()
+            for kind in kinds:
+                joint.update(together[kind])
+            often = sum(shown[kind] for kind in kinds) or 1
+            graphs = len(self._corpus.views)
+            self._bonds[name] = {
+                other: count * log1p(count * graphs / (often * shown[other]))
+                for other, count in joint.items()
+                if other not in kinds
+            }
+        return self._bonds[name]
+
+    def fit(self, name: str, view: View, *, besides: str = "") -> float:
+        """Return how well ``name`` goes with an image: the mean bond with its objects; 0 if none was ever beside it.
+
+        What is called ``besides`` does not count. If there are fewer than ``FEW`` images, it is never 0.
+        """
+        bonds = self.bonds(name)
+        total = sum(bonds.get(other, 0.0) for other in view.names)
+        return self._least + (total - bonds.get(besides, 0.0)) / max(1, len(view.names))
+
+    def without(self, chance: Random, *names: str, like: View, hidden: int = 0) -> View | None:
+        """Draw an image with nothing of these names in which each of them might be; None if none was found.
+
+        The first goes with the image not much worse than with ``like``, which shows it. ``hidden`` are further names,
+        as bits, that nothing in the image may have.
+        """
+        least = self._share * self.fit(names[0], like)
+        bits, found, weights = hidden, list[View](), list[float]()
+        for name in names:
+            bits |= self._corpus.bits[name]
+        for _ in range(TRIES):
+            name = pick(chance, names)
+            companions = self._clear(name, self._corpus.bits[name] | hidden)
+            if not companions and not self._least:
+                return None
+            view = pick(chance, self._views if self._least else self._showing[companions.draw(chance)])
+            fits = () if view.might & bits else tuple(self.fit(name, view) for name in names)
+            weight = prod(fits) if fits and fits[0] >= least else 0.0
+            if weight:
+                found.append(view)
+                weights.append(weight * weight)
+                if len(found) == ENOUGH:
+                    break
+        return drawn(chance, found, weights) if found else None
+
+    def with_one(
+        self, chance: Random, places: Sequence[tuple[View, int]], absent: str, like: View
+    ) -> tuple[View, int] | None:
+        """Draw one of the places, in an image with nothing that could be called ``absent`` but that goes with it.
+
+        Something else than the thing at that place goes with it, not much worse than in ``like``, which shows both.
+        """
+        bit, found, weights = self._corpus.bits[absent], list[tuple[View, int]](), list[float]()
+        for _ in range(TRIES if places else 0):
+            view, number = pick(chance, places)
+            name = view.things[number].name
+            weight = 0.0 if view.might & bit else self.fit(absent, view, besides=name)
+            if weight and weight >= self._share * self.fit(absent, like, besides=name):
+                found.append((view, number))
+                weights.append(weight * weight)
+                if len(found) == ENOUGH:
+                    break
+        return drawn(chance, found, weights) if found else None
+
+    def unseen(self, chance: Random, view: View) -> str | None:
+        """Draw a name of something that is not in the image, but goes with what is; None if none was found."""
+        for _ in range(TRIES):
+            seen = pick(chance, view.names)
+            if seen not in self._beside:
+                self._beside[seen] = Weighted(self.bonds(seen))
+            if self._beside[seen]:
+                name = self._beside[seen].draw(chance)
+                if not view.might & self._corpus.bits[name]:
+                    return name
+        return None
+
+    def _clear(self, name: str, bits: int) -> Weighted:
+        """What goes with ``name``, without whatever rules out that an image with it lacks the names in ``bits``."""
+        key = name, bits
+        if key not in self._without:
+            masks = self._corpus.masks
+            kept = {
+                other: bond
+                for other, bond in self.bonds(name).items()
+                if other in self._showing and not (masks(other).possible | masks(other).beside) & bits
+            }
+            self._without[key] = Weighted(kept)
+        return self._without[key]

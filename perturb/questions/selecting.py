@@ -1,0 +1,68 @@
+"""Which candidates for choice questions are kept: in given shares, with answers as balanced as possible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+from vlgate.perturb.questions.drafts import Draft
+from vlgate.perturb.questions.shares import Shares
+
+K = TypeVar("K")
+_Cell = tuple[str, int]
+
+
+def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares) -> list[Draft]:
+    """Return ``number`` of the candidates, or all if there are fewer, in their order.
+
+    A candidate is kept with a probability inverse to the counts of its class and of its answer (CARETS, section 4.1).
+    The numbers of choices, and the categories if there are shares of them, are kept in their shares as far as the
+    candidates allow.
+    """
+    classes = Counter(draft.category for draft in pool)
+    answers = Counter(draft.answer for draft in pool)
+    # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis 2006).
+    waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
+    places = sorted(range(len(pool)), key=waits.__getitem__)
+    free = _free(pool, number, shares)
+    first = [place for place in places if _take(free, _cell(pool[place], free))]
+    rest = set(places) - set(first)
+    # What no cell has room for comes last; of that, categories with a share before those without.
+    others = sorted((place for place in places if place in rest), key=lambda at: _cell(pool[at], free) not in free)
+    return [pool[place] for place in sorted((first + others)[:number])]
+
+
+def _free(pool: Sequence[Draft], number: int, shares: Shares) -> dict[_Cell, int]:
+    """The number of questions to keep of each category and number of choices."""
+    listed = {draft.category: shares.categories.get(draft.category, 0.0) for draft in pool}
+    total = sum(listed.values())
+    by_category = {name: share / total for name, share in listed.items() if share} if total else {"": 1.0}
+    sizes = {3: shares.three, 2: 1 - shares.three}
+    return divided(number, {(name, of): a * b for name, a in by_category.items() for of, b in sizes.items()})
+
+
+def _cell(draft: Draft, free: Mapping[_Cell, int]) -> _Cell:
+    of = len(draft.choices)
+    return ("", of) if ("", of) in free else (draft.category, of)
+
+
+def _take(free: dict[_Cell, int], cell: _Cell) -> bool:
+    if free.get(cell, 0) == 0:
+        return False
+    free[cell] -= 1
+    return True
+
+
+def divided(number: int, shares: Mapping[K, float]) -> dict[K, int]:
+    """Divide a number in shares that sum to 1; the largest remainders are rounded up.
+
+    >>> divided(10, {"a": 0.26, "b": 0.74})
+    {'a': 3, 'b': 7}
+    """
+    whole = {key: int(number * share) for key, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda key: whole[key] - number * shares[key])
+    for key in by_remainder[: number - sum(whole.values())]:
+        whole[key] += 1
+    return whole
