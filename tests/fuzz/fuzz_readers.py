@@ -14,6 +14,7 @@ from frcnn_tiny import config_yaml
 from own_case_lines import EVERY
 from PIL import Image
 
+from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.models.answering.answer_lists import read_answers
 from vlgate.models.frcnn.config import read_config
@@ -187,6 +188,7 @@ CUP = {"name": "cup", "x": 30, "y": 200.5, "w": 80, "h": 90, "attributes": ["red
 TABLE = {"name": "table", "x": 0, "y": 280, "w": 640, "h": 200, "attributes": [], "relations": []}
 CUPS = {**CUP, "relations": [{"name": "on", "object": "2"}]}
 GQA = {"2407890": {"width": 640, "height": 480, "location": "kitchen", "objects": {"1": CUPS, "2": TABLE}}}
+DRAWN = {graph.id: as_gqa(graph) for graph in world_graphs(1, 12)}
 VG = {
     "image_id": 2407890,
     "objects": [
@@ -345,7 +347,7 @@ READERS = {
         f"vg release {name}": Reader(vg_release(name), lambda folder, _: graphs(folder, folder / "vg/objects.json"))
         for name in ("objects", "attributes", "relationships", "image_data")
     },
-    "generated tasks": Reader(written("scene-graphs/g.json", GQA), benchmark("scene-graphs"), cost=8),
+    "generated tasks": Reader(written("scene-graphs/g.json", DRAWN), benchmark("scene-graphs"), cost=8),
     "words": Reader(
         written("g.jsonl", lines([WORDS, OWN])), lambda _, file: (read_words(file), vocabulary_of([file])), cost=4
     ),

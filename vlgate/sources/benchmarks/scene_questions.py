@@ -15,7 +15,7 @@ from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.sources.scene_graphs.question_cases import task_of
 from vlgate.types import Task
 
-SCENES = 100
+SCENES = 150  # so many carry 120 pairs of each test
 QUESTIONS = 120  # Wilson's 95 % interval is then at most 18 points wide
 
 
