@@ -51,7 +51,7 @@ def strict_warnings():
 
 
 def seeds():
-    """Seed the generators that a process shares."""
+    """Seed the generators that a process shares, as careless code does."""
     random.seed(0)
     np.random.seed(0)
 

@@ -6,7 +6,6 @@ import pytest
 
 from attacks.catalogue import models
 from attacks.ways import Way
-from vlgate.plugin.settings import SETTINGS
 
 QUICK = Way(name="quick", about="many cases in one test", args=("--items=batch",))
 REFUSED = {1, 2, 4}
@@ -43,7 +42,6 @@ def test_a_bad_model_that_changes_or_ends_its_process_does_not_pass(alone, model
     assert ended.status not in {0, None}, ended.output
 
 
-@pytest.mark.skipif("call-timeout" not in {one.name for one in SETTINGS}, reason="a call has no limit of time")
 @of(hangs=True)
 def test_a_model_that_never_returns_does_not_pass(alone, model):
     ended = alone(model, replace(QUICK, args=(*QUICK.args, "--call-timeout=1")))

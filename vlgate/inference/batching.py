@@ -52,44 +52,35 @@ class Caller:
         Returns: one number or problem per item.
         Raises: ModelReplyError if the reply is not n finite numbers.
         """
-
-        def call(chunk: Sequence[Item]) -> list[float]:
-            with self.watch(called, len(chunk)):
-                found: list[float] = self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
-            return found
-
-        return self._in_batches(items, call)
+        return self._in_batches(
+            items, called, lambda chunk: self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
+        )
 
     def rows(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
     ) -> list[FloatArray | Problem]:
         """Call a method that returns one row of features per item, shape (n, d); otherwise like ``numbers``."""
-
-        def call(chunk: Sequence[Item]) -> list[FloatArray]:
-            with self.watch(called, len(chunk)):
-                return list(self._checked(method(chunk), len(chunk), called, 2))
-
-        return self._in_batches(items, call)
+        return self._in_batches(items, called, lambda chunk: list(self._checked(method(chunk), len(chunk), called, 2)))
 
     def strings(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
     ) -> list[str | Problem]:
         """Call a method that returns one string per item; otherwise like ``numbers``."""
-
-        def call(chunk: Sequence[Item]) -> list[str]:
-            with self.watch(called, len(chunk)):
-                return self._checked_strings(method(chunk), len(chunk), called)
-
-        return self._in_batches(items, call)
+        return self._in_batches(items, called, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
 
     def _in_batches(
-        self, items: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]
+        self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
     ) -> list[Reply | Problem]:
         found: list[Reply | Problem] = []
+
+        def _watched(some: Sequence[Item]) -> list[Reply]:
+            with self.watch(called, len(some)):
+                return call(some)
+
         while len(found) < len(items):
             chunk = tuple(items[len(found) : len(found) + self.size])
             try:
-                replies = _around_problems(chunk, call)
+                replies = _around_problems(chunk, _watched)
             except (MemoryError, RuntimeError) as error:
                 if not out_of_memory(error):
                     raise

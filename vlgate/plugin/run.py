@@ -240,8 +240,7 @@ class Run(Asked):
     def _write(self, result: RunResult, incomplete: str) -> RunResult:
         """Write the figures, and return the result with what it lacks, which may be these files."""
         said = replace(result, incomplete=incomplete)
-        card = merged(self.cards, self.options.model)
-        problems = write_figures(said, card, self.options, len(self.cards))
+        problems = write_figures(said, merged(self.cards, self.options.model), self.options, len(self.cards))
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:

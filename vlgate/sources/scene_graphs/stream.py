@@ -21,11 +21,8 @@ from vlgate.errors import DataError, nearest
 MOST_BYTES = 8 * 2**20
 """The longest JSON of one graph, so that a file without graphs is not read into memory as a whole."""
 
-MOST_DEPTH = 32
-"""The deepest nesting that is allowed; the formats need seven levels."""
-
-CHUNK = 2**18
-"""The number of bytes that are read from a file at a time."""
+MOST_DEPTH = 32  # levels of nesting that are allowed; the formats need seven
+CHUNK = 2**18  # bytes that are read from a file at a time
 
 Layout = Literal["keyed", "listed", "own", "line", "beside"]
 
