@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEAVY = {"torch", "torchvision", "transformers", "open_clip"}
+HEAVY = {"torch", "torchvision", "transformers", "open_clip", "spacy", "inflect", "sentence_transformers", "wordfreq"}
 OURS = {"vlgate", "tests_vl"}
 MOST_FILES = 20
 
