@@ -29,7 +29,7 @@ def questions(gqa, tmp_path, capsys):
 
     def run(*arguments, graphs=gqa, out="x.jsonl", size="24"):
         where = [] if graphs is None else ["--graphs", str(graphs)]
-        status = main(["questions", *where, "--out", str(tmp_path / out), "--size", size, *arguments])
+        status = main(["make", "questions", *where, "--out", str(tmp_path / out), "--size", size, *arguments])
         told = capsys.readouterr()
         assert told.out == ""
         rows = []
@@ -65,7 +65,19 @@ def test_the_seed_decides_the_bytes(questions, tmp_path):
 def test_the_bytes_do_not_depend_on_the_process(gqa, tmp_path):
     for seed in ("1", "2"):
         code = "import sys; from vlgate.cli import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / seed, "--size", "24"]
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            "make",
+            "questions",
+            "--graphs",
+            gqa,
+            "--out",
+            tmp_path / seed,
+            "--size",
+            "24",
+        ]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run(command, env=environment, capture_output=True, timeout=120, check=True)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
@@ -103,7 +115,7 @@ def test_a_users_own_file_brings_its_words(questions, tmp_path):
     file.write_text(json.dumps({"graphs": graphs}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="without")
     assert not any("zorbot" in row["question"] for row in rows)
-    assert "unknown names: 1, most often zorbot (6); see --words" in said
+    assert "unknown names: 1, most often zorbot (6); see --wordnet" in said
     words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["device"]}]}
     file.write_text(json.dumps({"graphs": graphs, "words": words}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="with")
@@ -145,7 +157,7 @@ def test_a_fault_is_an_error_unless_faults_are_left_out(questions, tmp_path):
         (["--without", "no.jsonl"], "no.jsonl: there is no such file"),
         (["--without", "cut.json"], "cut.json"),
         (["--without", "all.jsonl"], "60 x graph of an image that --without names"),
-        (["--words", "nothing:1"], "--words nothing:1: "),
+        (["--wordnet", "nothing:1"], "--wordnet nothing:1: "),
         (["--graphs", "alone.json"], "--graphs alone.json: give no question for "),
         (["--graphs", "unknown.json"], "--graphs unknown.json: "),
         (["--graphs", "words.json"], "words.json, record 'words': name='zorbot'"),
@@ -168,7 +180,7 @@ def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, say
     }.items():
         Path(name).write_text(text)
     before = sorted(map(str, Path().iterdir()))
-    status = main(["questions", "--graphs", str(gqa), "--out", "out.jsonl", "--size", "8", *arguments])
+    status = main(["make", "questions", "--graphs", str(gqa), "--out", "out.jsonl", "--size", "8", *arguments])
     told = capsys.readouterr()
     assert status == 1
     assert told.out == ""
@@ -182,7 +194,7 @@ def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, say
 
 def test_an_option_that_argparse_refuses_ends_with_2(gqa, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["questions", "--graphs", str(gqa), "--out", "x", "--seed", "x"])
+        main(["make", "questions", "--graphs", str(gqa), "--out", "x", "--seed", "x"])
     assert ended.value.code == 2
     assert "--seed" in capsys.readouterr().err
 
@@ -202,6 +214,6 @@ def test_no_framework_and_no_image_library_is_loaded(gqa, tmp_path):
         "import sys; from vlgate.cli import main; main(sys.argv[1:]);"
         "print({name.partition('.')[0] for name in sys.modules} & {'torch', 'cv2', 'PIL', 'pytest', 'wn'})"
     )
-    command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / "x", "--size", "8"]
+    command = [sys.executable, "-c", code, "make", "questions", "--graphs", gqa, "--out", tmp_path / "x", "--size", "8"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert ended.stdout == "set()\n"
