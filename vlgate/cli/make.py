@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
@@ -96,10 +96,20 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         ),
         _say,
     )
-    for reason, number in made.refused.most_common():
-        _say(f"left out: {number:,} x {reason}")
+    for line in _account(made.report):
+        _say(line)
     _say(f"{len(made.items):,} cases in {given.out}")
     return 0
+
+
+def _account(report: Mapping[str, Any]) -> Iterator[str]:
+    inputs = report["inputs"]
+    yield f"{inputs['used']:,} of {inputs['read']:,} inputs used, {report['candidates']:,} candidates"
+    for part in (inputs["left_out"], report["refused"], report["dropped"]):
+        for reason, number in part.items():
+            yield f"left out: {number:,} x {reason}"
+    blind = report["blind"]
+    yield f"blind baseline: {blind['why'] if blind['value'] is None else format(blind['value'], '.3f')}"
 
 
 def _tools(given: argparse.Namespace) -> ToolOptions:

@@ -11,6 +11,7 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.detect import FORMS, Content, content_of
+from vlgate.making.inputs.screen import screened
 from vlgate.making.kinds.kind import InputName
 from vlgate.sources.scene_graphs.checks import Mode
 
@@ -29,32 +30,39 @@ def read_inputs(files: Sequence[Path], takes: Sequence[InputName], *, faults: Mo
 
     ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted.
 
-    Returns: the inputs in the order of the files; a graph whose id an earlier file has is left out.
+    Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
+        that no kind can use.
     Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
     or holds an input other than an earlier file's.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
+    left_out: Counter[str] = Counter()
+    inputs = _inputs(name, contents, faults, left_out)
+    return Read(name=name, inputs=screened(inputs, left_out), left_out=left_out)
+
+
+def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
     main = [file for file, content in contents.items() if content == name]
     if name == "graphs":
-        return _graphs(main, faults)
+        return list(_unique(main, faults, left_out))
     lines = [_is_lines(file) for file in main]
     if name == "captions":
         from vlgate.making.inputs.captions import read_captions
 
-        return Read(name=name, inputs=read_captions(main, lines))
+        return read_captions(main, lines)
     if name == "answers":
         from vlgate.making.inputs.answers import read_answers
 
-        return Read(name=name, inputs=read_answers(main, lines))
+        return read_answers(main, lines)
     if name == "dialogs":
         from vlgate.making.inputs.dialogs import read_dialogs
 
-        return Read(name=name, inputs=read_dialogs(main, lines))
+        return read_dialogs(main, lines)
     from vlgate.making.inputs.frames import read_frames
 
     spaces = [file for file, content in contents.items() if content == "space"]
-    return Read(name=name, inputs=read_frames(main, lines, spaces))
+    return read_frames(main, lines, spaces)
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
@@ -83,11 +91,6 @@ def _is_lines(file: Path) -> bool:
     except ValueError:
         return False
     return type(value) is dict and "image" in value
-
-
-def _graphs(files: Sequence[Path], faults: Mode) -> Read:
-    left_out: Counter[str] = Counter()
-    return Read(name="graphs", inputs=list(_unique(files, faults, left_out)), left_out=left_out)
 
 
 def _unique(files: Sequence[Path], faults: Mode, left_out: Counter[str]) -> Iterator[Any]:

@@ -62,6 +62,9 @@ class Selected:
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 
+Inference = Literal["contradiction", "not entailment", "unused"]
+"""What a model of inference must say of a caption and its foil, if one is given (VALSE, section 4.3)."""
+
 MakeSome = Callable[[Sequence[Any]], Iterable[Made]]
 """Makes candidates from some of the inputs, one ``Made`` for each input or, if it combines them, for each finding."""
 
@@ -82,6 +85,8 @@ class Kind:
     ``sentence`` says in one sentence what it makes. The tools in ``needs`` must be there; those in ``uses`` are used
     if their option is given. If ``whole`` is true, the inputs are one block, because candidates combine inputs that
     stand anywhere. ``select`` runs on all candidates that passed the checks, before the blind baseline is balanced.
+    ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
+    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction.
     A kind without ``start`` and ``release`` is made by functions of its own, as ``questions`` is.
     """
 
@@ -95,3 +100,5 @@ class Kind:
     uses: tuple[ToolName, ...] = ()
     select: Select | None = None
     whole: bool = False
+    inference: Inference = "not entailment"
+    permuted: bool = False

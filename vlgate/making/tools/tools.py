@@ -43,6 +43,18 @@ class Tools:
         """Return whether a tool is there: it has a default, or its option is given."""
         return self.options.value(name) is not None
 
+    def require(self, name: ToolName) -> None:
+        """Check that a tool is there and its packages are installed; nothing is loaded.
+
+        Raises: OptionError if its option is missing; ModelLoadError, which says what to install, if a package is.
+        """
+        entry, value = TOOLS[name], self.options.value(name)
+        if value is None:
+            raise OptionError(f"{entry.option} is missing; name {entry.sentence}")
+        if entry.missing:
+            packages = ", ".join(entry.missing)
+            raise ModelLoadError(f"{entry.option} {value}: needs {packages}; run pip install 'vlgate[{entry.extra}]'")
+
     @property
     def parser(self) -> Parser:
         """What parses texts; parses are kept in the cache."""
@@ -102,12 +114,8 @@ class Tools:
         return self._built[name]
 
     def _build(self, name: ToolName) -> Any:
+        self.require(name)
         entry, value = TOOLS[name], self.options.value(name)
-        if value is None:
-            raise OptionError(f"{entry.option} is missing; name {entry.sentence}")
-        if entry.missing:
-            packages = ", ".join(entry.missing)
-            raise ModelLoadError(f"{entry.option} {value}: needs {packages}; run pip install 'vlgate[{entry.extra}]'")
         module, _, function = entry.build.partition(":")
         build = getattr(import_module(module), function)
         if name == "parser":
