@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from vlgate.making.checks.balance import words
 from vlgate.making.checks.contrasts import contrasts, images
@@ -11,15 +12,20 @@ from vlgate.making.kinds.kind import Inference, Item, Kind
 from vlgate.making.tools.tools import Tools
 from vlgate.perturb.foils.candidate import Candidate
 from vlgate.perturb.foils.tools import Entailment, Grammaticality
+from vlgate.types import FloatArray
 
 LEAST_GRAMMATICAL = 0.8
 """The least score of a foil (VALSE, section 4.1)."""
+
+LEAST_LIKELY = 0.5
+"""The least likelihood of a foil in proportion to its caption, for a judge that compares them."""
 
 LEAST_KEPT = 0.5
 """The least share of a caption's words that its foil keeps."""
 
 EQUAL = "the foil is the caption"
 REWRITTEN = f"the foil keeps less than {LEAST_KEPT:.0%} of the caption's words"
+UNLIKELY = f"the foil is less than {LEAST_LIKELY} times as likely as its caption"
 UNGRAMMATICAL = f"the foil's score of grammaticality is below {LEAST_GRAMMATICAL}"
 ENTAILED = "the caption entails the foil"
 NEUTRAL = "the foil does not contradict the caption"
@@ -30,6 +36,15 @@ _FEW_WORDS = 4  # of a shorter text, such as "red car", a foil may keep nothing
 _Pairs = Sequence[tuple[str, str]]
 Check = Callable[[Sequence[Candidate]], list[str | None]]
 """Says of each candidate why it is dropped, or None if it stays."""
+
+
+@runtime_checkable
+class Comparing(Protocol):
+    """A judge that compares a text with its original, as the likelihood of a language model does."""
+
+    def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
+        ...
 
 
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
@@ -60,7 +75,10 @@ def _kept(caption: str, foil: str) -> float:
 
 
 def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
-    """Drop foils below ``LEAST_GRAMMATICAL``."""
+    """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
+    if isinstance(judge, Comparing):
+        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
+        return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
     scores = judge.acceptability([false for _, false in pairs])
     return [UNGRAMMATICAL if score < LEAST_GRAMMATICAL else None for score in scores]
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
 from vlgate.making.sets.writing import WHY
+from vlgate.report.lock import lock
 from vlgate.report.whole_file import write_whole
 from vlgate.sources.reading.image_finder import is_plain
 
@@ -32,26 +35,26 @@ class SetFolder:
         self.folder = folder
         self._work = folder / _WORK
         self._options = json.dumps(options, sort_keys=True)
+        self.resumed = False
 
-    def open(self, *, overwrite: bool) -> bool:
-        """Make the folder ready for a run.
+    def open(self, *, overwrite: bool) -> None:
+        """Make the folder ready for a run; ``resumed`` says whether an interrupted run with the same options goes on.
 
-        Returns: whether it has blocks of an earlier run with the same options, which was interrupted.
         Raises: OptionError if the folder holds a set, or blocks of a run with other options, and ``overwrite`` is
-            false; or if it cannot be made.
+            false; OSError if it cannot be written.
         """
-        try:
-            self._work.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"--out {self.folder}: cannot be made ({error.strerror}); name another folder") from None
-        same = self._same()
+        self.resumed = self._same()
         if not overwrite:
-            self._refuse_used(same=same)
-        if not same:
+            self._refuse_used()
+        if not self.resumed:
             shutil.rmtree(self._work, ignore_errors=True)
             self._work.mkdir(exist_ok=True)
             write_whole(self._work / _OPTIONS, self._options)
-        return same
+
+    def close(self) -> None:
+        """Remove the folder of blocks if it has none, as after an error in the first block."""
+        if self._work.is_dir() and [one.name for one in self._work.iterdir()] == [_OPTIONS]:
+            shutil.rmtree(self._work, ignore_errors=True)
 
     def block(self, number: int) -> Any:
         """Return the content of a block of an earlier run, None if there is none."""
@@ -89,14 +92,56 @@ class SetFolder:
         except (OSError, ValueError):
             return False
 
-    def _refuse_used(self, *, same: bool) -> None:
+    def _refuse_used(self) -> None:
+        if self.resumed:
+            return
         used = next((name for name in (BIAS, PAGE, WHY) if (self.folder / name).exists()), None)
-        if used is not None and not same:
+        if used is not None:
             raise OptionError(f"--out {self.folder}: holds {used} of an earlier set; {_REMEDY}")
-        if (self._work / _OPTIONS).exists() and not same:
-            raise OptionError(
-                f"--out {self.folder}: an interrupted run with other options left its work here; {_REMEDY}"
-            )
+        if (self._work / _OPTIONS).exists():
+            what = "an interrupted run with other options left its work here"
+            raise OptionError(f"--out {self.folder}: {what}; {_REMEDY}")
+
+
+@contextmanager
+def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iterator[SetFolder]:
+    """Give the body of a ``with`` statement the folder of a set, locked and ready for a run with these options.
+
+    Raises: OptionError, which names the folder, in the cases of ``SetFolder.open``, if another process writes a set
+        into it, or if it cannot be written.
+    """
+    try:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        release = lock(folder, "--out")
+        found = SetFolder(folder, options)
+        try:
+            found.open(overwrite=overwrite)
+            yield found
+        finally:
+            found.close()
+            release()
+            if made and not any(folder.iterdir()):
+                folder.rmdir()
+    except OSError as error:
+        if str(folder) not in str(error.filename):
+            raise
+        why = error.strerror or str(error)
+        raise OptionError(f"--out {folder}: cannot be written ({why}); name another folder") from None
+
+
+def digest(file: Path) -> str:
+    """Return the beginning of a file's SHA-256, in hexadecimal digits; empty if it cannot be read."""
+    found = sha256()
+    if not file.is_file():  # reading a pipe would block for ever
+        return ""
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(2**20):
+                found.update(piece)
+    except OSError:  # its reader says what is wrong
+        return ""
+    return found.hexdigest()[:16]
 
 
 _REMEDY = "replace it with --overwrite, or name another folder"

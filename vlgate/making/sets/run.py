@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -19,12 +17,11 @@ from vlgate.making.inputs.reading import Read, read_inputs
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.candidates import Block, blocks, items
 from vlgate.making.sets.choosing import Chosen, choose
-from vlgate.making.sets.folder import BIAS, PAGE, SetFolder
+from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
 from vlgate.making.sets.settings import Settings
 from vlgate.making.sets.writing import WHY, as_cases, as_reasons
 from vlgate.making.tools.catalogue import TOOLS
 from vlgate.making.tools.tools import Tools
-from vlgate.report.lock import lock
 
 Say = Callable[[str], None]
 _SECONDS = 2.0  # between two lines of progress
@@ -52,25 +49,10 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     for name in kind.needs:
         tools.require(name)
     read = read_inputs(settings.files, kind.takes, faults=settings.faults)
-    made_by = _made_by(kind, settings)
-    folder = SetFolder(settings.out, made_by)
-    try:
-        resumed = folder.open(overwrite=settings.overwrite)
-        release = lock(settings.out, "--out")
-    except OSError as error:
-        raise _unwritable(settings.out, error) from None
-    try:
-        if resumed:
+    with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
+        if folder.resumed:
             say("an interrupted run goes on")
         return _made(kind, settings, tools, read, folder, _Progress(say, len(read.inputs), read.name))
-    except OSError as error:
-        raise _unwritable(settings.out, error) from None
-    finally:
-        release()
-
-
-def _unwritable(folder: Path, error: OSError) -> OptionError:
-    return OptionError(f"--out {folder}: cannot be written ({error.strerror or error}); name another folder")
 
 
 def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
@@ -145,16 +127,8 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
         "seed": settings.seed,
         "faults": settings.faults,
         **{TOOLS[name].option: value for name, value in tools.items() if value is not None},
-        "files": {file.name: _digest(file) for file in settings.files},
+        "files": {file.name: digest(file) for file in settings.files},
     }
-
-
-def _digest(file: Path) -> str:
-    found = sha256()
-    with file.open("rb") as stream:
-        while piece := stream.read(2**20):
-            found.update(piece)
-    return found.hexdigest()[:16]
 
 
 class _Progress:

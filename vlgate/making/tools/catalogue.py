@@ -65,7 +65,7 @@ TOOLS: Mapping[ToolName, ToolEntry] = MappingProxyType(
         "grammar": ToolEntry(
             option="--grammar",
             metavar="NAME",
-            sentence="a classifier of grammaticality, such as one trained on CoLA, which drops ungrammatical foils",
+            sentence="a classifier of grammaticality, such as one trained on CoLA, or likelihood:NAME; drops ungrammatical foils",
             build="vlgate.models.judges.grammaticality:grammaticality",
             packages=_HF,
             extra="hf",
@@ -74,7 +74,7 @@ TOOLS: Mapping[ToolName, ToolEntry] = MappingProxyType(
             option="--similarity",
             metavar="NAME",
             sentence="a model of sentence-transformers, which compares names",
-            build="vlgate.models.judges.similarity:similarity",
+            build="vlgate.models.judges.similarity:sentence_encoder",
             packages=("torch", "sentence_transformers"),
             extra="text",
         ),
