@@ -124,7 +124,9 @@ def _described(one: Kind) -> Iterator[str]:
     for word, names in (("needs", one.needs), ("can use", one.uses)):
         for name in names:
             entry = TOOLS[name]
-            there = f"missing: {', '.join(entry.missing)}" if entry.missing else "installed"
+            there = "installed"
+            if entry.missing:
+                there = f"missing: {', '.join(entry.missing)}; pip install 'vlgate[{entry.extra}]'"
             yield f"  {word} {entry.option}, {entry.sentence} ({there})"
 
 

@@ -51,10 +51,14 @@ class SetFolder:
             self._work.mkdir(exist_ok=True)
             write_whole(self._work / _OPTIONS, self._options)
 
+    def discard(self) -> None:
+        """Remove the blocks."""
+        shutil.rmtree(self._work, ignore_errors=True)
+
     def close(self) -> None:
         """Remove the folder of blocks if it has none, as after an error in the first block."""
         if self._work.is_dir() and [one.name for one in self._work.iterdir()] == [_OPTIONS]:
-            shutil.rmtree(self._work, ignore_errors=True)
+            self.discard()
 
     def block(self, number: int) -> Any:
         """Return the content of a block of an earlier run, None if there is none."""
@@ -84,7 +88,7 @@ class SetFolder:
         for name, text in {**report, **files}.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, text)
-        shutil.rmtree(self._work, ignore_errors=True)
+        self.discard()
 
     def _same(self) -> bool:
         try:

@@ -78,6 +78,7 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
     chosen = chosen or choose(kind, candidates, limit=settings.limit, seed=settings.seed)
     account = _account(read, taken, chosen)
     if not chosen.items:
+        folder.discard()
         raise OptionError(_nothing(kind, settings, account))
     return _written(kind, settings, tools, chosen, account, folder)
 

@@ -65,7 +65,7 @@ TOOLS: Mapping[ToolName, ToolEntry] = MappingProxyType(
         "grammar": ToolEntry(
             option="--grammar",
             metavar="NAME",
-            sentence="a classifier of grammaticality, such as one trained on CoLA, or likelihood:NAME; drops ungrammatical foils",
+            sentence="a classifier trained on CoLA, or likelihood:NAME, which drops ungrammatical foils",
             build="vlgate.models.judges.grammaticality:grammaticality",
             packages=_HF,
             extra="hf",
