@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from vlgate.errors import DataError, OptionError
 from vlgate.making.kinds.kind import Made, Selected
@@ -92,7 +93,7 @@ def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made,
     found = report(folder)
     assert found["cases"] == 400
     assert found["blind"]["value"] == 1
-    assert "The blind baseline is further than 0.05 from chance" in (folder / "bias.md").read_text()
+    assert "The blind baseline is more than 0.05 above chance" in (folder / "bias.md").read_text()
 
 
 def test_the_seed_decides_the_bytes(made, captions_file):
@@ -117,6 +118,12 @@ def test_the_release_format_is_written_by_the_kind(made):
     assert not (folder / "cases").exists()
     assert set(json.loads((folder / "sides/sides.json").read_text()).values()) == {"left", "right"}
     assert report(folder)["files"] == ["sides/sides.json", "why.jsonl"]
+
+
+def test_a_kind_of_no_benchmark_has_no_release_format(made, sides):
+    with pytest.raises(OptionError, match="--format release: no benchmark releases sides; take cases"):
+        made(replace(sides, release=None), form="release")
+    assert made(replace(sides, release=None), limit=20)[0].is_dir()
 
 
 def test_a_folder_with_a_set_is_refused_unless_it_is_overwritten(made):
@@ -302,3 +309,25 @@ def test_equal_texts_rewritten_ones_and_duplicates_are_dropped(made, sides, capt
         "the same case again": 1,
     }
     assert report(folder)["blind"]["why"] == "not measured: fewer than ten images"
+
+
+def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(made, sides, tmp_path):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    Image.new("RGB", (60, 40)).save(photos / "2.png")
+    graphs = {name: {"objects": {"1": {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}}} for name in ("2", "3")}
+    file = tmp_path / "graphs.json"
+    file.write_text(json.dumps(graphs))
+
+    def start(_):
+        def some(graphs):
+            for one in graphs:
+                text = f"{one.width} by {one.height}"
+                foil = Foil(caption=text, foil=f"not {text}", classes=("a", "b"), why="")
+                yield Made(image=one.id, origin=one.id, found=Found(candidates=(foil,)))
+
+        return some
+
+    folder, _ = made(replace(sides, start=start, takes=("graphs",)), files=(file,), images=photos)
+    cases = [json.loads(line) for line in (folder / "cases/sides.jsonl").read_text().splitlines()]
+    assert {(case["image"], case["caption"]) for case in cases} == {("2.png", "60 by 40"), ("3", "None by None")}

@@ -39,6 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier set in the folder")
     faults = "whether a fault in a scene graph is an error or the faulty part is left out (default: fail)"
     parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
+    images = "the folder of the images: names get the extension that they have there, graphs the size if they lack it"
+    parser.add_argument("--images", type=Path, metavar="DIR", help=images)
     _add_tools(parser)
     questions.add(parser)
 
@@ -91,6 +93,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             seed=given.seed,
             form=cast(Literal["cases", "release"], given.format),
             faults="fail" if given.faults == "fail" else "leave out",
+            images=given.images,
             overwrite=given.overwrite,
             tools=_tools(given),
         ),

@@ -92,9 +92,9 @@ def _blind(now: Blind | None, before: Blind | None, cases: int) -> Json:
         return {"value": None, "why": "not measured: fewer than ten images"}
     low, high = wilson(now.value, now.n)
     if now.near:
-        why = f"within {NEAR:.2f} of chance"
+        why = f"at most {NEAR:.2f} above chance"
     else:
-        why = f"further than {NEAR:.2f} from chance: of {cases:,} cases, dropping brings no {FEWEST} near it"
+        why = f"more than {NEAR:.2f} above chance: of {cases:,} cases, dropping brings no {FEWEST} near it"
     was = None if before is None else before.value
     return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": 0.5, "before": was, "why": why}
 

@@ -22,6 +22,8 @@ _SWIG = "name a file of SWiG, {image: {verb, frames, bb}}"
 _SPACE = "name imSitu's imsitu_space.json, with nouns and verbs"
 _LINES = 'write a line such as {"image": "1.jpg", "verb": "jumping", "roles": {"agent": "man", "place": "gym"}}'
 
+_Verbs = Mapping[str, tuple[str, str]]
+_UNKNOWN = "", ""
 _Box = tuple[float, float, float, float]
 
 
@@ -44,9 +46,9 @@ def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[P
     return found
 
 
-def _space(files: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
+def _space(files: Sequence[Path]) -> tuple[dict[str, str], _Verbs]:
     nouns: dict[str, str] = {}
-    verbs: dict[str, str] = {}
+    verbs: dict[str, tuple[str, str]] = {}
     for file in files:
         content = whole(file, _SPACE)
         part = content.nested("nouns")
@@ -56,11 +58,13 @@ def _space(files: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
                 part.nested(name).reject("gloss", "a list of words")
             nouns[name] = gloss[0]
         part = content.nested("verbs")
-        verbs |= {name: any_text(part.nested(name), "abstract") for name in part.fields}
+        for name in part.fields:
+            verb = part.nested(name)
+            verbs[name] = any_text(verb, "abstract"), str(verb.fields.get("framenet") or "")
     return nouns, verbs
 
 
-def _swig(file: Path, nouns: Mapping[str, str], verbs: Mapping[str, str]) -> Iterator[Frame]:
+def _swig(file: Path, nouns: Mapping[str, str], verbs: _Verbs) -> Iterator[Frame]:
     content = whole(file, _SWIG)
     for image in content.fields:
         record = Record(file, image, content.nested(image).fields, _SWIG)
@@ -71,7 +75,8 @@ def _swig(file: Path, nouns: Mapping[str, str], verbs: Mapping[str, str]) -> Ite
             verb=verb,
             roles=_roles(record, nouns),
             origin=f"{file.name}, {image}",
-            template=verbs.get(verb, ""),
+            template=verbs.get(verb, _UNKNOWN)[0],
+            similar=verbs.get(verb, _UNKNOWN)[1],
             boxes=_boxes(record),
             size=(record.count("width"), record.count("height")) if "width" in record.fields else None,
         )
@@ -104,7 +109,7 @@ def _box(record: Record, role: str, box: Any) -> _Box | None:
     return (left, top, right - left, bottom - top) if right > left >= 0 and bottom > top >= 0 else None
 
 
-def _lined(file: Path, verbs: Mapping[str, str]) -> Iterator[Frame]:
+def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
     for record in lined_records(file, _LINES):
         roles, verb = record.nested("roles"), record.text("verb")
         yield Frame(
@@ -113,5 +118,6 @@ def _lined(file: Path, verbs: Mapping[str, str]) -> Iterator[Frame]:
             verb=verb,
             roles={role: roles.text(role) for role in roles.fields},
             origin=origin(record),
-            template=any_text(record, "template") if "template" in record.fields else verbs.get(verb, ""),
+            template=any_text(record, "template") if "template" in record.fields else verbs.get(verb, _UNKNOWN)[0],
+            similar=verbs.get(verb, _UNKNOWN)[1],
         )

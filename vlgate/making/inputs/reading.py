@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.detect import FORMS, Content, content_of
+from vlgate.making.inputs.images import ImageFolder
 from vlgate.making.inputs.screen import screened
 from vlgate.making.kinds.kind import InputName
+from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.scene_graphs.checks import Mode
 
 
@@ -25,10 +27,13 @@ class Read:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def read_inputs(files: Sequence[Path], takes: Sequence[InputName], *, faults: Mode = "fail") -> Read:
+def read_inputs(
+    files: Sequence[Path], takes: Sequence[InputName], *, faults: Mode = "fail", images: ImageFolder | None = None
+) -> Read:
     """Read files that hold one of the inputs that a kind takes.
 
-    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted.
+    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted. A graph
+    without the size of its image takes it from the file in ``images``.
 
     Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
         that no kind can use.
@@ -39,7 +44,14 @@ def read_inputs(files: Sequence[Path], takes: Sequence[InputName], *, faults: Mo
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()
     inputs = _inputs(name, contents, faults, left_out)
+    if name == "graphs" and images is not None:
+        inputs = [_sized(graph, images) for graph in inputs]
     return Read(name=name, inputs=screened(inputs, left_out), left_out=left_out)
+
+
+def _sized(graph: SceneGraph, images: ImageFolder) -> SceneGraph:
+    size = images.size(graph.id) if graph.width is None else None
+    return graph if size is None else replace(graph, width=size[0], height=size[1])
 
 
 def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:

@@ -47,7 +47,8 @@ class Dialog:
 class Frame:
     """A verb and who or what fills its roles in an image, as in SWiG: ``{"agent": "man", "place": "gym"}``.
 
-    ``template`` is imSitu's sentence of the verb ("the AGENT exercises ... at PLACE"), empty if the files lack it.
+    ``template`` is imSitu's sentence of the verb ("the AGENT exercises ... at PLACE"), and ``similar`` the name of its
+    frame in FrameNet, which verbs that say nearly the same share; both are empty if the files lack them.
     ``boxes`` are [x, y, w, h] by role, for the roles that can be seen. ``size`` is the image's width and height.
     """
 
@@ -57,5 +58,6 @@ class Frame:
     roles: Mapping[str, str]
     origin: str
     template: str = ""
+    similar: str = ""
     boxes: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
     size: tuple[int, int] | None = None

@@ -87,7 +87,8 @@ class Kind:
     stand anywhere. ``select`` runs on all candidates that passed the checks, before the blind baseline is balanced.
     ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
     and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction.
-    A kind without ``start`` and ``release`` is made by functions of its own, as ``questions`` is.
+    A kind without ``release`` has no benchmark's format, and one without ``start`` is made by functions of its own, as
+    ``questions`` is.
     """
 
     name: str

@@ -42,8 +42,7 @@ def blocks(
     A block that an earlier run has kept is not made again. ``prepare`` returns the function that makes candidates and
     the checks; it is called before the first block that must be made.
     """
-    order = list(range(len(inputs)))
-    quick_generator(f"{seed}:make:{kind.name}").shuffle(order)
+    order = _order(inputs, f"{seed}:make:{kind.name}")
     size = len(order) if kind.whole else BLOCK
     ready: tuple[MakeSome, Sequence[Check]] | None = None
     for number, start in enumerate(range(0, len(order), size or 1)):
@@ -54,6 +53,16 @@ def blocks(
             block = _block([inputs[place] for place in (sorted(places) if kind.whole else places)], *ready)
             folder.keep(number, _coded(block))
         yield block
+
+
+def _order(inputs: Sequence[Any], name: str) -> list[int]:
+    """Return the positions of the inputs in a random order that keeps the inputs of one image together."""
+    images: dict[Any, list[int]] = {}
+    for place, one in enumerate(inputs):
+        images.setdefault(getattr(one, "image", place), []).append(place)
+    groups = list(images.values())
+    quick_generator(name).shuffle(groups)
+    return [place for group in groups for place in group]
 
 
 def items(block: Block) -> Iterator[Item]:

@@ -13,6 +13,7 @@ from vlgate import __version__
 from vlgate.errors import OptionError
 from vlgate.making.checks.report import Account, as_page, measured
 from vlgate.making.checks.validity import Check, checks
+from vlgate.making.inputs.images import ImageFolder
 from vlgate.making.inputs.reading import Read, read_inputs
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.candidates import Block, blocks, items
@@ -45,10 +46,13 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     Raises: OptionError for an option that cannot be used, such as a folder that holds a set; DataError for a file that
         cannot be read; ModelLoadError for a tool that cannot be loaded.
     """
+    if settings.form == "release" and kind.release is None:
+        raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
     tools = Tools(settings.tools)
     for name in kind.needs:
         tools.require(name)
-    read = read_inputs(settings.files, kind.takes, faults=settings.faults)
+    images = None if settings.images is None else ImageFolder(settings.images)
+    read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
         if folder.resumed:
             say("an interrupted run goes on")
@@ -86,9 +90,9 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
 def _written(
     kind: Kind, settings: Settings, tools: Tools, chosen: Chosen, account: Account, folder: SetFolder
 ) -> MadeSet:
-    if kind.release is None:
-        raise ValueError(f"kind={kind.name!r} is made by functions of its own")
-    files = kind.release(chosen.items) if settings.form == "release" else as_cases(chosen.items, kind.name)
+    files = (
+        kind.release(chosen.items) if settings.form == "release" and kind.release else _cases(kind, settings, chosen)
+    )
     files = {**files, WHY: as_reasons(chosen.items)}
     name = settings.tools.value("lm")
     lm = None if name is None else (name, tools.lm)
@@ -98,6 +102,11 @@ def _written(
     content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
     folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=settings.overwrite)
     return MadeSet(items=chosen.items, report=report)
+
+
+def _cases(kind: Kind, settings: Settings, chosen: Chosen) -> Mapping[str, str]:
+    named = str if settings.images is None else ImageFolder(settings.images).name
+    return as_cases(chosen.items, kind.name, named)
 
 
 def _account(read: Read, taken: Sequence[Block], chosen: Chosen) -> Account:
@@ -127,6 +136,7 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
         "kind": kind.name,
         "seed": settings.seed,
         "faults": settings.faults,
+        "images": "" if settings.images is None else settings.images.name,
         **{TOOLS[name].option: value for name, value in tools.items() if value is not None},
         "files": {file.name: digest(file) for file in settings.files},
     }

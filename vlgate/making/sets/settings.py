@@ -16,6 +16,7 @@ Form = Literal["cases", "release"]
 class Settings:
     """What to make, of which files, and where to.
 
+    ``images`` is the folder of the images, None if names in the files are to stay as they are.
     ``limit`` is the most cases, None for all. ``form`` is our own shape of cases or the benchmark's own format.
     """
 
@@ -26,5 +27,6 @@ class Settings:
     seed: int = 0
     form: Form = "cases"
     faults: Mode = "fail"
+    images: Path | None = None
     overwrite: bool = False
     tools: ToolOptions = field(default_factory=ToolOptions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vlgate.making.kinds.kind import Item
@@ -13,9 +13,12 @@ WHY = "why.jsonl"
 """The file with the origin, the classes and the reason of each case."""
 
 
-def as_cases(items: Sequence[Item], name: str) -> dict[str, str]:
-    """Return the content of ``cases/<name>.jsonl``, by its path; the task of the cases is ``made/<name>``."""
-    lines = [json.dumps(_case(item, f"made/{name}"), ensure_ascii=False) for item in items]
+def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str) -> dict[str, str]:
+    """Return the content of ``cases/<name>.jsonl``, by its path; the task of the cases is ``made/<name>``.
+
+    ``named`` returns the path of an image in its data folder by the name that the inputs use.
+    """
+    lines = [json.dumps(_case(item, f"made/{name}", named), ensure_ascii=False) for item in items]
     return {f"cases/{name}.jsonl": "".join(f"{line}\n" for line in lines)}
 
 
@@ -24,15 +27,15 @@ def as_reasons(items: Sequence[Item]) -> str:
     return "".join(f"{json.dumps(_reason(item), ensure_ascii=False)}\n" for item in items)
 
 
-def _case(item: Item, task: str) -> dict[str, Any]:
+def _case(item: Item, task: str, named: Callable[[str], str]) -> dict[str, Any]:
     made = item.candidate
     fields: Mapping[str, Any]
     if isinstance(made, Foil):
-        fields = {"image": item.image, "caption": made.caption, "foil": made.foil}
+        fields = {"image": named(item.image), "caption": made.caption, "foil": made.foil}
     elif isinstance(made, SentenceSet):
-        fields = {"image": item.image, "true": made.true, "false": made.false}
+        fields = {"image": named(item.image), "true": made.true, "false": made.false}
     else:
-        fields = {"images": made.images, "captions": made.captions}
+        fields = {"images": [named(one) for one in made.images], "captions": made.captions}
     tags = {"tags": dict(made.tags)} if made.tags else {}
     return {"task": task, "id": item.id, **fields, **tags}
 

@@ -1,0 +1,38 @@
+"""The folder of the inputs' images: which file an image's name means, and how large the image is."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from vlgate.errors import OptionError
+from vlgate.images.files import image_size
+from vlgate.sources.reading.image_finder import is_plain, stem
+
+
+class ImageFolder:
+    """A folder of images, which are named by their path in it or by their name without an extension."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder.
+
+        Raises: OptionError if there is no such folder.
+        """
+        if not folder.is_dir():
+            raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
+        self._folder = folder
+
+    def name(self, image: str) -> str:
+        """Return the path in the folder of an image with a name; the name itself if there is none."""
+        if is_plain(image) and (self._folder / image).is_file():
+            return image
+        return self._by_stem.get(stem(image), image)
+
+    def size(self, image: str) -> tuple[int, int] | None:
+        """Return the width and height of an image in pixels; None if it is not there or cannot be read."""
+        file = self._folder / self.name(image)
+        return image_size(str(file)) if is_plain(image) and file.is_file() else None
+
+    @cached_property
+    def _by_stem(self) -> dict[str, str]:
+        return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
