@@ -1,0 +1,288 @@
+"""One noun phrase of a caption in the other number: its head, its verbs and the pronouns that refer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.parsing.parsed import Edit, Token
+
+UNSURE_PRONOUN = "a pronoun may refer to two nouns"
+UNSURE_CLAUSE = "a relative clause may belong to two nouns"
+UNSURE_VERB = "a verb does not agree with its subject"
+UNKNOWN_VERB = "a verb whose forms are not known"
+PREDICATE = "a predicate noun would have to change too"
+
+_BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
+_PLURAL_FORMS = frozenset({"are", "were", "have"})
+_SUBJECTS = ("nsubj", "nsubjpass")
+_HE = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
+_SHE = {"she": "they", "her": "them", "hers": "theirs", "herself": "themselves"}
+_IT = {"it": "they", "its": "their", "itself": "themselves"}
+_THEY = frozenset({"they", "them", "their", "theirs", "themselves"})
+_ONE = {
+    "he": {"they": "he", "them": "him", "their": "his", "theirs": "his", "themselves": "himself"},
+    "she": {"they": "she", "them": "her", "their": "her", "theirs": "hers", "themselves": "herself"},
+    "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
+}
+_MALE = frozenset(
+    (
+        "man boy guy gentleman male father dad son husband brother king prince policeman fireman cowboy businessman dude "
+        "groom grandfather fisherman serviceman bachelor monk priest lad uncle grandpa sailor"
+    ).split()
+)
+_FEMALE = frozenset(
+    "woman girl lady female mother mom daughter wife sister queen princess bride businesswoman grandmother nun aunt".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renumbered:
+    """The edits that put a noun phrase's head, verbs and pronouns into the other number, and what is not sure of them."""
+
+    edits: tuple[Edit, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
+    """Return the edits of the head of a phrase, of the verbs that agree with it and of the pronouns that refer to it."""
+    edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
+    pronouns, doubts = _pronouns(reading, phrase)
+    places = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
+    for place, text in pronouns.items():
+        edits.append(Edit(span=(place, place + 1), text=text))
+        places += [verb for verb, subject in _finite(reading) if subject == place]
+    for place in dict.fromkeys(places):
+        text = _conjugated(reading, place)
+        if text is None:
+            doubts.append(UNKNOWN_VERB)
+        else:
+            edits.append(Edit(span=(place, place + 1), text=text))
+    return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
+
+
+def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Sequence[Edit] = ()) -> str:
+    """Return the caption with ``quantifier`` in place of what a noun phrase begins with, and with further edits."""
+    first, end = phrase.lead
+    opening = reading.parsed.tokens[first]
+    if first < end or first not in {0, *(start for start, _ in reading.parsed.sentences)} or opening.pos == "PROPN":
+        return reading.parsed.edited([Edit(span=phrase.lead, text=quantifier), *edits])
+    span = (first, first + 1)
+    word = next((edit.text for edit in edits if edit.span == span), opening.text)
+    edits = [edit for edit in edits if edit.span != span]
+    return reading.parsed.edited([Edit(span=span, text=f"{quantifier} {word[:1].lower()}{word[1:]}"), *edits])
+
+
+def is_person(noun: str) -> bool:
+    """Whether a noun in the singular names a person.
+
+    >>> [is_person(noun) for noun in ("woman", "surfer", "dog")]
+    [True, True, False]
+    """
+    return noun in _MALE or noun in _FEMALE or noun == "person" or _is(noun, "person")
+
+
+def _is(noun: str, kind: str) -> bool:
+    ontology = default_ontology()
+    return ontology.knows(noun) and kind in ontology.certain(noun)
+
+
+def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
+    """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
+    for place, token in enumerate(reading.parsed.tokens):
+        marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
+        if token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, place):
+            subject = _subject(reading, place)
+            if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
+                yield place, subject
+        elif marked and token.lower not in {"'m"} and token.pos in {"VERB", "AUX"}:
+            verb = token.head if token.dep in {"aux", "auxpass"} else place
+            yield place, _subject(reading, verb)
+
+
+def _bare(reading: Reading, place: int) -> bool:
+    """Whether a base form is the present tense of a plural subject: no "to", no auxiliary."""
+    return not reading.dependents(place, "aux", "auxpass") and bool(reading.dependents(place, *_SUBJECTS))
+
+
+def _subject(reading: Reading, verb: int) -> int | None:
+    tokens = reading.parsed.tokens
+    for _ in tokens:
+        found = reading.dependents(verb, *_SUBJECTS)
+        expletive = reading.dependents(verb, "expl")
+        if expletive:
+            found = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
+        if found and tokens[found[0]].tag in {"WP", "WDT"}:
+            if tokens[found[0]].lower == "what":
+                return found[0]
+            return tokens[verb].head if tokens[verb].dep in {"relcl", "acl"} else None
+        if found:
+            return found[0]
+        if tokens[verb].dep != "conj" or tokens[tokens[verb].head].pos not in {"VERB", "AUX"}:
+            inverted = [one for one in reading.dependents(verb, "attr") if one > verb]
+            return inverted[0] if inverted and reading.dependents(verb, "prep", "advmod") else None
+        verb = tokens[verb].head
+    return None
+
+
+def _alone(reading: Reading, head: int) -> bool:
+    """Whether a noun is not joined with another one, or is the first behind "there is"."""
+    tokens = reading.parsed.tokens
+    if tokens[head].dep == "conj":
+        return False
+    joined = reading.dependents(head, "conj")
+    return not joined or (tokens[head].dep not in _SUBJECTS and bool(reading.dependents(tokens[head].head, "expl")))
+
+
+def _conjugated(reading: Reading, place: int) -> str | None:
+    from lemminflect import getInflection
+
+    token = reading.parsed.tokens[place]
+    before = reading.parsed.tokens[place - 1] if place else None
+    if token.lower == "'s":
+        return " are" if before is not None and not before.space else "are"
+    if token.lower in _BE:
+        return _BE[token.lower]
+    thirds: tuple[str, ...] = getInflection(token.lemma, "VBZ", inflect_oov=False)
+    if token.tag == "VBZ":
+        return token.lemma if token.lower in thirds else None
+    return thirds[0] if thirds and token.lower == token.lemma else None
+
+
+def _number(reading: Reading, place: int) -> bool | None:
+    """Whether the subject at a place is plural; None if it is not known."""
+    token = reading.parsed.tokens[place]
+    if token.tag == "PRP":
+        return None if token.lower in {"you", "i"} else token.lower in {"they", "we", "them"}
+    if token.tag not in {"NN", "NNS"}:
+        return None
+    if not _alone(reading, place) and reading.dependents(place, "conj"):
+        return True
+    return token.tag == "NNS"
+
+
+def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
+    tokens = reading.parsed.tokens
+    for verb, subject in _finite(reading):
+        if subject is None:
+            yield UNSURE_VERB
+            continue
+        form = tokens[verb]
+        several = form.lower in _PLURAL_FORMS or form.tag in {"VBP", "VB"}
+        number = phrase.plural if subject == phrase.head and _alone(reading, subject) else _number(reading, subject)
+        if number is not None and number != several:
+            yield UNSURE_VERB
+        if tokens[verb].lemma == "be" and subject == phrase.head and _predicates(reading, verb, subject):
+            yield PREDICATE
+        if phrase.head == subject and any(tokens[one].dep == "relcl" for one in _above(reading, verb)):
+            between = [n for n in reading.phrases if phrase.head < n < verb]
+            if between and not _told_apart(reading, phrase, between):
+                yield UNSURE_CLAUSE
+        elif tokens[subject].dep == "pobj" and any(tokens[one].dep == "relcl" for one in _above(reading, verb)):
+            if _noun_above(reading, subject) == phrase.head:
+                yield UNSURE_CLAUSE
+
+
+def _predicates(reading: Reading, verb: int, subject: int) -> bool:
+    return any(one != subject for one in reading.dependents(verb, "attr"))
+
+
+def _above(reading: Reading, place: int) -> Iterator[int]:
+    tokens = reading.parsed.tokens
+    for _ in tokens:
+        yield place
+        if tokens[place].head == place or tokens[place].dep not in {"aux", "auxpass", "conj"}:
+            return
+        place = tokens[place].head
+
+
+def _told_apart(reading: Reading, phrase: NounPhrase, between: list[int]) -> bool:
+    return all(reading.phrases[one].plural != phrase.plural for one in between)
+
+
+def _noun_above(reading: Reading, place: int) -> int | None:
+    tokens = reading.parsed.tokens
+    preposition = tokens[place].head
+    return tokens[preposition].head if tokens[preposition].dep == "prep" else None
+
+
+def _pronouns(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], list[str]]:
+    """Return what the pronouns that refer to the phrase become, and whether one of them is not sure to."""
+    changed: dict[int, str] = {}
+    doubts: list[str] = []
+    for place, token in enumerate(reading.parsed.tokens):
+        if token.tag not in {"PRP", "PRP$"} or not _may_refer(token.lower, phrase) or place < phrase.span[0]:
+            continue
+        if phrase.lead[0] <= place < phrase.lead[1]:
+            continue
+        rivals = [
+            one for one in reading.phrases.values() if one != phrase and one.head < place and _may_refer(token.lower, one)
+        ]
+        rivals = [one for one in rivals if place not in range(*one.span)]
+        if rivals and not _closer(reading, phrase, rivals, place):
+            if not _any_closer(reading, rivals, phrase, place):
+                doubts.append(UNSURE_PRONOUN)
+            continue
+        text = _in_other_number(token, phrase)
+        if text is None:
+            doubts.append(UNSURE_PRONOUN)
+        elif text != token.lower:
+            changed[place] = text
+    return changed, doubts
+
+
+def _may_refer(pronoun: str, phrase: NounPhrase) -> bool:
+    noun = phrase.singular_noun
+    if pronoun in _THEY:
+        return phrase.plural or is_person(noun)
+    if phrase.plural:
+        return False
+    if pronoun in _IT:
+        return not is_person(noun) or noun in {"baby", "child"}
+    lively = is_person(noun) or _is(noun, "animal")
+    return (pronoun in _HE and lively and noun not in _FEMALE) or (pronoun in _SHE and lively and noun not in _MALE)
+
+
+def _closer(reading: Reading, phrase: NounPhrase, rivals: list[NounPhrase], place: int) -> bool:
+    """Whether the phrase is the subject of the pronoun's own clause, and so the likely antecedent."""
+    return _clause_subject(reading, place) == phrase.head and all(one.head != phrase.head for one in rivals)
+
+
+def _any_closer(reading: Reading, rivals: list[NounPhrase], phrase: NounPhrase, place: int) -> bool:
+    subject = _clause_subject(reading, place)
+    return subject != phrase.head and any(one.head == subject for one in rivals)
+
+
+def _clause_subject(reading: Reading, place: int) -> int | None:
+    """Return the head of what the nearest verb above a place is said of: its subject, or the noun that it modifies."""
+    tokens = reading.parsed.tokens
+    for _ in tokens:
+        token = tokens[place]
+        if token.pos in {"VERB", "AUX"}:
+            subjects = reading.dependents(place, *_SUBJECTS)
+            if subjects and tokens[subjects[0]].tag not in {"WP", "WDT"}:
+                return subjects[0]
+            if token.dep in {"acl", "relcl"}:
+                return token.head
+        if token.head == place:
+            return place if token.tag in {"NN", "NNS"} else None
+        place = token.head
+    return None
+
+
+def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
+    """Return the pronoun in the other number; of "person" it stays "they"."""
+    noun, pronoun = phrase.singular_noun, token.lower
+    if phrase.plural:
+        if is_person(noun) and noun not in _MALE | _FEMALE:
+            return None if pronoun == "themselves" else pronoun
+        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"][pronoun]
+    if pronoun in _THEY:
+        return pronoun
+    if pronoun == "her":
+        return "their" if token.tag == "PRP$" else "them"
+    if pronoun == "it":
+        return "they" if token.dep in _SUBJECTS else "them"
+    return {**_HE, **_SHE, **_IT}[pronoun]
