@@ -63,7 +63,7 @@ _KINDS = {
         finger flipper foot glass glove goggle hand headphone heel hip hoof horn jean knee leg lip mitten nostril pajama
         pant paw sandal scissor shade shoe short shoulder skate ski slipper sneaker sock spectacle stand step stocking
         stair sunglass suspender thigh toe tongs trouser tusk wing wrist pole stilt crutch legging brake handlebar
-        trunk short feather hindleg paddle oar chopstick fry green ruin ground""",
+        trunk short tooth track rail leaf feather hindleg paddle oar chopstick fry green ruin ground""",
 }
 
 

@@ -54,6 +54,7 @@ def mentions(parsed: Parsed) -> Mentions:
     )
 
 
+@lru_cache(maxsize=65_536)
 def may_be_same(one: str, two: str) -> bool:
     """Whether two nouns in the singular may name the same thing, as far as the ontology knows."""
     ontology = default_ontology()
@@ -64,6 +65,7 @@ def may_be_same(one: str, two: str) -> bool:
     )
 
 
+@lru_cache(maxsize=65_536)
 def is_kind_of(one: str, two: str) -> bool:
     """Whether one of two nouns in the singular is certainly the other, by a hypernym or a synonym."""
     ontology = default_ontology()

@@ -25,6 +25,7 @@ _LEADS: dict[str, Lead] = {
     **dict.fromkeys(_QUANTITIES, "quantity"),
 }
 _VAGUE = frozenset("about almost around at over nearly only just exactly approximately least most than up even".split())
+_DEGREES = frozenset({"very", "so", "quite", "too", "rather", "pretty"})
 _SAME = frozenset({"fish", "sheep", "deer", "moose", "bison", "shrimp", "salmon", "tuna", "aircraft"})
 
 
@@ -151,6 +152,8 @@ def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
     token = parsed.tokens[place]
     if token.lower in _LEADS:
         return _LEADS[token.lower]
+    if place + 1 < head and token.lower in _DEGREES and parsed.tokens[place + 1].lower in _QUANTITIES:
+        return "quantity"
     if token.tag == "PRP$":
         return "possessive"
     if token.tag == "CD" and token.head == head:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vlgate.perturb.foils.countability import MORE, PAIRED, SUBSTANCE, has_kind, reason_of
-from vlgate.perturb.foils.mentions import mentions, say_one, say_several
+from vlgate.perturb.foils.mentions import is_kind_of, mentions, say_one, say_several
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
@@ -14,13 +14,14 @@ _TOGETHER = frozenset(
     """together each another one other others both alike various different assorted several individually gathered gather
     gathering side row rows line lines lined circle crowd crowded scattered surrounded surrounding among amongst between
     multiple group groups row every variety assortment apart collide bunch pile stack stacked pair matching respective
-    mingle against""".split()
+    mingle against opposite directions unison formation formations meeting team teams race converge conversation talking chatting""".split()
 )
 _ALONE = frozenset("alone lone single sole solitary only individual itself own whole entire same".split())
 _UNREAL = frozenset(
     """without like as than no not never of for except instead resembling about looks look looking toward towards
     versus called named labeled reading says saying if or""".split()
 )
+_OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 _OF_PICTURES = "the noun names the picture"
 
 
@@ -91,8 +92,26 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Parsed
     if any(token.lower in _TOGETHER for n, token in enumerate(reading.parsed.tokens) if n not in inside):
         yield "the caption says that several are together"
     said = [mentions(other) for other in others]
-    if sum(noun in one.one for one in said) > sum(noun in one.several for one in said):
+    once = sum(noun in one.one for one in said)
+    if once and once >= sum(noun in one.several for one in said):
         yield "another caption speaks of one"
+    if _has_things(reading, phrase):
+        yield "one would have the things of several"
+    if _behind_a_participle(reading, phrase):
+        yield "a participle may belong to the noun"
+
+
+def _has_things(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether several clothes, seats or vehicles follow, one for each: "two men in suits", "people on bikes"."""
+    later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
+    return any(is_kind_of(one.singular_noun, kind) for one in later for kind in _OWN_THINGS)
+
+
+def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether the parser may have read "with dying flowers" as "with dying" and its object."""
+    tokens, first = reading.parsed.tokens, phrase.span[0]
+    bare = phrase.lead[0] == phrase.lead[1] and first > 0 and tokens[first - 1].tag in {"VBG", "VBN"}
+    return bare and (first == 1 or tokens[first - 2].tag in {"IN", "DT", "CD", "JJ", "CC"})
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:
