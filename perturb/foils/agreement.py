@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
@@ -27,6 +28,7 @@ _ONE = {
     "she": {"they": "she", "them": "her", "their": "her", "theirs": "hers", "themselves": "herself"},
     "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
 }
+_CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "feel"})
 _MALE = frozenset(
     (
         "man boy guy gentleman male father dad son husband brother king prince policeman fireman cowboy businessman dude "
@@ -137,18 +139,24 @@ def _alone(reading: Reading, head: int) -> bool:
 
 
 def _conjugated(reading: Reading, place: int) -> str | None:
-    from lemminflect import getInflection
-
     token = reading.parsed.tokens[place]
     before = reading.parsed.tokens[place - 1] if place else None
     if token.lower == "'s":
         return " are" if before is not None and not before.space else "are"
     if token.lower in _BE:
         return _BE[token.lower]
-    thirds: tuple[str, ...] = getInflection(token.lemma, "VBZ", inflect_oov=False)
+    thirds = _third_persons(token.lemma)
     if token.tag == "VBZ":
         return token.lemma if token.lower in thirds else None
     return thirds[0] if thirds and token.lower == token.lemma else None
+
+
+@cache
+def _third_persons(lemma: str) -> tuple[str, ...]:
+    from lemminflect import getInflection
+
+    found: tuple[str, ...] = getInflection(lemma, "VBZ", inflect_oov=False)
+    return found
 
 
 def _number(reading: Reading, place: int) -> bool | None:
@@ -172,7 +180,8 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         form = tokens[verb]
         several = form.lower in _PLURAL_FORMS or form.tag in {"VBP", "VB"}
         number = phrase.plural if subject == phrase.head and _alone(reading, subject) else _number(reading, subject)
-        if number is not None and number != several:
+        helped = form.tag in {"VB", "VBP"} and form.dep == "ccomp" and tokens[form.head].lemma in _CAUSES
+        if (number is not None and number != several) or (helped and subject == phrase.head):
             yield UNSURE_VERB
         if tokens[verb].lemma == "be" and subject == phrase.head and _predicates(reading, verb, subject):
             yield PREDICATE

@@ -14,7 +14,6 @@ from vlgate.perturb.parsing.parsed import Parsed
 
 _GROUPS = frozenset("couple crowd family group team bunch gang party pair audience players spectators".split())
 _ANIMALS = frozenset("herd flock pack pair couple group bunch".split())
-_SEVERAL = frozenset("several many multiple few couple two three four five six seven both various".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,6 @@ class Mentions:
     numbers: Mapping[str, frozenset[int]]
 
 
-@lru_cache(maxsize=8_192)
 def mentions(parsed: Parsed) -> Mentions:
     """Return the nouns that a caption mentions, with the two-word names that they end ("fire hydrant")."""
     one: set[str] = set()
@@ -76,11 +74,10 @@ def _certain(ontology: Ontology, one: str, two: str) -> bool:
     return ontology.knows(one) and two in ontology.certain(one)
 
 
-def say_several(noun: str, others: Iterable[Parsed]) -> bool:
+def say_several(noun: str, others: Iterable[Mentions]) -> bool:
     """Whether another caption speaks of several things that may be called ``noun``."""
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
-    for other in others:
-        said = mentions(other)
+    for said in others:
         if any(may_be_same(noun, one) for one in said.several) or said.one & groups:
             return True
         if len({one for one in said.one if " " not in one and one != noun and _below(noun, one)}) > 1:
@@ -92,16 +89,16 @@ def _below(noun: str, one: str) -> bool:
     return _certain(default_ontology(), one, noun)
 
 
-def say_one(noun: str, others: Iterable[Parsed]) -> int:
+def say_one(noun: str, others: Iterable[Mentions]) -> int:
     """Return how many of the other captions speak of one thing that is certainly called ``noun`` too."""
-    return sum(any(is_kind_of(noun, one) for one in mentions(other).one) for other in others)
+    return sum(any(is_kind_of(noun, one) for one in other.one) for other in others)
 
 
-def say_count(noun: str, others: Sequence[Parsed]) -> frozenset[int]:
+def say_count(noun: str, others: Sequence[Mentions]) -> frozenset[int]:
     """Return the counts that the other captions give for things that may be called ``noun``."""
     found: set[int] = set()
     for other in others:
-        for one, counts in mentions(other).numbers.items():
+        for one, counts in other.numbers.items():
             if may_be_same(noun, one):
                 found |= counts
     return frozenset(found)

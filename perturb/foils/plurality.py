@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from vlgate.perturb.foils.agreement import quantified, renumbered
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.mentions import Mentions
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.plurality_doubts import doubts_of
 from vlgate.perturb.parsing.parsed import Edit, Parsed
@@ -21,7 +22,7 @@ _PIECES = re.compile(r"\w+|[^\w\s]")
 _PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
 
 
-def plurals(parsed: Parsed, others: Sequence[Parsed] = (), *, doubtful: bool = False) -> Found:
+def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Found:
     """Make a foil of each noun phrase of a caption: a singular becomes plural ("sg2pl"), or a plural singular ("pl2sg").
 
     Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vlgate.perturb.foils.countability import MORE, PAIRED, SUBSTANCE, has_kind, reason_of
-from vlgate.perturb.foils.mentions import is_kind_of, mentions, say_one, say_several
+from vlgate.perturb.foils.mentions import Mentions, is_kind_of, say_one, say_several
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.parsing.parsed import Parsed
 
 _TOGETHER = frozenset(
     """together each another one other others both alike various different assorted several individually gathered gather
@@ -25,7 +24,7 @@ _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "b
 _OF_PICTURES = "the noun names the picture"
 
 
-def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Parsed]) -> tuple[str, ...]:
+def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> tuple[str, ...]:
     """Return why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
     own = _plural_doubts if phrase.plural else _singular_doubts
     return tuple(dict.fromkeys((*_shared(reading, phrase), *own(reading, phrase, others))))
@@ -47,6 +46,8 @@ def _shared(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             yield "the noun phrase does not name a thing of its own"
     if not (default_ontology().knows(phrase.noun) and default_ontology().knows(phrase.other)):
         yield "the noun is not known as the name of an object"
+    if any(tokens[n].tag in {"NNP", "NNPS"} for n in range(*phrase.span)):
+        yield "the noun phrase has a name in it"
     if _repeated(reading, phrase):
         yield "the noun is in the caption twice"
     if _shares_a_determiner(reading, phrase):
@@ -57,7 +58,7 @@ def _shared(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         yield _OF_PICTURES
 
 
-def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Parsed]) -> Iterator[str]:
+def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.noun
     words = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
     reason = reason_of(noun)
@@ -81,24 +82,25 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Pars
         yield "no other caption speaks of one"
 
 
-def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Parsed]) -> Iterator[str]:
+def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.singular_noun
     reason = reason_of(noun)
     if reason is not None and reason not in {SUBSTANCE, MORE}:
         yield reason
     if has_kind(noun, PAIRED):
         yield PAIRED
+    if any(reading.parsed.tokens[n].tag == "CC" for n in range(*phrase.span)):
+        yield "the noun has joined adjectives"
     inside = range(*phrase.lead)
     if any(token.lower in _TOGETHER for n, token in enumerate(reading.parsed.tokens) if n not in inside):
         yield "the caption says that several are together"
-    said = [mentions(other) for other in others]
-    once = sum(noun in one.one for one in said)
-    if once and once >= sum(noun in one.several for one in said):
+    once = sum(noun in one.one for one in others)
+    if once and once >= sum(noun in one.several for one in others):
         yield "another caption speaks of one"
     if _has_things(reading, phrase):
         yield "one would have the things of several"
     if _behind_a_participle(reading, phrase):
-        yield "a participle may belong to the noun"
+        yield "a word before it may belong to the noun"
 
 
 def _has_things(reading: Reading, phrase: NounPhrase) -> bool:
@@ -108,10 +110,13 @@ def _has_things(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the parser may have read "with dying flowers" as "with dying" and its object."""
+    """Whether what stands before it may belong to it: the parser reads "with dying flowers" as "with dying" and an object."""
     tokens, first = reading.parsed.tokens, phrase.span[0]
-    bare = phrase.lead[0] == phrase.lead[1] and first > 0 and tokens[first - 1].tag in {"VBG", "VBN"}
-    return bare and (first == 1 or tokens[first - 2].tag in {"IN", "DT", "CD", "JJ", "CC"})
+    if phrase.lead[0] != phrase.lead[1] or first == 0:
+        return False
+    if tokens[first - 1].tag == "VBG":
+        return first == 1 or tokens[first - 2].tag in {"IN", "DT", "CD", "JJ", "CC", "NN", "HYPH"}
+    return tokens[first - 1].tag in {"VBN", "JJ", "JJS", "JJR", "NN", "NNS", "CD", "DT", "HYPH", "NNP"} 
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:
