@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.word_lists import words
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Edit, Token
 
@@ -29,27 +30,20 @@ _ONE = {
     "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
 }
 _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "feel"})
-_MALE = frozenset(
-    (
-        "man boy guy gentleman male father dad son husband brother king prince policeman fireman cowboy businessman dude "
-        "groom grandfather fisherman serviceman bachelor monk priest lad uncle grandpa sailor"
-    ).split()
-)
-_FEMALE = frozenset(
-    "woman girl lady female mother mom daughter wife sister queen princess bride businesswoman grandmother nun aunt".split()
-)
+_MALE = words("male")
+_FEMALE = words("female")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
-    """The edits that put a noun phrase's head, verbs and pronouns into the other number, and what is not sure of them."""
+    """The edits that put a noun phrase with its verbs and pronouns into the other number, and what is not sure."""
 
     edits: tuple[Edit, ...] = ()
     doubts: tuple[str, ...] = ()
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
-    """Return the edits of the head of a phrase, of the verbs that agree with it and of the pronouns that refer to it."""
+    """Return the edits of a phrase's head, of the verbs that agree with it and of the pronouns that refer to it."""
     edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
     pronouns, doubts = _pronouns(reading, phrase)
     places = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
@@ -99,7 +93,7 @@ def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
             subject = _subject(reading, place)
             if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
                 yield place, subject
-        elif marked and token.lower not in {"'m"} and token.pos in {"VERB", "AUX"}:
+        elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
             verb = token.head if token.dep in {"aux", "auxpass"} else place
             yield place, _subject(reading, verb)
 
@@ -185,26 +179,23 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             yield UNSURE_VERB
         if tokens[verb].lemma == "be" and subject == phrase.head and _predicates(reading, verb, subject):
             yield PREDICATE
-        if phrase.head == subject and any(tokens[one].dep == "relcl" for one in _above(reading, verb)):
+        if phrase.head == subject and _in_relative_clause(reading, verb):
             between = [n for n in reading.phrases if phrase.head < n < verb]
             if between and not _told_apart(reading, phrase, between):
                 yield UNSURE_CLAUSE
-        elif tokens[subject].dep == "pobj" and any(tokens[one].dep == "relcl" for one in _above(reading, verb)):
-            if _noun_above(reading, subject) == phrase.head:
-                yield UNSURE_CLAUSE
+        elif _in_relative_clause(reading, verb) and _noun_above(reading, subject) == phrase.head:
+            yield UNSURE_CLAUSE
 
 
 def _predicates(reading: Reading, verb: int, subject: int) -> bool:
     return any(one != subject for one in reading.dependents(verb, "attr"))
 
 
-def _above(reading: Reading, place: int) -> Iterator[int]:
+def _in_relative_clause(reading: Reading, place: int) -> bool:
     tokens = reading.parsed.tokens
-    for _ in tokens:
-        yield place
-        if tokens[place].head == place or tokens[place].dep not in {"aux", "auxpass", "conj"}:
-            return
+    while tokens[place].dep in {"aux", "auxpass", "conj"}:
         place = tokens[place].head
+    return tokens[place].dep == "relcl"
 
 
 def _told_apart(reading: Reading, phrase: NounPhrase, between: list[int]) -> bool:
@@ -214,7 +205,7 @@ def _told_apart(reading: Reading, phrase: NounPhrase, between: list[int]) -> boo
 def _noun_above(reading: Reading, place: int) -> int | None:
     tokens = reading.parsed.tokens
     preposition = tokens[place].head
-    return tokens[preposition].head if tokens[preposition].dep == "prep" else None
+    return tokens[preposition].head if tokens[place].dep == "pobj" and tokens[preposition].dep == "prep" else None
 
 
 def _pronouns(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], list[str]]:
@@ -227,7 +218,9 @@ def _pronouns(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], lis
         if phrase.lead[0] <= place < phrase.lead[1]:
             continue
         rivals = [
-            one for one in reading.phrases.values() if one != phrase and one.head < place and _may_refer(token.lower, one)
+            one
+            for one in reading.phrases.values()
+            if one != phrase and one.head < place and _may_refer(token.lower, one)
         ]
         rivals = [one for one in rivals if place not in range(*one.span)]
         if rivals and not _closer(reading, phrase, rivals, place):

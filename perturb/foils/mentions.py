@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from vlgate.perturb.foils.agreement import is_person
 from vlgate.perturb.foils.noun_phrases import number
+from vlgate.perturb.foils.word_lists import words
 from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
 
-_GROUPS = frozenset("couple crowd family group team bunch gang party pair audience players spectators".split())
-_ANIMALS = frozenset("herd flock pack pair couple group bunch".split())
+_GROUPS = words("group of people")
+_ANIMALS = words("group of animals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

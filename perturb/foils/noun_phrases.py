@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from vlgate.perturb.foils.word_lists import words
 from vlgate.perturb.inflection import plural, singular
 from vlgate.perturb.parsing.parsed import Parsed, Span
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
-"""What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "the man's" a possessor."""
+"""What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""
 
 NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 """The words for one to twelve, in order."""
 
-_QUANTITIES = frozenset(
-    "some several many few various numerous multiple dozen dozens couple hundreds countless enough various".split()
-)
+_QUANTITIES = words("quantity")
 _LEADS: dict[str, Lead] = {
     **dict.fromkeys(("a", "an"), "a"),
     "the": "the",
@@ -24,7 +23,7 @@ _LEADS: dict[str, Lead] = {
     **dict.fromkeys(("all", "both"), "quantity"),
     **dict.fromkeys(_QUANTITIES, "quantity"),
 }
-_VAGUE = frozenset("about almost around at over nearly only just exactly approximately least most than up even".split())
+_VAGUE = words("vague")
 _DEGREES = frozenset({"very", "so", "quite", "too", "rather", "pretty"})
 _SAME = frozenset({"fish", "sheep", "deer", "moose", "bison", "shrimp", "salmon", "tuna", "aircraft"})
 

@@ -1,4 +1,4 @@
-"""Plurality (Parcalabescu et al. 2022, VALSE, 3.2 and A.2): one thing in the caption, several in the foil, or the reverse."""
+"""Plurality as in VALSE (3.2 and A.2): one thing in the caption and several in the foil, or the reverse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
 
 
 def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Found:
-    """Make a foil of each noun phrase of a caption: a singular becomes plural ("sg2pl"), or a plural singular ("pl2sg").
+    """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl") or a plural singular ("pl2sg").
 
     Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
     "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs". Verbs and pronouns agree.

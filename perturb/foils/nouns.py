@@ -1,0 +1,173 @@
+"""Noun foils as in FOIL it! (Shekhar et al. 2017; VALSE, A.7): an object's name becomes that of a related object."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.mentions import Mentions, may_be_same, mentions
+from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading, read
+from vlgate.perturb.foils.object_names import ObjectClass, ObjectNames, coco_names
+from vlgate.perturb.foils.phrase_doubts import not_plain, unreal
+from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.inflection import plural
+from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.parsing.parsed import Edit, Parsed
+
+_PLAIN = words("plain")
+"""Adjectives that suit any object."""
+_PARTITIVES = words("partitive")
+_MATERIALS = words("likeness")
+_EATEN = "food"
+
+
+def noun_foils(
+    parsed: Parsed,
+    others: Sequence[Mentions] = (),
+    *,
+    objects: Collection[str] | None = None,
+    names: ObjectNames | None = None,
+) -> Found:
+    """Replace an object's name in a caption by that of another object of the same supercategory.
+
+    The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
+    something that it is usually a part of.
+
+    Args:
+        parsed: the caption.
+        others: what the other captions of the same image mention.
+        objects: the categories of all annotated objects of the image. Without them, objects that are often there
+            unmentioned (a fork beside a knife) are not taken.
+        names: the categories; COCO's 80 if not given.
+
+    Returns: the candidates, with the two words in the singular as classes and the tag "supercategory"; and the reason
+        for each noun phrase that gave none.
+    """
+    if not parsed.chunks:
+        return Found(refused=("no noun phrase",))
+    table = names if names is not None else coco_names()
+    reading = read(parsed)
+    said = (mentions(parsed), *others)
+    candidates: list[Foil] = []
+    refused = list(reading.refused)
+    for phrase in reading.phrases.values():
+        name, known = _name(reading, phrase, table)
+        doubt = "the noun is not the name of a category" if known is None else _doubt(reading, phrase, name, known)
+        if doubt is not None or known is None:
+            refused.append(doubt or "")
+            continue
+        absent = [one for one in table.siblings[known.supercategory] if _absent(one, known, name, said, objects)]
+        candidates += [_foil(reading, phrase, name, one) for one in absent]
+        if not absent:
+            refused.append("every related object may be in the image")
+    return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:
+    """Return the longest name of a category that a noun phrase ends with, in the singular."""
+    words = [token.lower for token in reading.parsed.tokens[phrase.lead[1] : phrase.head]]
+    for length in range(min(2, len(words)), -1, -1):
+        name = " ".join((*words[len(words) - length :], phrase.singular_noun))
+        if name in table.by_name:
+            return name, table.by_name[name]
+    return phrase.singular_noun, None
+
+
+def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) -> str | None:
+    tokens = reading.parsed.tokens
+    first = phrase.head - name.count(" ")
+    before = tokens[phrase.lead[1] : first]
+    if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
+        return "a word before the noun may suit no other"
+    if phrase.kind == "none" and not phrase.plural and (phrase.span[0] > 0 or known.supercategory == _EATEN):
+        return "the singular noun has no article"
+    if doubt := not_plain(reading.parsed) or unreal(reading, phrase):
+        return doubt
+    if tokens[phrase.head].dep in {"compound", "appos", "npadvmod", "amod"} or _joins_another(reading, phrase):
+        return "the noun belongs to a longer name"
+    return _other_doubt(reading, phrase, known)
+
+
+def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> str | None:
+    if _repeated(reading, phrase, known):
+        return "the object is named twice"
+    if _measured(reading, phrase):
+        return "the noun phrase says what something consists of"
+    if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
+        return "the object may be a likeness"
+    return None
+
+
+def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
+    tokens, place = reading.parsed.tokens, phrase.head + 1
+    return place < len(tokens) and (tokens[place].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[place].text == "-")
+
+
+def _repeated(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> bool:
+    """Whether a word of the category stands elsewhere in the caption, or its hypernym does: "a cat ... the animal"."""
+    inside = range(*phrase.span)
+    heads = {name.rpartition(" ")[2] for name in known.names}
+    for place, token in enumerate(reading.parsed.tokens):
+        word = _singular(token.lower) if place not in inside and token.tag.startswith("NN") else ""
+        if word and (word in heads or may_be_same(known.category, word)):
+            return True
+    return False
+
+
+def _singular(word: str) -> str:
+    from vlgate.perturb.inflection import singular
+
+    return singular(word) or word
+
+
+def _measured(reading: Reading, phrase: NounPhrase) -> bool:
+    tokens, first = reading.parsed.tokens, phrase.span[0]
+    if first < 2 or tokens[first - 1].lower != "of":
+        return False
+    return _singular(tokens[first - 2].lower) in _PARTITIVES
+
+
+def _absent(
+    one: ObjectClass, known: ObjectClass, name: str, said: Sequence[Mentions], objects: Collection[str] | None
+) -> bool:
+    """Whether a category may be taken as not in the image."""
+    if one == known or not one.word or any(may_be_same(name, other) for other in one.names):
+        return False
+    if objects is None:
+        if one.category in known.beside or one.word in known.beside or known.word in one.beside:
+            return False
+    elif any(word in one.names or may_be_same(one.category, word) for word in objects):
+        return False
+    return not any(_names_it(one, word) for caption in said for word in caption.one | caption.several)
+
+
+def _names_it(one: ObjectClass, word: str) -> bool:
+    return word in one.names or any(name == word.rpartition(" ")[2] for name in one.names) or _suggests(one, word)
+
+
+@lru_cache(maxsize=65_536)
+def _suggests(one: ObjectClass, word: str) -> bool:
+    """Whether what a word names may be the category or have it as a part, as far as the ontology knows."""
+    ontology = default_ontology()
+    if any(may_be_same(name, word) for name in one.names):
+        return True
+    return ontology.knows(word) and not one.names.isdisjoint(ontology.own_parts(word))
+
+
+def _foil(reading: Reading, phrase: NounPhrase, name: str, one: ObjectClass) -> Foil:
+    word = (plural(one.word) or one.word) if phrase.plural else one.word
+    return Foil(
+        caption=reading.parsed.text,
+        foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
+        classes=(coco_word(name), one.word),
+        why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {one.word}",
+        tags={"supercategory": one.supercategory},
+    )
+
+
+def coco_word(name: str) -> str:
+    """Return the word of the category that has a name, or the name."""
+    known = coco_names().by_name.get(name)
+    return known.word if known is not None and known.word else name
