@@ -51,11 +51,11 @@ def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
         edits.append(Edit(span=(place, place + 1), text=text))
         places += [verb for verb, subject in _finite(reading) if subject == place]
     for place in dict.fromkeys(places):
-        text = _conjugated(reading, place)
-        if text is None:
+        form = _conjugated(reading, place)
+        if form is None:
             doubts.append(UNKNOWN_VERB)
         else:
-            edits.append(Edit(span=(place, place + 1), text=text))
+            edits.append(Edit(span=(place, place + 1), text=form))
     return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
 
 

@@ -47,5 +47,5 @@ def has_kind(noun: str, reason: str) -> bool:
 
 @cache
 def _reasons() -> Mapping[str, str]:
-    found = {noun: reason for reason, name in reversed(_LISTS.items()) for noun in words(name)}
+    found = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
     return MappingProxyType(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from vlgate.perturb.foils.agreement import quantified, renumbered
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.countability import MORE, has_kind, reason_of
-from vlgate.perturb.foils.mentions import Mentions, say_count, say_several
+from vlgate.perturb.foils.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.noun_phrases import NUMERALS, NounPhrase, Reading, read
 from vlgate.perturb.foils.phrase_doubts import says_together, shared_doubts
 from vlgate.perturb.foils.word_lists import words
@@ -25,8 +25,8 @@ _MORE_OF_THEM = words("further")
 def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
     """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
 
-    "Exactly" on both sides makes a lower number false too. A number is taken if no other caption gives another one and,
-    unless it is four or less and about things that are seldom missed, one of them gives the same.
+    "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
+    none gives another one.
 
     Args:
         parsed: the caption.
@@ -35,8 +35,8 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
     Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
         and the reason for each noun phrase that gave none.
     """
-    if not parsed.chunks:
-        return Found(refused=("no noun phrase",))
+    if not any(token.tag == "CD" for token in parsed.tokens):
+        return Found(refused=("no number",))
     reading = read(parsed)
     candidates: list[Foil] = []
     refused = list(reading.refused)
@@ -69,9 +69,9 @@ def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     given = say_count(noun, others)
     if given - {count} or (count == 1 and say_several(noun, others)):
         return "another caption gives another number"
-    if not given and (has_kind(noun, MORE) or count > 4 or count == 1):
+    if not given and not (count == 2 and say_two(noun, others)):
         return "no other caption gives the number"
-    return None
+    return "another caption speaks of many" if say_many(noun, others) else None
 
 
 def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,46 +11,64 @@ from vlgate.perturb.foils.noun_phrases import number
 from vlgate.perturb.foils.word_lists import words
 from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
-from vlgate.perturb.parsing.parsed import Parsed
+from vlgate.perturb.parsing.parsed import Parsed, Token
 
 _GROUPS = words("group of people")
+_MANY = words("many")
+_TWO = frozenset({"pair", "couple", "both", "two"})
+_PLURAL = frozenset({"NNS", "NNPS"})
 _ANIMALS = words("group of animals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """The nouns of a caption in the singular, by the number in which they stand; ``words`` are all its words.
+    """The nouns that a caption mentions: those in the singular and those in the plural, all written in the singular.
 
-    ``numbers`` are the counts that stand before a noun ("two dogs").
+    ``numbers`` are nouns with the counts before them ("two dogs"). Of ``many`` there are "several" or "a group of", of
+    ``pairs`` "a couple of".
     """
 
     one: frozenset[str]
     several: frozenset[str]
-    words: frozenset[str]
-    numbers: Mapping[str, frozenset[int]]
+    numbers: frozenset[tuple[str, int]]
+    many: frozenset[str]
+    pairs: frozenset[str]
 
 
 def mentions(parsed: Parsed) -> Mentions:
     """Return the nouns that a caption mentions, with the two-word names that they end ("fire hydrant")."""
     one: set[str] = set()
     several: set[str] = set()
-    numbers: dict[str, set[int]] = {}
     before = ""
     for token in parsed.tokens:
         if token.pos in {"NOUN", "PROPN"}:
-            name = (singular(token.lower) if token.tag in {"NNS", "NNPS"} else None) or token.lower
+            name = _name(token)
             names = {name, f"{before} {name}"} if before else {name}
-            (several if token.tag in {"NNS", "NNPS"} else one).update(names)
-        if token.tag == "CD" and (count := number(token.lower)) is not None and token.dep == "nummod":
-            head = parsed.tokens[token.head]
-            numbers.setdefault(singular(head.lower) or head.lower, set()).add(count)
+            (several if token.tag in _PLURAL else one).update(names)
         before = token.lower
+    counts = [(token, noun) for token, noun in _counted(parsed) if token.dep == "nummod"]
     return Mentions(
         one=frozenset(one),
         several=frozenset(several),
-        words=frozenset(token.lower for token in parsed.tokens),
-        numbers={name: frozenset(counts) for name, counts in numbers.items()},
+        numbers=frozenset((noun, count) for token, noun in counts if (count := number(token.lower)) is not None),
+        many=frozenset(noun for token, noun in _counted(parsed) if token.lower in _MANY),
+        pairs=frozenset(noun for token, noun in _counted(parsed) if token.lower in _TWO),
     )
+
+
+def _counted(parsed: Parsed) -> Iterator[tuple[Token, str]]:
+    """Yield the words that count a noun, with the noun: "two dogs", "several dogs", "a pair of dogs"."""
+    for token in parsed.tokens:
+        head = parsed.tokens[token.head]
+        if token.dep in {"nummod", "amod", "compound"} and head.pos == "NOUN":
+            yield token, _name(head)
+        above = parsed.tokens[head.head]
+        if token.dep == "pobj" and head.lower == "of" and above.lower in _MANY | _TWO:
+            yield above, _name(token)
+
+
+def _name(token: Token) -> str:
+    return (singular(token.lower) if token.tag in _PLURAL else None) or token.lower
 
 
 @lru_cache(maxsize=65_536)
@@ -97,9 +115,14 @@ def say_one(noun: str, others: Iterable[Mentions]) -> int:
 
 def say_count(noun: str, others: Sequence[Mentions]) -> frozenset[int]:
     """Return the counts that the other captions give for things that may be called ``noun``."""
-    found: set[int] = set()
-    for other in others:
-        for one, counts in other.numbers.items():
-            if may_be_same(noun, one):
-                found |= counts
-    return frozenset(found)
+    return frozenset(count for other in others for one, count in other.numbers if may_be_same(noun, one))
+
+
+def say_many(noun: str, others: Iterable[Mentions]) -> bool:
+    """Whether another caption speaks of many things that may be called ``noun``, or of a group of them."""
+    return any(may_be_same(noun, one) for other in others for one in other.many)
+
+
+def say_two(noun: str, others: Iterable[Mentions]) -> bool:
+    """Whether another caption speaks of a pair or a couple of things that may be called ``noun``."""
+    return any(may_be_same(noun, one) for other in others for one in other.pairs)

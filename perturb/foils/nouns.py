@@ -58,7 +58,7 @@ def noun_foils(
             refused.append(doubt or "")
             continue
         absent = [one for one in table.siblings[known.supercategory] if _absent(one, known, name, said, objects)]
-        candidates += [_foil(reading, phrase, name, one) for one in absent]
+        candidates += [_foil(reading, phrase, (name, known), one) for one in absent]
         if not absent:
             refused.append("every related object may be in the image")
     return Found(candidates=tuple(candidates), refused=tuple(refused))
@@ -156,18 +156,13 @@ def _suggests(one: ObjectClass, word: str) -> bool:
     return ontology.knows(word) and not one.names.isdisjoint(ontology.own_parts(word))
 
 
-def _foil(reading: Reading, phrase: NounPhrase, name: str, one: ObjectClass) -> Foil:
+def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], one: ObjectClass) -> Foil:
+    name, known = named
     word = (plural(one.word) or one.word) if phrase.plural else one.word
     return Foil(
         caption=reading.parsed.text,
         foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
-        classes=(coco_word(name), one.word),
+        classes=(known.word or name, one.word),
         why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {one.word}",
         tags={"supercategory": one.supercategory},
     )
-
-
-def coco_word(name: str) -> str:
-    """Return the word of the category that has a name, or the name."""
-    known = coco_names().by_name.get(name)
-    return known.word if known is not None and known.word else name
