@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.word_lists import words
-from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.parsing.parsed import Edit, Token
+from vlgate.perturb.foils.pronouns import pronouns_of
+from vlgate.perturb.parsing.parsed import Edit
 
-UNSURE_PRONOUN = "a pronoun may refer to two nouns"
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"
 UNSURE_VERB = "a verb does not agree with its subject"
 UNKNOWN_VERB = "a verb whose forms are not known"
@@ -20,18 +18,7 @@ PREDICATE = "a predicate noun would have to change too"
 _BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
 _PLURAL_FORMS = frozenset({"are", "were", "have"})
 _SUBJECTS = ("nsubj", "nsubjpass")
-_HE = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
-_SHE = {"she": "they", "her": "them", "hers": "theirs", "herself": "themselves"}
-_IT = {"it": "they", "its": "their", "itself": "themselves"}
-_THEY = frozenset({"they", "them", "their", "theirs", "themselves"})
-_ONE = {
-    "he": {"they": "he", "them": "him", "their": "his", "theirs": "his", "themselves": "himself"},
-    "she": {"they": "she", "them": "her", "their": "her", "theirs": "hers", "themselves": "herself"},
-    "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
-}
 _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "feel"})
-_MALE = words("male")
-_FEMALE = words("female")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +32,8 @@ class Renumbered:
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
     """Return the edits of a phrase's head, of the verbs that agree with it and of the pronouns that refer to it."""
     edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
-    pronouns, doubts = _pronouns(reading, phrase)
+    pronouns, unsure = pronouns_of(reading, phrase)
+    doubts = list(unsure)
     places = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
     for place, text in pronouns.items():
         edits.append(Edit(span=(place, place + 1), text=text))
@@ -71,31 +59,29 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
     return reading.parsed.edited([Edit(span=span, text=f"{quantifier} {word[:1].lower()}{word[1:]}"), *edits])
 
 
-def is_person(noun: str) -> bool:
-    """Whether a noun in the singular names a person.
-
-    >>> [is_person(noun) for noun in ("woman", "surfer", "dog")]
-    [True, True, False]
-    """
-    return noun in _MALE or noun in _FEMALE or noun == "person" or _is(noun, "person")
-
-
-def _is(noun: str, kind: str) -> bool:
-    ontology = default_ontology()
-    return ontology.knows(noun) and kind in ontology.certain(noun)
-
-
 def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
     """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
     for place, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
-        if token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, place):
+        if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(place, "aux"):
+            subject = _subject(reading, place)
+            if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, place):
+                yield place, subject
+        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, place):
             subject = _subject(reading, place)
             if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
                 yield place, subject
         elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
             verb = token.head if token.dep in {"aux", "auxpass"} else place
             yield place, _subject(reading, verb)
+
+
+def _governed(reading: Reading, place: int) -> bool:
+    """Whether "to" or an auxiliary stands before one of the verbs that a verb is joined to."""
+    tokens = reading.parsed.tokens
+    while tokens[place].dep == "conj":
+        place = tokens[place].head
+    return tokens[place].tag == "VB" and bool(reading.dependents(place, "aux"))
 
 
 def _bare(reading: Reading, place: int) -> bool:
@@ -206,85 +192,3 @@ def _noun_above(reading: Reading, place: int) -> int | None:
     tokens = reading.parsed.tokens
     preposition = tokens[place].head
     return tokens[preposition].head if tokens[place].dep == "pobj" and tokens[preposition].dep == "prep" else None
-
-
-def _pronouns(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], list[str]]:
-    """Return what the pronouns that refer to the phrase become, and whether one of them is not sure to."""
-    changed: dict[int, str] = {}
-    doubts: list[str] = []
-    for place, token in enumerate(reading.parsed.tokens):
-        if token.tag not in {"PRP", "PRP$"} or not _may_refer(token.lower, phrase) or place < phrase.span[0]:
-            continue
-        if phrase.lead[0] <= place < phrase.lead[1]:
-            continue
-        rivals = [
-            one
-            for one in reading.phrases.values()
-            if one != phrase and one.head < place and _may_refer(token.lower, one)
-        ]
-        rivals = [one for one in rivals if place not in range(*one.span)]
-        if rivals and not _closer(reading, phrase, rivals, place):
-            if not _any_closer(reading, rivals, phrase, place):
-                doubts.append(UNSURE_PRONOUN)
-            continue
-        text = _in_other_number(token, phrase)
-        if text is None:
-            doubts.append(UNSURE_PRONOUN)
-        elif text != token.lower:
-            changed[place] = text
-    return changed, doubts
-
-
-def _may_refer(pronoun: str, phrase: NounPhrase) -> bool:
-    noun = phrase.singular_noun
-    if pronoun in _THEY:
-        return phrase.plural or is_person(noun)
-    if phrase.plural:
-        return False
-    if pronoun in _IT:
-        return not is_person(noun) or noun in {"baby", "child"}
-    lively = is_person(noun) or _is(noun, "animal")
-    return (pronoun in _HE and lively and noun not in _FEMALE) or (pronoun in _SHE and lively and noun not in _MALE)
-
-
-def _closer(reading: Reading, phrase: NounPhrase, rivals: list[NounPhrase], place: int) -> bool:
-    """Whether the phrase is the subject of the pronoun's own clause, and so the likely antecedent."""
-    return _clause_subject(reading, place) == phrase.head and all(one.head != phrase.head for one in rivals)
-
-
-def _any_closer(reading: Reading, rivals: list[NounPhrase], phrase: NounPhrase, place: int) -> bool:
-    subject = _clause_subject(reading, place)
-    return subject != phrase.head and any(one.head == subject for one in rivals)
-
-
-def _clause_subject(reading: Reading, place: int) -> int | None:
-    """Return the head of what the nearest verb above a place is said of: its subject, or the noun that it modifies."""
-    tokens = reading.parsed.tokens
-    for _ in tokens:
-        token = tokens[place]
-        if token.pos in {"VERB", "AUX"}:
-            subjects = reading.dependents(place, *_SUBJECTS)
-            if subjects and tokens[subjects[0]].tag not in {"WP", "WDT"}:
-                return subjects[0]
-            if token.dep in {"acl", "relcl"}:
-                return token.head
-        if token.head == place:
-            return place if token.tag in {"NN", "NNS"} else None
-        place = token.head
-    return None
-
-
-def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
-    """Return the pronoun in the other number; of "person" it stays "they"."""
-    noun, pronoun = phrase.singular_noun, token.lower
-    if phrase.plural:
-        if is_person(noun) and noun not in _MALE | _FEMALE:
-            return None if pronoun == "themselves" else pronoun
-        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"][pronoun]
-    if pronoun in _THEY:
-        return pronoun
-    if pronoun == "her":
-        return "their" if token.tag == "PRP$" else "them"
-    if pronoun == "it":
-        return "they" if token.dep in _SUBJECTS else "them"
-    return {**_HE, **_SHE, **_IT}[pronoun]

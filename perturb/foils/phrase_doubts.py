@@ -31,7 +31,7 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         yield "the noun is in the caption twice"
     if _shares_a_determiner(reading, phrase):
         yield "the determiner belongs to two nouns"
-    if _of(reading, phrase) and phrase.plural:
+    if stands_behind_of(reading, phrase) and phrase.plural:
         yield "the noun phrase says what a group consists of"
     if reason_of(noun) == _OF_PICTURES:
         yield _OF_PICTURES
@@ -71,15 +71,16 @@ def _repeated(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether a noun without a determiner is joined to it: "a cup and saucer"."""
-    joined = reading.dependents(phrase.head, "conj")
-    heads = [reading.phrases[one] for one in joined if one in reading.phrases]
-    if any(one.lead[0] == one.lead[1] and one.plural == phrase.plural for one in heads) and phrase.kind != "none":
-        return True
+    tokens = reading.parsed.tokens
+    for joined in reading.dependents(phrase.head, "conj"):
+        bare = not reading.dependents(joined, "det", "poss", "nummod")
+        if bare and phrase.kind != "none" and (tokens[joined].tag in {"NNS", "NNPS"}) == phrase.plural:
+            return True
     token = reading.parsed.tokens[phrase.head]
     return token.dep == "conj" and phrase.kind == "none" and not phrase.plural
 
 
-def _of(reading: Reading, phrase: NounPhrase) -> bool:
+def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether it stands behind "of": "a group of people", "slices of apples"."""
     tokens = reading.parsed.tokens
     return phrase.span[0] > 0 and tokens[phrase.span[0] - 1].lower == "of"

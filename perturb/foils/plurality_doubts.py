@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from vlgate.perturb.foils.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
 from vlgate.perturb.foils.mentions import Mentions, is_kind_of, say_one, say_several
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.phrase_doubts import says_together, shared_doubts
+from vlgate.perturb.foils.phrase_doubts import says_together, shared_doubts, stands_behind_of
 from vlgate.perturb.foils.word_lists import words
 
 _ALONE = words("alone")
+_VIEWS = words("view")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 
 
@@ -22,19 +23,16 @@ def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) 
 
 def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.noun
-    words = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
-    reason = reason_of(noun)
-    if reason is not None and reason not in {SUBSTANCE, MORE}:
-        yield reason
-    if has_kind(noun, PAIRED):
-        yield PAIRED
+    yield from _by_kind(noun)
     if has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}:
         yield SUBSTANCE
     if has_kind(noun, MORE):
         yield MORE
     if phrase.kind == "none":
         yield "the singular noun has no article"
-    if words & _ALONE:
+    if stands_behind_of(reading, phrase) and reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower not in _VIEWS:
+        yield "the noun phrase says what a part belongs to"
+    if _says_alone(reading, phrase):
         yield "the caption says that it is one"
     if _within_several(reading, phrase):
         yield "each of several things may have one"
@@ -46,11 +44,7 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
 
 def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.singular_noun
-    reason = reason_of(noun)
-    if reason is not None and reason not in {SUBSTANCE, MORE}:
-        yield reason
-    if has_kind(noun, PAIRED):
-        yield PAIRED
+    yield from _by_kind(noun)
     if any(reading.parsed.tokens[n].tag == "CC" for n in range(*phrase.span)):
         yield "the noun has joined adjectives"
     if says_together(reading, phrase):
@@ -62,6 +56,19 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield "one would have the things of several"
     if _behind_a_participle(reading, phrase):
         yield "a word before it may belong to the noun"
+
+
+def _by_kind(noun: str) -> Iterator[str]:
+    reason = reason_of(noun)
+    if reason is not None and reason not in {SUBSTANCE, MORE}:
+        yield reason
+    if has_kind(noun, PAIRED):
+        yield PAIRED
+
+
+def _says_alone(reading: Reading, phrase: NounPhrase) -> bool:
+    inside = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
+    return bool(inside & _ALONE) or any(token.lower == "alone" for token in reading.parsed.tokens)
 
 
 def _has_things(reading: Reading, phrase: NounPhrase) -> bool:
