@@ -169,7 +169,9 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             between = [n for n in reading.phrases if phrase.head < n < verb]
             if between and not _told_apart(reading, phrase, between):
                 yield UNSURE_CLAUSE
-        elif _in_relative_clause(reading, verb) and _noun_above(reading, subject) == phrase.head:
+        elif _in_relative_clause(reading, verb) and (
+            _noun_above(reading, subject) == phrase.head or subject < phrase.head < verb
+        ):
             yield UNSURE_CLAUSE
 
 

@@ -66,17 +66,22 @@ def _is(noun: str, kind: str) -> bool:
 
 def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
     """Whether the pronoun at a place refers to a noun phrase; None if that is not sure."""
-    pronoun = reading.parsed.tokens[place].lower
+    token = reading.parsed.tokens[place]
+    pronoun = token.lower
     if place < phrase.span[1] or not _may_refer(pronoun, phrase.singular_noun, several=phrase.plural):
         return False
+    if reading.parsed.tokens[place + 1 : place + 2] and reading.parsed.tokens[place + 1].text.startswith("'"):
+        return None
     rivals = dict(_rivals(reading, phrase, place))
     if not rivals:
         return True
     if pronoun in _THEY and not _lively(phrase.singular_noun) and any(map(_lively, rivals.values())):
         return False
     subject, by_verb = _clause_subject(reading, place)
+    if by_verb and token.dep not in {"poss", *_SUBJECTS}:
+        return None  # "a woman with a dog trailing behind her", but "a dog trailing its leash"
     if subject == phrase.head:
-        return None if by_verb and pronoun == "it" else True
+        return True
     return False if subject in rivals else None
 
 
