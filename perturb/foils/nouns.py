@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.mentions import Mentions, may_be_same, mentions
+from vlgate.perturb.foils.mentions import Mentions, is_kind_of, may_be_same, mentions
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.foils.phrase_doubts import not_plain, unreal
@@ -49,6 +50,11 @@ def noun_foils(
     table = names if names is not None else coco_names()
     reading = read(parsed)
     said = (mentions(parsed), *others)
+    seen = _Seen(
+        table=table,
+        words=frozenset(word for one in said for word in one.one | one.several),
+        objects=None if objects is None else frozenset(objects),
+    )
     candidates: list[Foil] = []
     refused = list(reading.refused)
     for phrase in reading.phrases.values():
@@ -57,7 +63,7 @@ def noun_foils(
         if doubt is not None or known is None:
             refused.append(doubt or "")
             continue
-        absent = [one for one in table.siblings[known.supercategory] if _absent(one, known, name, said, objects)]
+        absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
         candidates += [_foil(reading, phrase, (name, known), one) for one in absent]
         if not absent:
             refused.append("every related object may be in the image")
@@ -129,30 +135,42 @@ def _measured(reading: Reading, phrase: NounPhrase) -> bool:
     return _singular(tokens[first - 2].lower) in _PARTITIVES
 
 
-def _absent(
-    one: ObjectClass, known: ObjectClass, name: str, said: Sequence[Mentions], objects: Collection[str] | None
-) -> bool:
-    """Whether a category may be taken as not in the image."""
-    if one == known or not one.word or any(may_be_same(name, other) for other in one.names):
-        return False
-    if objects is None:
-        if one.category in known.beside or one.word in known.beside or known.word in one.beside:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What an image shows, as far as its captions and, if there are any, its annotated objects tell."""
+
+    table: ObjectNames
+    words: frozenset[str]
+    objects: frozenset[str] | None
+
+    def lacks(self, one: ObjectClass, known: ObjectClass) -> bool:
+        """Whether the foil may put ``one`` for ``known``: it is another thing and may be taken as absent."""
+        if one == known or not one.word or any(is_kind_of(known.word or known.category, name) for name in one.names):
             return False
-    elif any(word in one.names or may_be_same(one.category, word) for word in objects):
-        return False
-    return not any(_names_it(one, word) for caption in said for word in caption.one | caption.several)
+        if self.objects is None:
+            often = one.word in known.beside or known.word in one.beside
+            return not often and not any(self.suggests(one, word) for word in self.words)
+        return not any(word in one.names or self.names(one, word) for word in self.objects | self.words)
 
+    def names(self, one: ObjectClass, word: str) -> bool:
+        """Whether a word may name a thing of the category; a name of another category does not."""
+        named = self.table.by_name.get(word)
+        return one == named if named is not None else _may_be(one, word)
 
-def _names_it(one: ObjectClass, word: str) -> bool:
-    return word in one.names or any(name == word.rpartition(" ")[2] for name in one.names) or _suggests(one, word)
+    def suggests(self, one: ObjectClass, word: str) -> bool:
+        """Whether a word may name a thing of the category, or something that may have one."""
+        return self.names(one, word) or _may_have(one, word)
 
 
 @lru_cache(maxsize=65_536)
-def _suggests(one: ObjectClass, word: str) -> bool:
-    """Whether what a word names may be the category or have it as a part, as far as the ontology knows."""
+def _may_be(one: ObjectClass, word: str) -> bool:
+    head = word.rpartition(" ")[2]
+    return head in one.names or any(may_be_same(name, word) for name in one.names)
+
+
+@lru_cache(maxsize=65_536)
+def _may_have(one: ObjectClass, word: str) -> bool:
     ontology = default_ontology()
-    if any(may_be_same(name, word) for name in one.names):
-        return True
     return ontology.knows(word) and not one.names.isdisjoint(ontology.own_parts(word))
 
 

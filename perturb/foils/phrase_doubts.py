@@ -76,7 +76,10 @@ def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
         bare = not reading.dependents(joined, "det", "poss", "nummod")
         if bare and phrase.kind != "none" and (tokens[joined].tag in {"NNS", "NNPS"}) == phrase.plural:
             return True
-    token = reading.parsed.tokens[phrase.head]
+    following = tokens[phrase.span[1] : phrase.span[1] + 2]
+    if len(following) > 1 and following[0].tag == "CC" and following[1].tag == tokens[phrase.head].tag != "NNS":
+        return True
+    token = tokens[phrase.head]
     return token.dep == "conj" and phrase.kind == "none" and not phrase.plural
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.word_lists import words
@@ -77,8 +77,13 @@ def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
         return True
     if pronoun in _THEY and not _lively(phrase.singular_noun) and any(map(_lively, rivals.values())):
         return False
+    return _subject_decides(reading, phrase, place, rivals)
+
+
+def _subject_decides(reading: Reading, phrase: NounPhrase, place: int, rivals: Collection[int]) -> bool | None:
+    """Whether the subject of a pronoun's clause says that it refers to the phrase rather than to another noun."""
     subject, by_verb = _clause_subject(reading, place)
-    if by_verb and token.dep not in {"poss", *_SUBJECTS}:
+    if by_verb and reading.parsed.tokens[place].dep not in {"poss", *_SUBJECTS}:
         return None  # "a woman with a dog trailing behind her", but "a dog trailing its leash"
     if subject == phrase.head:
         return True
