@@ -113,9 +113,10 @@ def say_one(noun: str, others: Iterable[Mentions]) -> int:
     return sum(any(is_kind_of(noun, one) for one in other.one) for other in others)
 
 
-def say_count(noun: str, others: Sequence[Mentions]) -> frozenset[int]:
-    """Return the counts that the other captions give for things that may be called ``noun``."""
-    return frozenset(count for other in others for one, count in other.numbers if may_be_same(noun, one))
+def say_count(noun: str, others: Sequence[Mentions], *, sure: bool = False) -> frozenset[int]:
+    """Return the counts that other captions give for things that may be, or if ``sure`` certainly are, a ``noun``."""
+    same = is_kind_of if sure else may_be_same
+    return frozenset(count for other in others for one, count in other.numbers if same(noun, one))
 
 
 def say_many(noun: str, others: Iterable[Mentions]) -> bool:

@@ -21,6 +21,7 @@ _PLAIN = words("plain")
 _PARTITIVES = words("partitive")
 _MATERIALS = words("likeness")
 _EATEN = "food"
+_HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})
 
 
 def noun_foils(
@@ -100,6 +101,10 @@ def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> st
         return "the object is named twice"
     if _measured(reading, phrase):
         return "the noun phrase says what something consists of"
+    if known.supercategory not in _HOLDERS and any(
+        reading.parsed.tokens[one].lower == "of" for one in reading.dependents(phrase.head, "prep")
+    ):
+        return "the noun may stand for a quantity"
     if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
         return "the object may be a likeness"
     return None
