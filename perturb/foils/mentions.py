@@ -44,7 +44,8 @@ def mentions(parsed: Parsed) -> Mentions:
         if token.pos in {"NOUN", "PROPN"}:
             name = _name(token)
             names = {name, f"{before} {name}"} if before else {name}
-            (several if token.tag in _PLURAL else one).update(names)
+            # "A table in the center and a table at the door" are several.
+            (several if token.tag in _PLURAL or name in one else one).update(names)
         before = token.lower
     counts = [(token, noun) for token, noun in _counted(parsed) if token.dep == "nummod"]
     return Mentions(

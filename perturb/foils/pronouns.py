@@ -68,8 +68,15 @@ def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
     """Whether the pronoun at a place refers to a noun phrase; None if that is not sure."""
     token = reading.parsed.tokens[place]
     pronoun = token.lower
-    if place < phrase.span[1] or not _may_refer(pronoun, phrase.singular_noun, several=phrase.plural):
+    if place < phrase.span[1]:
         return False
+    if not _may_refer(pronoun, phrase.singular_noun, several=phrase.plural):
+        # "A pitcher throws his ball": if nothing else can be meant, the noun is not known well enough.
+        return (
+            None
+            if pronoun in {*_HE, *_SHE} and not phrase.plural and not dict(_rivals(reading, phrase, place))
+            else False
+        )
     if reading.parsed.tokens[place + 1 : place + 2] and reading.parsed.tokens[place + 1].text.startswith("'"):
         return None
     rivals = dict(_rivals(reading, phrase, place))
