@@ -1,0 +1,183 @@
+"""Captions in which one object is replaced by one that the image does not show (VL-CheckList, objects)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.geometry import image_size, place_of, size_of
+from vlgate.perturb.graph_texts.names import known_form
+from vlgate.perturb.graph_texts.phrases import Triple, determiner, triple_of
+from vlgate.perturb.graph_texts.vocabulary import OBJECT, SUBJECT
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
+from vlgate.seeds import quick_generator
+
+UNKNOWN = "the ontology does not know the noun, or it is vague"
+SEVERAL_WORDS = "the noun has several words"
+NONE_ABSENT = "nothing of its class is surely absent"
+
+# Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
+_FREE = frozenset(
+    (
+        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
+        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
+        *("touching", "under", "underneath", "wearing", "with"),
+    ),
+)
+# What images often show and annotators leave out.
+_CLUTTER = frozenset(
+    (
+        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
+        *(
+            "edge",
+            "floor",
+            "grass",
+            "ground",
+            "image",
+            "label",
+            "leaf",
+            "leaves",
+            "letter",
+            "letters",
+            "light",
+            "lights",
+        ),
+        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
+        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
+        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
+        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
+        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
+        *("words", "writing"),
+    ),
+)
+
+
+def object_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
+
+    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated. Nouns that
+    the collection has in the same place, behind the same relation, come first, in the shares that they have there.
+
+    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
+    and a reason for each end that gives none.
+    """
+    triples = [
+        triple_of(thing, relation, graph, words.ontology)
+        for thing in graph.objects.values()
+        for relation in thing.relations
+    ]
+    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    return checked(_foils(graph, triples, words), captions)
+
+
+def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[Foil | str]:
+    absence = Absence.of(graph, words.ontology)
+    for triple in triples:
+        if isinstance(triple, str):
+            yield triple
+            continue
+        for role in (SUBJECT, OBJECT):
+            yield _foil(graph, triple, role, words, absence)
+
+
+def _foil(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Foil | str:
+    thing = triple.subject if role == SUBJECT else triple.object
+    if " " in thing.name:
+        return SEVERAL_WORDS
+    if not words.ontology.knows(thing.name) or not words.ontology.nouns[thing.name].askable:
+        return UNKNOWN
+    other = _replacement(graph, triple, role, words, absence)
+    if other is None:
+        return NONE_ABSENT
+    foil = triple.said(subject=other) if role == SUBJECT else triple.said(object=other)
+    return Foil(
+        caption=triple.said(),
+        foil=foil,
+        classes=(thing.name, other),
+        why=f"nothing in the image may be called {other!r}",
+        tags={"role": role, **box_tags(thing, graph)},
+    )
+
+
+def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
+    """Return the tags of an object's box: ``size``, and ``location`` if the size of the image is known."""
+    image = image_size(graph)
+    tags = {"size": size_of(thing.box)}
+    return tags if image is None else {**tags, "location": place_of(thing.box, image)}
+
+
+def _replacement(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> str | None:
+    thing, place = (triple.subject, 0) if role == SUBJECT else (triple.object, 1)
+    random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
+    for pool in _pools(thing.name, triple.text, role, words):
+        fitting = {
+            name: count
+            for name, count in pool.items()
+            if absence.lacks(name) and _fits(thing.name, name, triple.determiners[place], words.ontology)
+        }
+        while fitting:
+            [name] = random.choices(list(fitting), weights=list(fitting.values()))
+            if not words.likeness.too_alike(thing.name, name):
+                return name
+            del fitting[name]
+    return None
+
+
+def _fits(one: str, other: str, wanted: str, ontology: Ontology) -> bool:
+    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
+    return (
+        " " not in other
+        and other != one
+        and other not in _CLUTTER
+        and ontology.nouns[other].askable
+        and determiner(other) == wanted
+        and same_class(one, other, ontology)
+    )
+
+
+def _pools(name: str, text: str, role: str, words: Words) -> Iterator[Counter[str]]:
+    """Nouns to choose from: those in the same place, then all of the collection, then those of the ontology."""
+    yield words.vocabulary.beside.get((role, text), Counter())
+    if text in _FREE and words.ontology.hypernyms(name):
+        yield words.vocabulary.names
+        nearest = words.ontology.nouns[name].parents
+        yield Counter(sorted({below for parent in nearest for below in words.ontology.hyponyms(parent)}))
+
+
+def same_class(one: str, other: str, ontology: Ontology) -> bool:
+    """Return whether two nouns share a class of the ontology, or both have none.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [same_class("horse", name, default_ontology()) for name in ("cow", "truck")]
+    [True, False]
+    """
+    return not _classes(one, ontology).isdisjoint(_classes(other, ontology))
+
+
+def _classes(name: str, ontology: Ontology) -> frozenset[str]:
+    above = ontology.hypernyms(name)
+    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""} or frozenset(("",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """What an image may show: the names that fit its objects, and their unannotated parts."""
+
+    shown: frozenset[str]
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, graph: SceneGraph, ontology: Ontology) -> Absence:
+        """Return what the image of a graph may show."""
+        names = {thing.name for thing in graph.objects.values()}
+        known = {form for name in names if (form := known_form(name, ontology)) is not None}
+        shown = frozenset().union(*(ontology.possible(name) | ontology.parts(name) for name in known))
+        return cls(shown=shown, words=frozenset(word for name in names for word in name.split()))
+
+    def lacks(self, name: str) -> bool:
+        """Return whether the image surely shows nothing of that name."""
+        return name not in self.shown and name not in self.words
