@@ -125,13 +125,12 @@ def _foil(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -
         return reason or NO_NUMBER
     others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
-    fitting = [one for one in others if determiner(f"{one} {thing.name}", thing.name) == first]
-    other = next((one for one in fitting if _false_everywhere(one, thing, graph, words.ontology)), None)
+    other = next((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), None)
     if other is None:
-        return MAY_HOLD if fitting else NO_OTHER
+        return MAY_HOLD if others else NO_OTHER
     return Foil(
         caption=f"{first} {attribute} {thing.name}".strip(),
-        foil=f"{first} {other} {thing.name}".strip(),
+        foil=f"{determiner(f'{other} {thing.name}', thing.name) or ''} {other} {thing.name}".strip(),
         classes=(attribute, other),
         why=f"every {thing.name} of the image has an attribute that excludes {other!r}",
         tags={"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)},

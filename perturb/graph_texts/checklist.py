@@ -17,13 +17,15 @@ POSITIVE = "the foil is a caption of the same image"
 class Words:
     """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
 
-    ``seed`` decides which of several replacements is taken, together with the image and the caption.
+    ``seed`` decides which of several replacements is taken, together with the image and the caption. ``pools`` keeps
+    what may replace a noun in a place.
     """
 
     vocabulary: Vocabulary
     ontology: Ontology = field(default_factory=default_ontology)
     likeness: Likeness = field(default_factory=Likeness)
     seed: int = 0
+    pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
 
 
 def checked(found: Iterable[Foil | str], captions: Iterable[str]) -> Found:

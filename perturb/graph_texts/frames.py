@@ -1,9 +1,10 @@
-"""Scene graphs of role frames (SWiG) and of human-object interactions (HAKE), so that the same foils are made of them."""
+"""Scene graphs of role frames (SWiG) and of human-object interactions (HAKE): the same foils are made of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 from vlgate.perturb.sentences import Verb, read_predicate
@@ -91,7 +92,7 @@ def _relations(template: str) -> Iterator[tuple[str, str]]:
     if not found or found[0][0] != _AGENT.upper():
         return
     verb: Verb | None = None
-    for before, role in zip(found, found[1:], strict=False):
+    for before, role in pairwise(found):
         words = re.sub(r"[^a-z ]", " ", template[before.end() : role.start()].lower())
         link = re.sub(r"\b(?:a|an|the|some|his|her|their)\b", " ", words)
         link = " ".join(link.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -113,12 +113,8 @@ def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
 def _replacement(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> str | None:
     thing, place = (triple.subject, 0) if role == SUBJECT else (triple.object, 1)
     random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
-    for pool in _pools(thing.name, triple.text, role, words):
-        fitting = {
-            name: count
-            for name, count in pool.items()
-            if absence.lacks(name) and _fits(thing.name, name, triple.determiners[place], words.ontology)
-        }
+    for pool in _pools(thing.name, triple.text, role, triple.determiners[place], words):
+        fitting = {name: count for name, count in pool.items() if absence.lacks(name)}
         while fitting:
             [name] = random.choices(list(fitting), weights=list(fitting.values()))
             if not words.likeness.too_alike(thing.name, name):
@@ -134,18 +130,33 @@ def _fits(one: str, other: str, wanted: str, ontology: Ontology) -> bool:
         and other != one
         and other not in _CLUTTER
         and ontology.nouns[other].askable
+        and bool(ontology.nouns[other].other) == bool(ontology.nouns[one].other)  # "pants" for "jeans", not "hats"
         and determiner(other) == wanted
         and same_class(one, other, ontology)
     )
 
 
-def _pools(name: str, text: str, role: str, words: Words) -> Iterator[Counter[str]]:
+def _pools(name: str, text: str, role: str, wanted: str, words: Words) -> Iterator[Mapping[str, int]]:
     """Nouns to choose from: those in the same place, then all of the collection, then those of the ontology."""
-    yield words.vocabulary.beside.get((role, text), Counter())
+    yield _pool(name, wanted, (role, text), words, lambda: words.vocabulary.beside.get((role, text), Counter()))
     if text in _FREE and words.ontology.hypernyms(name):
-        yield words.vocabulary.names
-        nearest = words.ontology.nouns[name].parents
-        yield Counter(sorted({below for parent in nearest for below in words.ontology.hyponyms(parent)}))
+        yield _pool(name, wanted, ("", "all"), words, lambda: words.vocabulary.names)
+        yield _pool(name, wanted, ("", "ontology"), words, lambda: _siblings(name, words.ontology))
+
+
+def _pool(
+    name: str, wanted: str, place: tuple[str, str], words: Words, counted: Callable[[], Counter[str]]
+) -> Mapping[str, int]:
+    """The nouns of a place that may stand for a name, with their counts; each pool is made once."""
+    key = (name, wanted, *place)
+    if key not in words.pools:
+        found = counted()
+        words.pools[key] = {one: found[one] for one in sorted(found) if _fits(name, one, wanted, words.ontology)}
+    return words.pools[key]
+
+
+def _siblings(name: str, ontology: Ontology) -> Counter[str]:
+    return Counter({below for parent in ontology.nouns[name].parents for below in ontology.hyponyms(parent)})
 
 
 def same_class(one: str, other: str, ontology: Ontology) -> bool:

@@ -22,7 +22,7 @@ from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
 INANIMATE = "the subject is neither a person nor an animal"
-PLACE = "the second thing is a place or a garment, to which other relations do not apply"
+PLACE = "a garment or a place, to which other relations do not apply"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
@@ -108,7 +108,7 @@ def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
     if not swaps:
         return UNLISTED
     spatial = read_predicate(triple.text) is None
-    if spatial and _is_place(triple.object.name, words.ontology):
+    if spatial and (_is_place(triple.object.name, words.ontology) or is_garment(triple.subject.name, words.ontology)):
         return PLACE
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
@@ -171,10 +171,14 @@ def is_animate(name: str, ontology: Ontology) -> bool:
     return known_person(name) or (noun is not None and not ontology.certain(noun).isdisjoint(("animal", "animals")))
 
 
-def _is_place(name: str, ontology: Ontology) -> bool:
+def is_garment(name: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of clothes or shoes."""
     noun = known_form(name, ontology)
-    garment = noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
-    return name.rpartition(" ")[2] in _PLACES or garment
+    return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
+
+
+def _is_place(name: str, ontology: Ontology) -> bool:
+    return name.rpartition(" ")[2] in _PLACES or is_garment(name, ontology)
 
 
 @cache
