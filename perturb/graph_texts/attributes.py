@@ -9,7 +9,7 @@ from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.names import contradict, known_form, may_be_called
 from vlgate.perturb.graph_texts.objects import box_tags
-from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner
+from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
@@ -92,8 +92,6 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
     },
 )
 
-_VAGUE = frozenset(("area", "background", "color", "colors", "image", "photo", "picture", "scene", "view"))
-
 
 def attribute_foils(graph: SceneGraph, words: Words) -> Found:
     """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
@@ -145,7 +143,7 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
         return SEVERAL_WORDS
     if not known.before or noun is None or attribute in thing.name.split():
         return NOT_BEFORE
-    if not ontology.nouns[noun].askable or noun in _VAGUE:
+    if is_vague(noun, ontology) or is_vague(thing.name, ontology):
         return VAGUE
     asked = ontology.words.asked((noun, *ontology.hypernyms(noun)), known.category)
     return None if asked else NOT_ASKED
@@ -153,22 +151,24 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
 
 def _others(noun: str, attribute: str, words: Words) -> list[str]:
     """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
+    key = ("attribute", noun, attribute)
+    if key not in words.pools:
+        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
+    return list(words.pools[key])
+
+
+def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
     ontology = words.ontology
-    opposite = ontology.antonym(attribute, noun)
     if KINDS[ontology.attributes[attribute].category] == "color":
-        return [one for one in _COLORS if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one)]
-    if opposite is not None:
-        known = ontology.attributes.get(opposite)
-        return [opposite] if known is not None and known.before and " " not in opposite else []
-    return [
-        other
-        for other, known in ontology.attributes.items()
-        if known.before
-        and " " not in other
-        and ontology.exclusive(attribute, other)
-        and ontology.suits(noun, other)
-        and not words.likeness.too_alike(attribute, other)
-    ]
+        yield from (one for one in _COLORS if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one))
+        return
+    opposite = ontology.antonym(attribute, noun)
+    for other, known in ontology.attributes.items():
+        if not known.before or " " in other or (opposite is not None and other != opposite):
+            continue
+        exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other)
+        if other == opposite or (exclusive and not words.likeness.too_alike(attribute, other)):
+            yield other
 
 
 def _false_everywhere(other: str, thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:

@@ -18,7 +18,7 @@ class Words:
     """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
 
     ``seed`` decides which of several replacements is taken, together with the image and the caption. ``pools`` keeps
-    what may replace a noun in a place.
+    what may replace a noun in a place, or an attribute.
     """
 
     vocabulary: Vocabulary

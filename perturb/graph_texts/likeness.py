@@ -36,5 +36,6 @@ class Likeness:
         """Return whether the cosine of two words is the limit or more."""
         if self.encoder is None:
             return False
-        self.learn((one, other))
+        if one not in self.vectors or other not in self.vectors:
+            self.learn((one, other))
         return float(np.dot(self.vectors[one], self.vectors[other])) >= self.limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from random import Random
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
@@ -20,6 +20,7 @@ UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
 NONE_ABSENT = "nothing of its class is surely absent"
 
+_DRAWS = 8
 # Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
 _FREE = frozenset(
     (
@@ -75,7 +76,7 @@ def object_foils(graph: SceneGraph, words: Words) -> Found:
 
 
 def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[Foil | str]:
-    absence = Absence.of(graph, words.ontology)
+    absence = Absence(graph, words.ontology)
     for triple in triples:
         if isinstance(triple, str):
             yield triple
@@ -111,16 +112,23 @@ def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
 
 
 def _replacement(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> str | None:
-    thing, place = (triple.subject, 0) if role == SUBJECT else (triple.object, 1)
+    thing = triple.subject if role == SUBJECT else triple.object
     random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
-    for pool in _pools(thing.name, triple.text, role, triple.determiners[place], words):
-        fitting = {name: count for name, count in pool.items() if absence.lacks(name)}
-        while fitting:
-            [name] = random.choices(list(fitting), weights=list(fitting.values()))
-            if not words.likeness.too_alike(thing.name, name):
-                return name
-            del fitting[name]
+    for pool in _pools(triple, role, words):
+        name = _drawn(pool, random, lambda one: absence.lacks(one) and not words.likeness.too_alike(thing.name, one))
+        if name is not None:
+            return name
     return None
+
+
+def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool]) -> str | None:
+    """One of the nouns that fit, each as often as its count says; most draws hit one soon, so few are looked at."""
+    names, counts = list(pool), list(pool.values())
+    for name in random.choices(names, counts, k=_DRAWS) if names else ():
+        if fits(name):
+            return name
+    fitting = [name for name in names if fits(name)]
+    return random.choices(fitting, [pool[name] for name in fitting])[0] if fitting else None
 
 
 def _fits(one: str, other: str, wanted: str, ontology: Ontology) -> bool:
@@ -136,16 +144,24 @@ def _fits(one: str, other: str, wanted: str, ontology: Ontology) -> bool:
     )
 
 
-def _pools(name: str, text: str, role: str, wanted: str, words: Words) -> Iterator[Mapping[str, int]]:
-    """Nouns to choose from: those in the same place, then all of the collection, then those of the ontology."""
-    yield _pool(name, wanted, (role, text), words, lambda: words.vocabulary.beside.get((role, text), Counter()))
-    if text in _FREE and words.ontology.hypernyms(name):
-        yield _pool(name, wanted, ("", "all"), words, lambda: words.vocabulary.names)
-        yield _pool(name, wanted, ("", "ontology"), words, lambda: _siblings(name, words.ontology))
+def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
+    """Nouns to choose from: those that stand beside the same noun, those in the same place, all, the ontology's.
+
+    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
+    """
+    thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
+    name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
+    near = (role, text, other.name)
+    yield _pool(name, wanted, near, words, lambda: vocabulary.beside.get(near, Counter()))
+    if _classes(name, words.ontology):
+        yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
+    if text in _FREE and _classes(name, words.ontology):
+        yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
+        yield _pool(name, wanted, ("ontology",), words, lambda: _siblings(name, words.ontology))
 
 
 def _pool(
-    name: str, wanted: str, place: tuple[str, str], words: Words, counted: Callable[[], Counter[str]]
+    name: str, wanted: str, place: tuple[str, ...], words: Words, counted: Callable[[], Counter[str]]
 ) -> Mapping[str, int]:
     """The nouns of a place that may stand for a name, with their counts; each pool is made once."""
     key = (name, wanted, *place)
@@ -166,29 +182,29 @@ def same_class(one: str, other: str, ontology: Ontology) -> bool:
     >>> [same_class("horse", name, default_ontology()) for name in ("cow", "truck")]
     [True, False]
     """
-    return not _classes(one, ontology).isdisjoint(_classes(other, ontology))
+    some, others = _classes(one, ontology), _classes(other, ontology)
+    return not some.isdisjoint(others) if some or others else True
 
 
 def _classes(name: str, ontology: Ontology) -> frozenset[str]:
-    above = ontology.hypernyms(name)
-    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""} or frozenset(("",))
+    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
+    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
+    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """What an image may show: the names that fit its objects, and their unannotated parts."""
+    """Which nouns an image surely does not show: none of its objects may be called so or have such a part."""
 
-    shown: frozenset[str]
-    words: frozenset[str]
-
-    @classmethod
-    def of(cls, graph: SceneGraph, ontology: Ontology) -> Absence:
-        """Return what the image of a graph may show."""
+    def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
+        """Look up what may fit each name of the graph."""
         names = {thing.name for thing in graph.objects.values()}
-        known = {form for name in names if (form := known_form(name, ontology)) is not None}
-        shown = frozenset().union(*(ontology.possible(name) | ontology.parts(name) for name in known))
-        return cls(shown=shown, words=frozenset(word for name in names for word in name.split()))
+        known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
+        self._shown = [fitting for name in known for fitting in (ontology.possible(name), ontology.parts(name))]
+        self._words = frozenset(word for name in names for word in name.split())
+        self._lacks: dict[str, bool] = {}
 
     def lacks(self, name: str) -> bool:
         """Return whether the image surely shows nothing of that name."""
-        return name not in self.shown and name not in self.words
+        if name not in self._lacks:
+            self._lacks[name] = name not in self._words and not any(name in one for one in self._shown)
+        return self._lacks[name]

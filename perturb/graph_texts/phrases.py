@@ -15,6 +15,13 @@ _THE = frozenset(
 )
 """Things that an image has once: "the sky"."""
 
+_VAGUE = frozenset(
+    (
+        *("area", "back", "background", "bottom", "color", "colors", "distance", "end", "foreground", "front", "image"),
+        *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
+    ),
+)
+
 NO_NUMBER = "the number of a noun is not certain"
 NO_READING = "the relation does not read between two nouns"
 VAGUE = "a noun is vague"
@@ -45,12 +52,17 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
         return NO_READING
     if other is None or other.id == subject.id or other.name == subject.name:
         return ONE_THING
-    if any(ontology.knows(one.name) and not ontology.nouns[one.name].askable for one in (subject, other)):
+    if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
     determiners = determiner(subject.name), determiner(other.name)
     if determiners[0] is None or determiners[1] is None:
         return NO_NUMBER
     return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
+
+
+def is_vague(name: str, ontology: Ontology) -> bool:
+    """Return whether no question is asked about a noun ("part"), or it is a place in the image ("right")."""
+    return name in _VAGUE or (ontology.knows(name) and not ontology.nouns[name].askable)
 
 
 def wording(relation: str, ontology: Ontology) -> str:

@@ -15,30 +15,36 @@ SUBJECT, OBJECT = "subject", "object"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """``beside`` counts names by (role, text of the relation), ``names`` counts them all, and ``attributes`` too."""
+    """The names of a collection, counted.
 
-    beside: Mapping[tuple[str, str], Counter[str]]
+    ``names`` counts them all, ``placed`` by (role, text of the relation), and ``beside`` by (role, text of the
+    relation, name of the other thing).
+    """
+
     names: Counter[str]
-    attributes: Counter[str]
+    placed: Mapping[tuple[str, str], Counter[str]]
+    beside: Mapping[tuple[str, str, str], Counter[str]]
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names and attributes that the ontology knows in graphs.
+    """Count the names in graphs that the ontology knows.
 
     >>> vocabulary_of([]).names
     Counter()
     """
     known = default_ontology() if ontology is None else ontology
-    beside: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     names: Counter[str] = Counter()
-    attributes: Counter[str] = Counter()
+    placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    beside: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for graph in graphs:
         for thing in graph.objects.values():
-            names[thing.name] += known.knows(thing.name)
-            attributes.update(one for one in thing.attributes if one in known.attributes)
+            names.update([thing.name] if known.knows(thing.name) else [])
             for relation in thing.relations:
                 text, other = wording(relation.name, known), graph.objects.get(relation.object)
-                if text and other is not None:
-                    beside[SUBJECT, text][thing.name] += known.knows(thing.name)
-                    beside[OBJECT, text][other.name] += known.knows(other.name)
-    return Vocabulary(beside={place: +found for place, found in beside.items()}, names=+names, attributes=attributes)
+                if not text or other is None:
+                    continue
+                for role, one, beyond in ((SUBJECT, thing.name, other.name), (OBJECT, other.name, thing.name)):
+                    if known.knows(one):
+                        placed[role, text][one] += 1
+                        beside[role, text, beyond][one] += 1
+    return Vocabulary(names=names, placed=dict(placed), beside=dict(beside))
