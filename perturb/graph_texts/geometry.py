@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import hypot
+from dataclasses import replace
+from math import ceil, hypot
 from typing import Literal
 
 from vlgate.perturb.scene_graph import Box, SceneGraph
@@ -23,6 +24,17 @@ def extent_of(graph: SceneGraph) -> tuple[float, float]:
     """Return the width and height up to which the boxes of a graph reach: the image has at least that size."""
     boxes = [thing.box for thing in graph.objects.values()]
     return max((box.x + box.w for box in boxes), default=1.0), max((box.y + box.h for box in boxes), default=1.0)
+
+
+def sized(graph: SceneGraph) -> SceneGraph:
+    """Return a graph with a size: its own or, if it has none, the smallest that holds all its boxes.
+
+    Visual Genome's graphs have no sizes. The boxes of a whole graph reach nearly to the edges of its image.
+    """
+    if image_size(graph) is not None or not graph.objects:
+        return graph
+    width, height = extent_of(graph)
+    return replace(graph, width=ceil(width), height=ceil(height))
 
 
 def share(box: Box, size: tuple[float, float]) -> float:

@@ -21,6 +21,7 @@ SEVERAL_WORDS = "the noun has several words"
 NONE_ABSENT = "nothing of its class is surely absent"
 
 _DRAWS = 8
+_FEW = 30  # nouns of a place, up to which they are looked at one by one
 # Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
 _FREE = frozenset(
     (
@@ -167,7 +168,20 @@ def _pool(
     key = (name, wanted, *place)
     if key not in words.pools:
         found = counted()
-        words.pools[key] = {one: found[one] for one in sorted(found) if _fits(name, one, wanted, words.ontology)}
+        fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
+        names = [one for one in sorted(found) if one in fitting]
+        if fitting is found:
+            names = [one for one in names if _fits(name, one, wanted, words.ontology)]
+        words.pools[key] = {one: found[one] for one in names}
+    return words.pools[key]
+
+
+def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
+    """All nouns of the collection and of the ontology that fit the place of one: the same for every relation."""
+    key = (name, wanted)
+    if key not in words.pools:
+        every = sorted({*words.vocabulary.names, *_siblings(name, words.ontology)})
+        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words.ontology)}
     return words.pools[key]
 
 

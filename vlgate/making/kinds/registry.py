@@ -11,6 +11,12 @@ from vlgate.making.kinds.kind import Kind
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
+        "active-passive": "vlgate.making.kinds.bla:ACTIVE_PASSIVE",
+        "coordination": "vlgate.making.kinds.bla:COORDINATION",
+        "relative-clause": "vlgate.making.kinds.bla:RELATIVE_CLAUSE",
+        "object": "vlgate.making.kinds.checklist:OBJECT",
+        "attribute": "vlgate.making.kinds.checklist:ATTRIBUTE",
+        "relation": "vlgate.making.kinds.checklist:RELATION",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
     }
 )
