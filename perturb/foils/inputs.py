@@ -1,0 +1,29 @@
+"""What existence, counting and coreference are made from: questions with answers, and dialogs about an image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowMany:
+    """A question about an image and its answer, as in Visual7W: "How many animals are shown?", "Two."."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question of a dialog and its answer: "is she wearing a helmet", "yes, she is"."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialog:
+    """The caption of an image, and the turns of a dialog about the image in their order, as in VisDial."""
+
+    caption: str
+    turns: tuple[Turn, ...]
