@@ -1,0 +1,167 @@
+"""Take how-many questions apart: what is counted, the verb, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vlgate.perturb.inflection import may_be_plural, singular
+from vlgate.perturb.parsing.parsed import Parsed, Token
+
+BE = frozenset({"is", "are", "was", "were"})
+DO = frozenset({"do", "does", "did"})
+HAVE = frozenset({"have", "has", "had"})
+MODALS = frozenset({"can", "could", "may", "might", "will", "would", "should", "must"})
+_AUXILIARIES = BE | DO | HAVE | MODALS
+_COMPARED = frozenset({"more", "less", "fewer", "much"})
+_MEASURES = frozenset(
+    (
+        *("time", "times", "year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours"),
+        *("minute", "minutes", "second", "seconds", "mile", "miles", "inch", "inches", "meters", "pounds", "degrees"),
+        *("percent", "dollars", "cents", "o'clock", "points", "kilometers", "mph", "ounces", "acres"),
+    )
+)
+_TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",), ("total",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The parts of a how-many question; each is a part of the question's tokens, without "how many" and the mark.
+
+    ``front`` is what stands before "how many" ("in this photo"). ``noun`` is what is counted, from its first adjective
+    to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb ("on
+    the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
+    ``group`` says that some of a group are counted ("How many of the animals are giraffes?"), whose words are ``noun``.
+    """
+
+    front: tuple[Token, ...]
+    noun: tuple[Token, ...]
+    head: int
+    after: tuple[Token, ...]
+    verb: Token | None
+    rest: tuple[Token, ...]
+    group: bool
+
+
+def asked(question: Parsed) -> Asked | str:
+    """Take a question apart.
+
+    Returns: its parts, or a short reason why it cannot be turned into a statement.
+    """
+    if question.text.isupper():
+        return "all capitals"
+    tokens = _unmarked(question.tokens)
+    places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
+    if not places:
+        return "not a how-many question"
+    front, words = tokens[: places[0]], _without_total(tokens[places[0] + 2 :])
+    if front and front[-1].text == ",":
+        front = front[:-1]
+    if front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE):
+        return "the question does not begin with how many"
+    if len(places) > 1 or any(token.pos == "PUNCT" or token.text in _MARKS for token in (*front, *words)):
+        return "more than one clause"
+    return _parts(front, words)
+
+
+_APPROXIMATE = frozenset({"about", "around", "like"})
+_MARKS = frozenset(",;:()[]<>/\\\"{}=*#@\n\t")
+
+
+def written(tokens: Sequence[Token]) -> str:
+    """Return the text of tokens that stood next to each other."""
+    return "".join(token.text + token.space for token in tokens).strip()
+
+
+def _unmarked(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    while tokens and (tokens[-1].text in {"?", ".", "!", '"', "'"} or not tokens[-1].text.strip()):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
+    for total in _TOTAL:
+        if tuple(word.lower for word in words[-len(total) :]) == total:
+            return words[: -len(total)]
+    return words[1:] if words and words[0].lower == "total" else words
+
+
+def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
+    group = bool(words) and words[0].lower == "of"
+    end = _noun_end(words, 2 if group else 0)
+    head = _head(words[:end], group=group)
+    if isinstance(head, str):
+        return head
+    while end < len(words) and words[end].lower == "of" and not group:
+        end = _noun_end(words, end + 1)
+    verb = _verb_place(words, end)
+    if isinstance(verb, str):
+        return verb
+    after, rest = words[end:verb], words[verb + 1 :]
+    if any(word.tag in {"WDT", "WP", "WRB", "WP$"} for word in after):
+        return "a relative clause before the verb"
+    if any(word.tag in {"WP", "WRB"} and word.lower != "who" for word in rest):
+        return "more than one clause"
+    return Asked(
+        front=front,
+        noun=words[:end],
+        head=head,
+        after=after,
+        verb=words[verb] if verb < len(words) else None,
+        rest=rest,
+        group=group,
+    )
+
+
+def _noun_end(words: Sequence[Token], start: int) -> int:
+    """Return where a noun phrase ends: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
+    nouns = 0
+    for place in range(start, len(words)):
+        word = words[place]
+        if word.lower in _AUXILIARIES or word.tag in {"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"}:
+            if not (word.tag in {"DT", "PRP$"} and nouns == 0):
+                return place
+        if nouns and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
+            return place
+        nouns += word.tag[:2] == "NN" or (word.tag[:2] == "VB" and singular(word.lower) is not None)
+    return len(words)
+
+
+def _late_adjective(words: Sequence[Token], place: int) -> bool:
+    """Whether an adjective stands behind its noun: "How many vegetables green?"; not "How many kid size bikes?"."""
+    return words[place].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[place + 1 : place + 2])
+
+
+def _head(noun: Sequence[Token], *, group: bool) -> int | str:
+    """Return the place of the noun that is counted, or why there is none."""
+    if not noun:
+        return "no noun is counted"
+    head = noun[-1]
+    lower = [word.lower for word in noun]
+    if group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}):
+        return "a part of a group without a name"
+    if lower[0] in _COMPARED:
+        return "a comparison"
+    if head.lower in _MEASURES:
+        return "a measure"
+    if not (head.tag[:2] == "NN" or may_be_plural(head.lower)) or head.tag in {"PRP", "DT"}:
+        return "no noun is counted"
+    if any(word.tag in {"PRP", "DT", "CD", "VBP"} for word in (noun[2:] if group else noun)):
+        return "no noun is counted"
+    nouns = [n for n, word in enumerate(noun) if word.tag[:2] == "NN"]
+    if any(word.tag == "CC" and nouns and nouns[0] < n for n, word in enumerate(noun)):
+        return "two nouns are counted"
+    return len(noun) - 1
+
+
+def _verb_place(words: Sequence[Token], start: int) -> int | str:
+    """Return the place of the finite verb, or the end if there is none; participles are no verbs of their own."""
+    for place in range(start, len(words)):
+        word = words[place]
+        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
+            return "a relative clause before the verb"
+        if word.lower in _AUXILIARIES or word.tag in {"VBP", "VBZ", "VBD", "MD"}:
+            return place
+        if word.tag == "CC" and place == start:
+            return "two nouns are counted"
+    return len(words)

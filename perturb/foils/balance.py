@@ -1,0 +1,180 @@
+"""Choose among candidates so that their classes are balanced, as VALSE does.
+
+All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
+and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+from vlgate.seeds import quick_generator
+
+T = TypeVar("T", bound=Hashable)
+
+
+def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
+    """Keep at most ``cap`` candidates of each class, chosen at random.
+
+    Raises: ValueError if the cap is below 1.
+
+    >>> [("abaa"[n]) for n in capped("abaa", 2, seed=0)].count("a")
+    2
+    """
+    if cap < 1:
+        raise ValueError(f"cap={cap!r} must be at least 1")
+    taken: Counter[T] = Counter()
+    kept = []
+    for place in _shuffled(len(classes), f"{seed}/capped"):
+        if taken[classes[place]] < cap:
+            taken[classes[place]] += 1
+            kept.append(place)
+    return tuple(sorted(kept))
+
+
+def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all.
+
+    Existence takes half of its captions from the answer zero, coreference half from the answer yes.
+
+    >>> sorted("yes no no".split()[n] for n in even("yes no no".split(), ("yes", "no"), seed=0))
+    ['no', 'yes']
+    """
+    counts = Counter(classes)
+    each = min((counts[one] for one in wanted), default=0)
+    if limit is not None:
+        each = min(each, limit // max(len(wanted), 1))
+    if not each:
+        return ()
+    among = [place for place, one in enumerate(classes) if one in set(wanted)]
+    return tuple(among[n] for n in capped([classes[place] for place in among], each, seed=seed))
+
+
+def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
+    """Keep equally many candidates that replace p by q as q by p, for every p and q, chosen at random.
+
+    Afterwards each class occurs as often in captions as in foils (VALSE, appendix A.4).
+
+    >>> mutual([("on", "under"), ("under", "on"), ("on", "in")], seed=0)
+    (0, 1)
+    """
+    counts = Counter(pairs)
+    left = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
+    kept = []
+    for place in _shuffled(len(pairs), f"{seed}/mutual"):
+        if left.get(pairs[place], 0):
+            left[pairs[place]] -= 1
+            kept.append(place)
+    return tuple(sorted(kept))
+
+
+def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
+    """Choose a foil's class for each caption so that captions and foils have the same distribution of classes.
+
+    ``options`` are the classes that each candidate's foil may take; the candidate's own class is none of them.
+    Candidates that cannot be given one are dropped, until the foils of those that are left have exactly the classes of
+    their captions. What is left is the most that one round of matching after another leaves.
+
+    Returns: the foil's class by the position of the candidate, in ascending order.
+
+    Raises: ValueError if there are not as many options as classes.
+
+    >>> dict(assigned("aabb", ["b", "b", "a", "a"], seed=0))
+    {0: 'b', 1: 'b', 2: 'a', 3: 'a'}
+    """
+    if len(options) != len(classes):
+        raise ValueError(f"len(options)={len(options)!r} must be len(classes)={len(classes)!r}")
+    random = quick_generator(f"{seed}/assigned")
+    left = _shuffled(len(classes), f"{seed}/assigned order")
+    while True:
+        room = Counter(classes[place] for place in left)
+        open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+        chosen = _matched(left, open_to, room, random)
+        if len(chosen) == len(left):
+            return dict(sorted(chosen.items()))
+        left = [place for place in left if place in chosen]
+
+
+def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
+    """Choose a foil's class for each caption so that the foils' classes are as even as their options allow.
+
+    Counting-adversarial gives its captions foils of 0 to 3 so. Candidates without options are left out.
+
+    >>> sorted(spread([(0, 1), (0, 1)], seed=0).values())
+    [0, 1]
+    """
+    random = quick_generator(f"{seed}/spread")
+    used: Counter[T] = Counter()
+    chosen: dict[int, T] = {}
+    for place in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
+        if options[place]:
+            least = min(used[one] for one in options[place])
+            chosen[place] = random.choice([one for one in options[place] if used[one] == least])
+            used[chosen[place]] += 1
+    return dict(sorted(chosen.items()))
+
+
+def _shuffled(count: int, name: str) -> list[int]:
+    places = list(range(count))
+    quick_generator(name).shuffle(places)
+    return places
+
+
+def _matched(
+    places: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
+) -> dict[int, T]:
+    """Match as many candidates to classes as have room, by augmenting paths between classes (Kuhn 1955)."""
+    free = Counter(room)
+    chosen: dict[int, T] = {}
+    # Who holds a class and may move to another; dictionaries, since the order of a set of strings changes by process.
+    movable: dict[tuple[T, T], dict[int, None]] = defaultdict(dict)
+    reach: dict[T, dict[T, None]] = defaultdict(dict)
+
+    def hold(place: int, one: T) -> None:
+        chosen[place] = one
+        for other in options[place]:
+            movable[one, other][place] = None
+            reach[one][other] = None
+
+    def leave(place: int) -> None:
+        one = chosen.pop(place)
+        for other in options[place]:
+            del movable[one, other][place]
+
+    for place in places:
+        path = _path(random.sample(list(options[place]), len(options[place])), free, movable, reach)
+        if path is None:
+            continue
+        free[path[-1]] -= 1
+        for held, into in reversed(list(zip(path, path[1:], strict=False))):
+            mover = next(iter(movable[held, into]))
+            leave(mover)
+            hold(mover, into)
+        hold(place, path[0])
+    return chosen
+
+
+def _path(
+    starts: Sequence[T],
+    free: Mapping[T, int],
+    movable: Mapping[tuple[T, T], Mapping[int, None]],
+    reach: Mapping[T, Mapping[T, None]],
+) -> list[T] | None:
+    """Return classes from one of ``starts`` to one with room, where each can hand a candidate to the next."""
+    came: dict[T, T | None] = dict.fromkeys(starts)
+    todo = deque(starts)
+    while todo:
+        one = todo.popleft()
+        if free.get(one, 0) > 0:
+            path = [one]
+            while (before := came[path[-1]]) is not None:
+                path.append(before)
+            return path[::-1]
+        for other in reach.get(one, ()):
+            if other not in came and movable.get((one, other)):
+                came[other] = one
+                todo.append(other)
+    return None

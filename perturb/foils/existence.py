@@ -1,0 +1,67 @@
+"""Existence: "There are no animals shown" against "There are animals shown" (VALSE, section 3.1 and appendix A.1).
+
+Both come from a how-many question whose answer is a numeral. From zero the caption says "no"; from another number it
+says that there are some, in the number of the answer: "There is a dog".
+"""
+
+from __future__ import annotations
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.statements import Statement, statement
+from vlgate.perturb.grammar import with_article
+from vlgate.perturb.parsing.parsed import Parsed
+
+_KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species", "styles", "forms", "shades"})
+_WORDS = ("0", "more")
+
+
+def existence(question: Parsed, answer: str) -> Found:
+    """Make a caption and a foil about whether there are any, from a how-many question and its answer.
+
+    The tag ``provenance`` says which way the foil goes, as in the release: "zero_to_something" or "something_to_zero".
+    """
+    made = statement(question, answer)
+    if isinstance(made, str):
+        return Found(refused=(made,))
+    reason = _unfit(made, question)
+    if reason:
+        return Found(refused=(reason,))
+    one = made.number == 1
+    nothing, something = made.said("no", one=one), _something(made, one=one)
+    if nothing is None or something is None:
+        return Found(refused=("no wording for one",))
+    zero = made.number == 0
+    caption, foil = (nothing, something) if zero else (something, nothing)
+    why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
+    classes = _WORDS if zero else _WORDS[::-1]
+    provenance = "zero_to_something" if zero else "something_to_zero"
+    return Found(
+        candidates=(Foil(caption=caption, foil=foil, classes=classes, why=why, tags={"provenance": provenance}),)
+    )
+
+
+def _something(made: Statement, *, one: bool) -> str | None:
+    if not one:
+        return made.said("")
+    if made.one is None:
+        return None
+    before, behind = made.one
+    return Statement(
+        number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form
+    ).said("", one=True)
+
+
+def _unfit(made: Statement, question: Parsed) -> str:
+    """Return why a statement of a number says nothing about existence; empty if it does."""
+    words = {token.lower for token in question.tokens}
+    if made.form == "group":
+        return "a part of a group is counted"
+    if words & {"not", "n't", "no", "without"}:
+        return "negated"
+    if set(made.noun.lower().split()) & _KINDS:
+        return "kinds are counted"
+    if made.noun.lower().split()[0] in {"different", "various", "several"}:
+        return "the noun says that there are several"
+    if made.form == "clause" and "been" not in words:
+        return "what can be is not what is there"
+    return ""
