@@ -21,7 +21,7 @@ _MEASURES = frozenset(
         *("percent", "dollars", "cents", "o'clock", "points", "kilometers", "mph", "ounces", "acres"),
     )
 )
-_TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",), ("total",))
+_TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
     for total in _TOTAL:
         if tuple(word.lower for word in words[-len(total) :]) == total:
             return words[: -len(total)]
-    return words[1:] if words and words[0].lower == "total" else words
+    return tuple(word for word in words if word.lower != "total")
 
 
 def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
@@ -113,6 +113,12 @@ def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
     )
 
 
+def _participle(words: Sequence[Token], place: int) -> bool:
+    """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
+    following = words[place + 1].tag if place + 1 < len(words) else "IN"
+    return words[place].tag == "VBD" and words[place].lower.endswith(("ed", "shown")) and following in {"IN", "RB", "VBG", "TO"}
+
+
 def _noun_end(words: Sequence[Token], start: int) -> int:
     """Return where a noun phrase ends: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
     nouns = 0
@@ -121,10 +127,16 @@ def _noun_end(words: Sequence[Token], start: int) -> int:
         if word.lower in _AUXILIARIES or word.tag in {"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"}:
             if not (word.tag in {"DT", "PRP$"} and nouns == 0):
                 return place
-        if nouns and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
+        noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
+        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
             return place
-        nouns += word.tag[:2] == "NN" or (word.tag[:2] == "VB" and singular(word.lower) is not None)
+        nouns += noun
     return len(words)
+
+
+def _plural_taken_for_a_verb(word: Token) -> bool:
+    """Whether a parser takes a noun for a verb: "How many flower pots?"; what is counted has no verb in the singular."""
+    return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
 
 
 def _late_adjective(words: Sequence[Token], place: int) -> bool:
@@ -142,14 +154,13 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
         return "a part of a group without a name"
     if lower[0] in _COMPARED:
         return "a comparison"
-    if head.lower in _MEASURES:
+    if head.lower in _MEASURES and len(noun) == 1:
         return "a measure"
     if not (head.tag[:2] == "NN" or may_be_plural(head.lower)) or head.tag in {"PRP", "DT"}:
         return "no noun is counted"
     if any(word.tag in {"PRP", "DT", "CD", "VBP"} for word in (noun[2:] if group else noun)):
         return "no noun is counted"
-    nouns = [n for n, word in enumerate(noun) if word.tag[:2] == "NN"]
-    if any(word.tag == "CC" and nouns and nouns[0] < n for n, word in enumerate(noun)):
+    if any(word.lower == "or" for word in noun):
         return "two nouns are counted"
     return len(noun) - 1
 
@@ -160,7 +171,7 @@ def _verb_place(words: Sequence[Token], start: int) -> int | str:
         word = words[place]
         if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
             return "a relative clause before the verb"
-        if word.lower in _AUXILIARIES or word.tag in {"VBP", "VBZ", "VBD", "MD"}:
+        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, place)):
             return place
         if word.tag == "CC" and place == start:
             return "two nouns are counted"

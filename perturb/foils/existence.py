@@ -7,11 +7,11 @@ says that there are some, in the number of the answer: "There is a dog".
 from __future__ import annotations
 
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.noun_number import KINDS
 from vlgate.perturb.foils.statements import Statement, statement
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.parsing.parsed import Parsed
 
-_KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species", "styles", "forms", "shades"})
 _WORDS = ("0", "more")
 
 
@@ -58,8 +58,10 @@ def _unfit(made: Statement, question: Parsed) -> str:
         return "a part of a group is counted"
     if words & {"not", "n't", "no", "without"}:
         return "negated"
-    if set(made.noun.lower().split()) & _KINDS:
+    if set(made.noun.lower().split()) & KINDS:
         return "kinds are counted"
+    if "and" in made.noun.lower().split():
+        return "two nouns are counted"
     if made.noun.lower().split()[0] in {"different", "various", "several"}:
         return "the noun says that there are several"
     if made.form == "clause" and "been" not in words:

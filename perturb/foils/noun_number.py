@@ -9,6 +9,10 @@ from vlgate.perturb.grammar import with_article
 from vlgate.perturb.inflection import may_be_plural, plural, singular
 from vlgate.perturb.parsing.parsed import Token
 
+KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species", "styles", "forms", "shades"})
+"""Nouns of what is counted that are said of other nouns: of one of them the other noun changes, too."""
+
+_PLURAL = frozenset({"cattle", "people", "police", "poultry"})
 _SEVERAL = frozenset({"different", "various", "several", "separate", "matching", "identical"})
 # Said of several things together; there is no saying them of one.
 _COLLECTIVE = frozenset({"together", "other", "apart", "different", "same", "each", "both", "row", "circle", "pairs"})
@@ -28,7 +32,7 @@ _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", 
 def in_plural(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the plural, or None if its plural is not known."""
     word = noun[head].text
-    if singular(word) is not None or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word)):
+    if word.lower() in _PLURAL or singular(word) is not None or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word)):
         return written(noun)
     return _with(noun, head, plural(word))
 
@@ -36,7 +40,7 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the singular, or None if its singular is not known."""
     owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
-    if noun[0].lower in _SEVERAL or any(owner.tag in {"NNS", "NNPS"} for owner in owners):
+    if noun[0].lower in _SEVERAL | KINDS or any(word.tag == "CC" for word in noun[: head + 1]) or any(owner.tag in {"NNS", "NNPS"} for owner in owners):
         return None
     word = noun[head].text
     single = singular(word)
