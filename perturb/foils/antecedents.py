@@ -21,7 +21,7 @@ PRONOUNS = HE | SHE | THEY | IT
 MALE = frozenset(
     (
         *("man", "boy", "guy", "gentleman", "male", "groom", "father", "dad", "husband", "son", "king", "waiter"),
-        *("businessman", "fireman", "policeman", "cowboy", "dude", "grandfather", "brother", "bull"),
+        *("businessman", "fireman", "policeman", "cowboy", "dude", "grandfather", "brother"),
     )
 )
 FEMALE = frozenset(
@@ -47,6 +47,12 @@ _SCENE = re.compile(
 )
 _GROUPS = frozenset({"couple", "group", "pair", "family", "crowd", "team", "herd", "flock", "bunch", "several"})
 _WHOLE = frozenset({"photo", "picture", "image", "pic", "photograph", "view", "shot", "closeup", "close", "scene", "front"})
+
+
+def of_the_image(question: Parsed) -> bool:
+    """Return whether a question asks about the image as a whole: "is it sunny", "is this photo in color"."""
+    asked = question.text.strip().lower().rstrip(" ?.!")
+    return _SCENE.fullmatch(asked) is not None or bool({token.lower for token in question.tokens} & _WHOLE)
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:

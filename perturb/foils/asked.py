@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,8 @@ def asked(question: Parsed) -> Asked | str:
     """
     if question.text.isupper():
         return "all capitals"
+    if _MARKS.search(question.text.strip(' "')):
+        return "marks that are not words"
     tokens = _unmarked(question.tokens)
     places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
     if not places:
@@ -59,13 +62,19 @@ def asked(question: Parsed) -> Asked | str:
         front = front[:-1]
     if front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE):
         return "the question does not begin with how many"
-    if len(places) > 1 or any(token.pos == "PUNCT" or token.text in _MARKS for token in (*front, *words)):
+    if len(places) > 1 or any(_stops(token) for token in (*front, *words)):
         return "more than one clause"
+    if any(word.lower in {"n't", "n’t"} for word in words):
+        return "negated"
     return _parts(front, words)
 
 
+def _stops(token: Token) -> bool:
+    return token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-"
+
+
 _APPROXIMATE = frozenset({"about", "around", "like"})
-_MARKS = frozenset(",;:()[]<>/\\\"{}=*#@\n\t")
+_MARKS = re.compile(r"[;:()\[\]<>/\\\"“”{}=*#@|_\n\t\0]")
 
 
 def written(tokens: Sequence[Token]) -> str:
@@ -158,7 +167,8 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
         return "a measure"
     if not (head.tag[:2] == "NN" or may_be_plural(head.lower)) or head.tag in {"PRP", "DT"}:
         return "no noun is counted"
-    if any(word.tag in {"PRP", "DT", "CD", "VBP"} for word in (noun[2:] if group else noun)):
+    inner = noun[2:] if group else noun
+    if any(word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner):
         return "no noun is counted"
     if any(word.lower == "or" for word in noun):
         return "two nouns are counted"

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
-from vlgate.perturb.foils.antecedents import PRONOUNS, without_antecedent
+from vlgate.perturb.foils.antecedents import PRONOUNS, of_the_image, without_antecedent
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.certainty import uncertain
 from vlgate.perturb.foils.inputs import Dialog, Turn
@@ -53,7 +54,8 @@ def posed(caption: str, question: str, answer: str) -> Foil | str:
 def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Found:
     """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer.
 
-    ``caption`` and ``questions`` are the dialog's texts, parsed. Choose among the candidates of all dialogs with
+    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` says what a question is about:
+    the "image" as a whole ("is it sunny"), or what its "caption" names. Choose among the candidates of all dialogs with
     ``balance.even``, so that half of the captions say yes.
 
     Raises: ValueError if there are not as many questions as turns.
@@ -70,7 +72,7 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
         if reason or isinstance(one, str):
             refused.append(reason)
         else:
-            made.append(one)
+            made.append(replace(one, tags={"antecedent": "image" if of_the_image(question) else "caption"}))
     return Found(candidates=tuple(made), refused=tuple(refused))
 
 

@@ -61,6 +61,8 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
         before = tail[place - 1].lower if place else ""
         last = place + 1 == len(tail) or tail[place + 1].tag[:2] != "NN"
         bare = token.tag == "NNS" and last
+        if bare and before in {"and", "or"}:
+            return None
         start = _adjectives(tail, place)
         governor = (tail[start - 1].lower if start else verb) if bare else ""
         if governor in _EITHER or (token.tag in {"VBP"} and before != "to"):

@@ -8,7 +8,7 @@ output is not English, another form is taken: an adjective goes before its noun 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from vlgate.perturb.foils.asked import BE, DO, HAVE, MODALS, Asked, asked, written
@@ -120,6 +120,8 @@ def _be(parts: Asked, nouns: _Nouns) -> _Frames | str:
     first = rest[0]
     if first.tag == "CD" or first.lower in {"the", "all", "both", "same"} and rest[-1].lower in _SAMES:
         return "the predicate is a noun"
+    if len(rest) == 1 and first.tag == "VBG" and parts.after:
+        return _there(parts, nouns, (*_spaced(rest), *parts.after))
     if first.tag in {"VBG", "VBN", "VBD", "IN", "TO", "RP"} or first.lower.endswith("ing"):
         return _there(parts, nouns, (*parts.after, *rest))
     if first.tag[:2] in {"RB", "JJ", "VB"}:
@@ -304,6 +306,10 @@ def _group(parts: Asked) -> _Frames | str:
     one_tail = one_of(parts.rest) if alone else None
     one = None if one_tail is None else ("", f"{subject} {one_verb} {one_tail}{_front(parts.front)}")
     return one, ("", f"{subject} {many_verb}{_tailed(parts.rest, parts.front)}"), "group"
+
+
+def _spaced(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    return tuple(replace(token, space=" ") for token in tokens)
 
 
 def _tailed(tail: tuple[Token, ...], front: tuple[Token, ...]) -> str:
