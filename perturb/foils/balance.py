@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 from typing import TypeVar
 
@@ -149,7 +150,7 @@ def _matched(
         if path is None:
             continue
         free[path[-1]] -= 1
-        for held, into in reversed(list(zip(path, path[1:], strict=False))):
+        for held, into in reversed(list(pairwise(path))):
             mover = next(iter(movable[held, into]))
             leave(mover)
             hold(mover, into)
@@ -163,7 +164,7 @@ def _path(
     movable: Mapping[tuple[T, T], Mapping[int, None]],
     reach: Mapping[T, Mapping[T, None]],
 ) -> list[T] | None:
-    """Return classes from one of ``starts`` to one with room, where each can hand a candidate to the next."""
+    """Return classes from one of ``starts`` to one with room; each can hand a candidate to the next."""
     came: dict[T, T | None] = dict.fromkeys(starts)
     todo = deque(starts)
     while todo:

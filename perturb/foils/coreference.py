@@ -1,9 +1,9 @@
-"""Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, section 3.6, appendix A.6).
+"""Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, section 3.6 and A.6).
 
 Caption and foil are the caption of an image, a question of a dialog about it, and its answer cut down to "yes" or "no",
 in lower case as in the release. The release takes any question with a pronoun, and 77 % of its records are valid.
 ``coreference`` also asks whether the pronoun has an antecedent in the caption and whether the answer can be relied on
-(``antecedents.py``, ``certainty.py``); with ``checked=False`` it does as the release.
+(``dialogs/``); with ``checked=False`` it does as the release.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from vlgate.perturb.foils.antecedents import PRONOUNS, of_the_image, without_antecedent
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.certainty import uncertain
+from vlgate.perturb.foils.dialogs.antecedents import PRONOUNS, of_the_image, without_antecedent
+from vlgate.perturb.foils.dialogs.certainty import uncertain
 from vlgate.perturb.foils.inputs import Dialog, Turn
 from vlgate.perturb.parsing.parsed import Parsed
 
@@ -23,7 +23,7 @@ INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standar
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
-_ANSWER = re.compile(r"(?P<word>yes|no)(?![\w'’-])(?! (?:and|or) (?:yes|no)\b)", re.IGNORECASE)
+_ANSWER = re.compile(r"(?P<word>yes|no)(?![\w'\u2019-])(?! (?:and|or) (?:yes|no)\b)", re.IGNORECASE)
 _END = " \t\n.,;:!?"
 
 
@@ -68,7 +68,9 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
         one = posed(dialog.caption, turn.question, turn.answer)
         reason = one if isinstance(one, str) else ""
         if not reason and checked:
-            reason = uncertain(question, turn.answer) or without_antecedent(question, caption, _said(dialog.turns[:place]))
+            reason = uncertain(question, turn.answer) or without_antecedent(
+                question, caption, _said(dialog.turns[:place])
+            )
         if reason or isinstance(one, str):
             refused.append(reason)
         else:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import assigned, capped, spread
 from vlgate.perturb.foils.candidate import Foil
-from vlgate.perturb.foils.statements import Statement, statement
+from vlgate.perturb.foils.how_many.statements import Statement, statement
 from vlgate.perturb.parsing.parsed import Parsed
 
 SMALL = (0, 1, 2, 3)
@@ -92,6 +92,6 @@ def _sayable(made: Statement, numbers: Sequence[int]) -> list[int]:
 def _foil(made: Statement, number: int) -> Foil:
     caption, foil = counted(made, made.number), counted(made, number)
     if caption is None or foil is None:
-        raise ValueError(f"number={number!r} cannot be said of {made.many!r}")
+        raise ValueError(f"number={number!r} has no wording in {made.many!r}")
     why = f"The answer is {made.number}, and the foil says {number}."
     return Foil(caption=caption, foil=foil, classes=(str(made.number), str(number)), why=why)

@@ -7,8 +7,8 @@ says that there are some, in the number of the answer: "There is a dog".
 from __future__ import annotations
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.noun_number import KINDS
-from vlgate.perturb.foils.statements import Statement, statement
+from vlgate.perturb.foils.how_many.noun_number import KINDS
+from vlgate.perturb.foils.how_many.statements import Statement, statement
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.parsing.parsed import Parsed
 
@@ -46,24 +46,21 @@ def _something(made: Statement, *, one: bool) -> str | None:
     if made.one is None:
         return None
     before, behind = made.one
-    return Statement(
-        number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form
-    ).said("", one=True)
+    return Statement(number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form).said(
+        "", one=True
+    )
 
 
 def _unfit(made: Statement, question: Parsed) -> str:
-    """Return why a statement of a number says nothing about existence; empty if it does."""
+    """Return why a statement of a number has no counterpart about existence; empty if it has one."""
     words = {token.lower for token in question.tokens}
-    if made.form == "group":
-        return "a part of a group is counted"
-    if words & {"not", "n't", "no", "without"}:
-        return "negated"
-    if set(made.noun.lower().split()) & KINDS:
-        return "kinds are counted"
-    if "and" in made.noun.lower().split():
-        return "two nouns are counted"
-    if made.noun.lower().split()[0] in {"different", "various", "several"}:
-        return "the noun says that there are several"
-    if made.form == "clause" and "been" not in words:
-        return "what can be is not what is there"
-    return ""
+    noun = made.noun.lower().split()
+    checks = (
+        (made.form == "group", "a part of a group is counted"),
+        (words & {"not", "no", "without"}, "negated"),
+        (set(noun) & KINDS, "kinds are counted"),
+        ("and" in noun, "two nouns are counted"),
+        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
+        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
+    )
+    return next((reason for found, reason in checks if found), "")

@@ -66,13 +66,17 @@ def test_a_pronoun_with_its_antecedent_in_the_caption_or_the_image_is_taken(pars
         ("a train at a station", "the train is it moving", "yes", "not a plain yes-no question"),
     ],
 )
-def test_a_turn_that_cannot_be_relied_on_is_refused_and_taken_without_the_checks(parser, caption, question, answer, reason):
+def test_a_turn_that_cannot_be_relied_on_is_refused_and_taken_without_the_checks(
+    parser, caption, question, answer, reason
+):
     assert made(parser, caption, (question, answer)).refused == (reason,)
     assert len(made(parser, caption, (question, answer), checked=False).candidates) == 1
 
 
 def test_a_thing_of_an_earlier_turn_makes_it_doubtful_but_the_weather_is_never_so(parser):
-    found = made(parser, "a train at a station", ("is there a clock", "yes"), ("is it moving", "no"), ("is it sunny", "yes"))
+    found = made(
+        parser, "a train at a station", ("is there a clock", "yes"), ("is it moving", "no"), ("is it sunny", "yes")
+    )
     assert found.refused == ("no pronoun", "the pronoun may stand for something said earlier")
     [only] = found.candidates
     assert only.caption == "a train at a station. is it sunny? yes." and only.tags == {"antecedent": "image"}

@@ -7,7 +7,6 @@ import pytest
 from vlgate.perturb.foils.counting import adversarial, balanced, countable, counted, small
 
 
-
 @pytest.fixture(scope="module")
 def statements(parser):
     """300 statements of 0 to 9, small numbers more often, as people count."""
@@ -17,9 +16,18 @@ def statements(parser):
 
 
 def test_a_statement_takes_any_number_with_its_agreement(parser):
-    made = [countable(one, "2") for one in parser.parse(["How many wheels are on the bus?", "How many of the dogs are black?"])]
-    assert [counted(one, 0) for one in made] == ["There are exactly 0 wheels on the bus.", "Exactly 0 of the dogs are black."]
-    assert [counted(one, 1) for one in made] == ["There is exactly 1 wheel on the bus.", "Exactly 1 of the dogs is black."]
+    made = [
+        countable(one, "2")
+        for one in parser.parse(["How many wheels are on the bus?", "How many of the dogs are black?"])
+    ]
+    assert [counted(one, 0) for one in made] == [
+        "There are exactly 0 wheels on the bus.",
+        "Exactly 0 of the dogs are black.",
+    ]
+    assert [counted(one, 1) for one in made] == [
+        "There is exactly 1 wheel on the bus.",
+        "Exactly 1 of the dogs is black.",
+    ]
 
 
 def test_a_number_that_several_have_each_is_refused(parser):
@@ -64,7 +72,9 @@ def test_the_seed_decides(statements):
 
 def test_a_statement_without_a_singular_never_gets_a_foil_of_one(parser):
     [pairs, bus] = parser.parse(["How many zebras are standing together?", "How many wheels are on the bus?"])
-    made = [countable(pairs, str(number)) for number in (2, 3, 4, 5)] + [countable(bus, str(n)) for n in (1, 1, 2, 2, 3)]
+    made = [countable(pairs, str(number)) for number in (2, 3, 4, 5)] + [
+        countable(bus, str(n)) for n in (1, 1, 2, 2, 3)
+    ]
     foils = balanced(made, seed=0)
     assert len(foils) >= 6
     assert all(one.classes[1] != "1" for place, one in foils.items() if place < 4)

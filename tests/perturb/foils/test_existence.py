@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vlgate.perturb.foils.existence import existence
-from vlgate.perturb.foils.numerals import numeral
-from vlgate.perturb.foils.statements import statement
+from vlgate.perturb.foils.how_many.numerals import numeral
+from vlgate.perturb.foils.how_many.statements import statement
 
 MADE = [
     ("How many animals are shown?", "0", "There are no animals shown.", "There are animals shown."),
@@ -18,10 +18,25 @@ MADE = [
     ("How many dogs do you see?", "1", "There is a dog.", "There is no dog."),
     ("On the left, how many bikes are there?", "1", "There is a bike on the left.", "There is no bike on the left."),
     ("How many buses are red?", "1", "There is a red bus.", "There is no red bus."),
-    ("How many bottles have blue caps?", "3", "There are bottles with blue caps.", "There are no bottles with blue caps."),
+    (
+        "How many bottles have blue caps?",
+        "3",
+        "There are bottles with blue caps.",
+        "There are no bottles with blue caps.",
+    ),
     ("How many people are wearing hats?", "1", "There is a person wearing a hat.", "There is no person wearing a hat."),
-    ("How many people sit on the bed?", "1", "There is a person who sits on the bed.", "There is no person who sits on the bed."),
-    ("How many plates is the waiter carrying?", "1", "The waiter is carrying a plate.", "The waiter is carrying no plate."),
+    (
+        "How many people sit on the bed?",
+        "1",
+        "There is a person who sits on the bed.",
+        "There is no person who sits on the bed.",
+    ),
+    (
+        "How many plates is the waiter carrying?",
+        "1",
+        "The waiter is carrying a plate.",
+        "The waiter is carrying no plate.",
+    ),
     ("How many windows does the house have?", "0", "The house has no windows.", "The house has windows."),
     ("How many giraffe are there?", "2", "There are giraffes.", "There are no giraffes."),
     ("How many flower pots are there?", "1", "There is a flower pot.", "There is no flower pot."),
@@ -74,7 +89,12 @@ def test_what_cannot_be_turned_is_refused_with_a_reason(parser, question, answer
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(st.sampled_from("how many dogs of the are is there 3 do have can you red on , ' é 犬 wearing".split()), max_size=9))
+@given(
+    words=st.lists(
+        st.sampled_from(["how", "many", "dogs", "of", "the", "are", "is", "there", "3", "do", "have", "can", "you", "red", "on", ",", "'", "é", "犬", "wearing"]),
+        max_size=9,
+    )
+)
 def test_no_question_raises_and_none_gives_both_a_candidate_and_a_reason(parser, words):
     [parsed] = parser.parse(["How many " + " ".join(words) + "?"])
     for answer in ("0", "1", "2"):

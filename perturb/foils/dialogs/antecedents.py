@@ -1,8 +1,8 @@
 """Whether a pronoun of a question about an image has what it stands for in the image's caption.
 
 A check by number and gender, not a resolution. "she" needs one person in the caption who may be female, "they" one noun
-in the plural or two that are joined, "it" one thing that is not a person. Questions about the image as a whole need none: its colours,
-the weather, the time of day, inside or outside.
+in the plural, which comes first or belongs to a word for a group, "it" a thing that comes first. Questions about the
+image as a whole need none: its colours, the weather, the time of day, inside or outside.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from vlgate.perturb.parsing.parsed import Parsed, Token
 
 HE = frozenset({"he", "him", "his", "himself"})
-SHE = frozenset({"she", "her", "hers", "herself"})
-THEY = frozenset({"they", "them", "their", "theirs", "themselves", "these", "those", "both"})
+SHE = frozenset({"she", "her", "herself"})
+THEY = frozenset({"they", "them", "their", "themselves", "these", "those", "both"})
 IT = frozenset({"it", "its", "itself", "this", "that"})
 PRONOUNS = HE | SHE | THEY | IT
-"""The pronouns that a question is taken for: those of the release's records, "both" among them, without "i" and "you"."""
+"""The pronouns that a question is taken for: those of the release's records, among them "both", not "i" and "you"."""
 
 MALE = frozenset(
     (
@@ -34,7 +34,18 @@ NEUTRAL = frozenset(
     (
         *("person", "child", "kid", "baby", "toddler", "player", "skier", "snowboarder", "skateboarder", "surfer"),
         *("rider", "batter", "pitcher", "catcher", "skater", "chef", "cook", "officer", "biker", "cyclist", "worker"),
-        *("driver", "someone", "individual", "student", "teenager", "adult", "teen", "infant", "motorcyclist", "soldier"),
+        *(
+            "driver",
+            "someone",
+            "individual",
+            "student",
+            "teenager",
+            "adult",
+            "teen",
+            "infant",
+            "motorcyclist",
+            "soldier",
+        ),
         *("baseman", "athlete", "referee", "umpire", "boarder", "farmer", "performer", "clown", "jockey", "hitter"),
     )
 )
@@ -46,7 +57,9 @@ _SCENE = re.compile(
     r"(?: (?:a|in|out|outside|there|the|photo|photograph|picture|image|pic|shot|day|today|here))*"
 )
 _GROUPS = frozenset({"couple", "group", "pair", "family", "crowd", "team", "herd", "flock", "bunch", "several"})
-_WHOLE = frozenset({"photo", "picture", "image", "pic", "photograph", "view", "shot", "closeup", "close", "scene", "front"})
+_WHOLE = frozenset(
+    {"photo", "picture", "image", "pic", "photograph", "view", "shot", "closeup", "close", "scene", "front"}
+)
 
 
 def of_the_image(question: Parsed) -> bool:
@@ -73,7 +86,7 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
     if _other_things(before, caption):
         return "the pronoun may stand for something said earlier"
     if words & THEY:
-        return _several(nouns, caption)
+        return _several(nouns)
     return _thing(question, nouns)
 
 
@@ -90,9 +103,9 @@ def _person(nouns: tuple[Token, ...], fitting: frozenset[str]) -> str:
     return "two persons in the caption that the pronoun fits" if len(one) > 1 else ""
 
 
-def _several(nouns: tuple[Token, ...], caption: Parsed) -> str:
+def _several(nouns: tuple[Token, ...]) -> str:
     several = [token for token in nouns if token.tag == "NNS"]
-    if not several or several[0] is not nouns[0] and nouns[0].lower not in _GROUPS:
+    if not several or (several[0] is not nouns[0] and nouns[0].lower not in _GROUPS):
         return "no noun of several things at the start of the caption"
     return "two nouns in the caption that the pronoun fits" if len(several) > 1 else ""
 

@@ -27,7 +27,9 @@ _OPINION = re.compile(
     re.IGNORECASE,
 )
 _STARTS = frozenset({"is", "are", "does", "do", "can", "has", "have", "was", "were", "did"})
-_NAMED = re.compile(r"^(?:is|are|was|were) (?:it|this|that|these|those|they|he|she)\b(?: (?:all|both))? (?:an? |the |in an? |at an? )?")
+_NAMED = re.compile(
+    r"^(?:is|are|was|were) (?:it|this|that|these|those|they|he|she)\b(?: (?:all|both))? (?:an? |the |in an? |at an? )?"
+)
 _IMAGE = re.compile(
     r"\b(?:colou?r(?:ed|ful)?|black and white|photo(?:graph)?|picture|image|pic|indoors?|outdoors?|inside|outside|sunny|"
     r"raining|rainy|snowing|day ?time|day|night ?time|night|cloudy|close ?up|overcast)\b"
@@ -37,8 +39,8 @@ _IMAGE = re.compile(
 def uncertain(question: Parsed, answer: str) -> str:
     """Return why the opposite of an answer may be as right as the answer; empty if it is not.
 
-    A "no" is taken if it is said of an image as a whole (its colours, the weather, inside or outside), or of a person
-    or thing with a verb ("is he wearing a hat?"), but not of what a thing is called ("is it a kitten?").
+    A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has a
+    verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
     """
     asked = question.text.strip().lower().rstrip(" ?.!")
     words = asked.split()
@@ -51,7 +53,12 @@ def uncertain(question: Parsed, answer: str) -> str:
     if _OPINION.search(asked):
         return "an opinion or a degree"
     no = answer.strip().lower().startswith("no")
-    if no and _NAMED.match(asked) and not _IMAGE.search(asked) and not any(token.tag == "VBG" for token in question.tokens):
+    if (
+        no
+        and _NAMED.match(asked)
+        and not _IMAGE.search(asked)
+        and not any(token.tag == "VBG" for token in question.tokens)
+    ):
         return "a no to what a thing is called"
     return ""
 
@@ -65,5 +72,8 @@ def _grammatical(question: Parsed) -> bool:
     if first in {"do", "does", "did", "can"}:
         return any(token.tag in {"VB", "VBP"} for token in tokens[2:])
     if first in {"is", "are", "was", "were"}:
-        return not any(token.dep in {"ROOT", "ccomp"} and token.tag in {"VB", "VBP", "VBZ"} for token in tokens[1:]) or not base
+        return (
+            not any(token.dep in {"ROOT", "ccomp"} and token.tag in {"VB", "VBP", "VBZ"} for token in tokens[1:])
+            or not base
+        )
     return True

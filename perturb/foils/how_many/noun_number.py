@@ -1,27 +1,49 @@
-"""Say a counted noun, and what is said of it, of one thing or of several."""
+"""Word a counted noun, and what follows it, for one thing or for several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vlgate.perturb.foils.asked import BE, HAVE, written
+from vlgate.perturb.foils.how_many.asked import BE, HAVE, written
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.inflection import may_be_plural, plural, singular
 from vlgate.perturb.parsing.parsed import Token
 
-KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species", "styles", "forms", "shades"})
-"""Nouns of what is counted that are said of other nouns: of one of them the other noun changes, too."""
+KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species"})
+"""Nouns that count kinds of something: "one kind of fruit", "two kinds of fruits"."""
 
 _PLURAL = frozenset({"cattle", "people", "police", "poultry"})
 _SEVERAL = frozenset({"different", "various", "several", "separate", "matching", "identical"})
-# Said of several things together; there is no saying them of one.
+# Words about several things together, without a wording for one.
 _COLLECTIVE = frozenset({"together", "other", "apart", "different", "same", "each", "both", "row", "circle", "pairs"})
 # What is worn in pairs: one person wears gloves, but one hat.
 _PAIRS = frozenset(
     (
-        *("shoes", "gloves", "boots", "socks", "skis", "sneakers", "goggles", "earrings", "sandals", "mittens", "heels"),
+        *(
+            "shoes",
+            "gloves",
+            "boots",
+            "socks",
+            "skis",
+            "sneakers",
+            "goggles",
+            "earrings",
+            "sandals",
+            "mittens",
+            "heels",
+        ),
         *("slippers", "skates", "pads", "kneepads", "sunglasses", "glasses", "shorts", "pants", "jeans", "clothes"),
-        *("trousers", "headphones", "suspenders", "pajamas", "flippers", "cleats", "snowshoes", "leggings", "stockings"),
+        *(
+            "trousers",
+            "headphones",
+            "suspenders",
+            "pajamas",
+            "flippers",
+            "cleats",
+            "snowshoes",
+            "leggings",
+            "stockings",
+        ),
     )
 )
 _ONE_EACH = frozenset({"wearing", "riding", "wear", "ride"})
@@ -32,7 +54,11 @@ _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", 
 def in_plural(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the plural, or None if its plural is not known."""
     word = noun[head].text
-    if word.lower() in _PLURAL or singular(word) is not None or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word)):
+    if (
+        word.lower() in _PLURAL
+        or singular(word) is not None
+        or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word))
+    ):
         return written(noun)
     return _with(noun, head, plural(word))
 
@@ -40,7 +66,11 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the singular, or None if its singular is not known."""
     owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
-    if noun[0].lower in _SEVERAL | KINDS or any(word.tag == "CC" for word in noun[: head + 1]) or any(owner.tag in {"NNS", "NNPS"} for owner in owners):
+    if (
+        noun[0].lower in _SEVERAL | KINDS
+        or any(word.tag == "CC" for word in noun[: head + 1])
+        or any(owner.tag in {"NNS", "NNPS"} for owner in owners)
+    ):
         return None
     word = noun[head].text
     single = singular(word)
@@ -48,11 +78,11 @@ def in_singular(noun: Sequence[Token], head: int) -> str | None:
 
 
 def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
-    """Return what is said of several things ("wearing hats") as it is said of one ("wearing a hat").
+    """Return words about several things ("wearing hats") as they are about one ("wearing a hat").
 
     ``verb`` is the finite verb before the tail, if there is one.
 
-    Returns: the text, or None if it cannot be said of one ("standing together") or needs another noun's number.
+    Returns: the text, or None if it has no wording for one ("standing together") or needs another noun's number.
     """
     words: list[str] = []
     for place, token in enumerate(tail):
@@ -65,7 +95,7 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
             return None
         start = _adjectives(tail, place)
         governor = (tail[start - 1].lower if start else verb) if bare else ""
-        if governor in _EITHER or (token.tag in {"VBP"} and before != "to"):
+        if governor in _EITHER or (token.tag == "VBP" and before != "to"):
             return None
         words.append(token.text + token.space)
         if governor in _ONE_EACH and token.lower not in _PAIRS:
@@ -78,7 +108,7 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
 
 
 def _adjectives(tail: Sequence[Token], place: int) -> int:
-    """Return where the adjectives before a noun begin."""
+    """Return the place of the first adjective before a noun."""
     while place and tail[place - 1].tag[:2] in {"JJ", "NN"} and tail[place - 1].tag != "NNS":
         place -= 1
     return place

@@ -1,4 +1,4 @@
-"""Take how-many questions apart: what is counted, the verb, and what is said of it."""
+"""Take how-many questions apart: what is counted, the verb, and what follows it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Asked:
     """The parts of a how-many question; each is a part of the question's tokens, without "how many" and the mark.
 
     ``front`` is what stands before "how many" ("in this photo"). ``noun`` is what is counted, from its first adjective
-    to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb ("on
-    the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
-    ``group`` says that some of a group are counted ("How many of the animals are giraffes?"), whose words are ``noun``.
+    to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb
+    ("on the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
+    ``group`` says that ``noun`` names a group, of which some are counted ("How many of the animals are giraffes?").
     """
 
     front: tuple[Token, ...]
@@ -49,10 +49,6 @@ def asked(question: Parsed) -> Asked | str:
 
     Returns: its parts, or a short reason why it cannot be turned into a statement.
     """
-    if question.text.isupper():
-        return "all capitals"
-    if _MARKS.search(question.text.strip(' "')):
-        return "marks that are not words"
     tokens = _unmarked(question.tokens)
     places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
     if not places:
@@ -60,13 +56,17 @@ def asked(question: Parsed) -> Asked | str:
     front, words = tokens[: places[0]], _without_total(tokens[places[0] + 2 :])
     if front and front[-1].text == ",":
         front = front[:-1]
-    if front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE):
-        return "the question does not begin with how many"
-    if len(places) > 1 or any(_stops(token) for token in (*front, *words)):
-        return "more than one clause"
-    if any(word.lower in {"n't", "n’t"} for word in words):
-        return "negated"
-    return _parts(front, words)
+    checks = (
+        (question.text.isupper(), "all capitals"),
+        (_MARKS.search(question.text.strip(' "')), "marks that are not words"),
+        (
+            front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
+            "the question does not begin with how many",
+        ),
+        (len(places) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
+    )
+    return next((reason for found, reason in checks if found), None) or _parts(front, words)
 
 
 def _stops(token: Token) -> bool:
@@ -125,17 +125,24 @@ def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
 def _participle(words: Sequence[Token], place: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
     following = words[place + 1].tag if place + 1 < len(words) else "IN"
-    return words[place].tag == "VBD" and words[place].lower.endswith(("ed", "shown")) and following in {"IN", "RB", "VBG", "TO"}
+    return (
+        words[place].tag == "VBD"
+        and words[place].lower.endswith(("ed", "shown"))
+        and following in {"IN", "RB", "VBG", "TO"}
+    )
+
+
+_ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"})
 
 
 def _noun_end(words: Sequence[Token], start: int) -> int:
-    """Return where a noun phrase ends: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
+    """Return the end of a noun phrase: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
     nouns = 0
     for place in range(start, len(words)):
         word = words[place]
-        if word.lower in _AUXILIARIES or word.tag in {"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"}:
-            if not (word.tag in {"DT", "PRP$"} and nouns == 0):
-                return place
+        ends = word.lower in _AUXILIARIES or word.tag in _ENDS
+        if ends and not (word.tag in {"DT", "PRP$"} and nouns == 0):
+            return place
         noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
         if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
             return place
@@ -157,26 +164,20 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
     """Return the place of the noun that is counted, or why there is none."""
     if not noun:
         return "no noun is counted"
-    head = noun[-1]
-    lower = [word.lower for word in noun]
-    if group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}):
-        return "a part of a group without a name"
-    if lower[0] in _COMPARED:
-        return "a comparison"
-    if head.lower in _MEASURES and len(noun) == 1:
-        return "a measure"
-    if not (head.tag[:2] == "NN" or may_be_plural(head.lower)) or head.tag in {"PRP", "DT"}:
-        return "no noun is counted"
-    inner = noun[2:] if group else noun
-    if any(word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner):
-        return "no noun is counted"
-    if any(word.lower == "or" for word in noun):
-        return "two nouns are counted"
-    return len(noun) - 1
+    head, inner = noun[-1], noun[2:] if group else noun
+    unnamed = any(word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner)
+    checks = (
+        (group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}), "a part of a group without a name"),
+        (noun[0].lower in _COMPARED, "a comparison"),
+        (head.lower in _MEASURES and len(noun) == 1, "a measure"),
+        (unnamed or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
+        (any(word.lower == "or" for word in noun), "two nouns are counted"),
+    )
+    return next((reason for found, reason in checks if found), None) or len(noun) - 1
 
 
 def _verb_place(words: Sequence[Token], start: int) -> int | str:
-    """Return the place of the finite verb, or the end if there is none; participles are no verbs of their own."""
+    """Return the place of the finite verb, or the end if there is none; participles are not finite."""
     for place in range(start, len(words)):
         word = words[place]
         if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
