@@ -12,9 +12,9 @@ from vlgate.perturb.parsing.parsed import Parsed
 
 _HEDGES = re.compile(
     r"\b(?:think|guess|maybe|perhaps|probably|possibly|might|may|could|would|not sure|unsure|can't tell|cannot tell|"
-    r"can not tell|cant tell|hard to|somewhat|but|kind of|sort of|partially|partly|slightly|mostly|almost|both|appears?|"
-    r"seems?|assume|believe|suppose|not really|not very|not quite|don't know|can't see|cannot see|cant see|looks? like|"
-    r"though|although|only|just|except|imagine|not visible|a little|a bit|at least)\b",
+    r"can not tell|cant tell|hard to|somewhat|but|kind of|sort of|partially|partly|slightly|mostly|almost|both|"
+    r"appears?|seems?|assume|believe|suppose|not really|not very|not quite|don't know|can't see|cannot see|cant see|"
+    r"looks? like|though|although|only|just|except|imagine|not visible|a little|a bit|at least)\b",
     re.IGNORECASE,
 )
 _OPINION = re.compile(
@@ -31,8 +31,8 @@ _NAMED = re.compile(
     r"^(?:is|are|was|were) (?:it|this|that|these|those|they|he|she)\b(?: (?:all|both))? (?:an? |the |in an? |at an? )?"
 )
 _IMAGE = re.compile(
-    r"\b(?:colou?r(?:ed|ful)?|black and white|photo(?:graph)?|picture|image|pic|indoors?|outdoors?|inside|outside|sunny|"
-    r"raining|rainy|snowing|day ?time|day|night ?time|night|cloudy|close ?up|overcast)\b"
+    r"\b(?:colou?r(?:ed|ful)?|black and white|photo(?:graph)?|picture|image|pic|indoors?|outdoors?|inside|outside|"
+    r"sunny|raining|rainy|snowing|day ?time|day|night ?time|night|cloudy|close ?up|overcast)\b"
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vlgate.perturb.inflection import may_be_plural, singular
 from vlgate.perturb.parsing.parsed import Parsed, Token
@@ -32,7 +33,7 @@ class Asked:
     ``front`` is what stands before "how many" ("in this photo"). ``noun`` is what is counted, from its first adjective
     to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb
     ("on the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
-    ``group`` says that ``noun`` names a group, of which some are counted ("How many of the animals are giraffes?").
+    ``group`` says that a part of what ``noun`` names is counted ("How many of the animals are giraffes?").
     """
 
     front: tuple[Token, ...]
@@ -64,6 +65,7 @@ def asked(question: Parsed) -> Asked | str:
             "the question does not begin with how many",
         ),
         (len(places) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
     )
     return next((reason for found, reason in checks if found), None) or _parts(front, words)
@@ -128,7 +130,7 @@ def _participle(words: Sequence[Token], place: int) -> bool:
     return (
         words[place].tag == "VBD"
         and words[place].lower.endswith(("ed", "shown"))
-        and following in {"IN", "RB", "VBG", "TO"}
+        and following in {"IN", "RB", "VBG", "TO", "RP"}
     )
 
 
@@ -151,7 +153,7 @@ def _noun_end(words: Sequence[Token], start: int) -> int:
 
 
 def _plural_taken_for_a_verb(word: Token) -> bool:
-    """Whether a parser takes a noun for a verb: "How many flower pots?"; what is counted has no verb in the singular."""
+    """Whether a parser takes a noun for a verb: "How many flower pots?"; a counted noun has no such verb."""
     return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
 
 
@@ -160,12 +162,19 @@ def _late_adjective(words: Sequence[Token], place: int) -> bool:
     return words[place].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[place + 1 : place + 2])
 
 
+# "How many wear goggles?" counts nobody; a parser takes "wear goggles" for a noun now and then.
+_VERBS = frozenset({"wear", "get", "take", "make", "play", "ride", "hold", "eat", "sit", "walk", "do", "come", "go"})
+
+
 def _head(noun: Sequence[Token], *, group: bool) -> int | str:
     """Return the place of the noun that is counted, or why there is none."""
     if not noun:
         return "no noun is counted"
     head, inner = noun[-1], noun[2:] if group else noun
-    unnamed = any(word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner)
+    unnamed = inner[:1] and inner[0].lower in _VERBS
+    unnamed = unnamed or any(
+        word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner
+    )
     checks = (
         (group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}), "a part of a group without a name"),
         (noun[0].lower in _COMPARED, "a comparison"),

@@ -12,6 +12,8 @@ from vlgate.perturb.parsing.parsed import Token
 KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species"})
 """Nouns that count kinds of something: "one kind of fruit", "two kinds of fruits"."""
 
+# "Pieces of carrots": one of them is a piece of a carrot.
+_PORTIONS = frozenset({"pieces", "slices", "halves", "bites", "parts"})
 _PLURAL = frozenset({"cattle", "people", "police", "poultry"})
 _SEVERAL = frozenset({"different", "various", "several", "separate", "matching", "identical"})
 # Words about several things together, without a wording for one.
@@ -65,6 +67,8 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the singular, or None if its singular is not known."""
+    if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
+        return None
     owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
     if (
         noun[0].lower in _SEVERAL | KINDS

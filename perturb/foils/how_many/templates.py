@@ -27,9 +27,20 @@ class Nouns:
     one: str | None
 
 
+# Adjectives that may stand behind their noun: "two boats visible", "a man asleep".
+_LATE = frozenset(
+    (
+        *("visible", "present", "available", "open", "closed", "alone", "asleep", "awake", "alive", "afloat", "apart"),
+        *("full", "ready", "able", "near", "close", "next", "similar", "empty", "airborne", "upright", "missing"),
+        *("outside", "inside", "outdoors", "indoors", "afraid", "aboard", "unseen", "underwater", "barefoot"),
+    )
+)
+
+
 def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "") -> Frames | str:
     """Say "There are # nouns tail"; ``before`` are adjectives that go before the noun."""
-    reason = unsayable(tail)
+    bare = len(tail) == 1 and tail[0].tag == "JJ" and tail[0].lower not in _LATE
+    reason = "an adjective behind its noun" if bare else unsayable(tail)
     if reason:
         return reason
     many, one = tailed(tail, parts.front), one_of(tail)
@@ -40,16 +51,6 @@ def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "")
         ("there are", f"{ahead}{nouns.many}{many}"),
         "there",
     )
-
-
-# Adjectives that may stand behind their noun: "two boats visible", "a man asleep".
-_LATE = frozenset(
-    (
-        *("visible", "present", "available", "open", "closed", "alone", "asleep", "awake", "alive", "afloat", "apart"),
-        *("full", "ready", "able", "near", "close", "next", "similar", "empty", "airborne", "upright", "missing"),
-        *("outside", "inside", "outdoors", "indoors", "afraid", "aboard", "unseen", "underwater", "barefoot"),
-    )
-)
 
 
 def with_adjective(parts: Asked, nouns: Nouns) -> Frames | str:
@@ -71,6 +72,9 @@ def with_adjective(parts: Asked, nouns: Nouns) -> Frames | str:
 
 def with_object(parts: Asked, nouns: Nouns, subject: str, tail: tuple[Token, ...]) -> Frames | str:
     """Say "The man has # nouns"; of several men the number may be meant of each."""
+    reason = unsayable(tail)
+    if reason:
+        return reason
     several = parts.verb is not None and parts.verb.lower in {"are", "were", "do"}
     if parts.after:
         nouns = Nouns(

@@ -122,22 +122,19 @@ def _have(parts: Asked, nouns: Nouns) -> Frames | str:
 
 def _modal(parts: Asked, nouns: Nouns) -> Frames | str:
     rest = parts.rest
-    if parts.verb is None or len(rest) < 2:
+    modal = parts.verb.lower if parts.verb else ""
+    if len(rest) < 2 or any(word.lower in BE for word in rest):
         return "the question is not complete"
-    modal = parts.verb.lower
     if rest[0].lower == "be" and rest[1].lower in _SEEN:
         return there(parts, nouns, (*parts.after, *rest[2:]))
     if rest[0].tag == "VB":
         return as_clause(parts, nouns, (modal, modal))
     at = next((n for n, word in enumerate(rest) if n and word.tag in {"VB", "VBP"}), 0)
-    if not at:
-        return "a verb that is not known"
     subject, verb, tail = rest[:at], rest[at], rest[at + 1 :]
-    clear = [word for word in subject[1:] if word.lower not in {"clearly"}]
-    if subject[0].lower in _VIEWERS and verb.lower in _SEEING and not clear:
-        return there(parts, nouns, (*parts.after, *tail))
-    if subject[0].tag in {"PRP", "EX", "RB"}:
+    if not at or (subject[0].tag in {"PRP", "EX", "RB"} and subject[0].lower not in _VIEWERS):
         return "a verb that is not known"
+    if subject[0].lower in _VIEWERS and verb.lower in _SEEING:
+        return there(parts, nouns, (*parts.after, *tail))
     said = f"{written(subject)} {modal} {verb.text}"
     if tail and tail[-1].tag in {"IN", "RP", "TO"}:
         said, tail = f"{said} {written(tail)}", ()

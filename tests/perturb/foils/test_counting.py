@@ -43,7 +43,8 @@ def test_balanced_foils_have_the_captions_distribution_under_the_cap(statements)
     foils = balanced(statements, seed=1, cap=25)
     captions, others = distributions(foils)
     assert captions == others
-    assert max(captions.values()) <= 25 and len(captions) == 10
+    assert max(captions.values()) <= 25
+    assert len(captions) == 10
     assert all(one.classes[0] != one.classes[1] for one in foils.values())
 
 
@@ -54,7 +55,8 @@ def test_small_numbers_stay_between_0_and_3_on_both_sides(statements):
 
 def test_adversarial_captions_are_4_or_more_and_foils_0_to_3_in_equal_numbers(statements):
     captions, others = distributions(adversarial(statements, seed=1))
-    assert min(map(int, captions)) == 4 and set(others) == {"0", "1", "2", "3"}
+    assert min(map(int, captions)) == 4
+    assert set(others) == {"0", "1", "2", "3"}
     assert max(others.values()) - min(others.values()) <= 1
 
 
