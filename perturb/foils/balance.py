@@ -54,6 +54,40 @@ def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | N
     return tuple(among[n] for n in capped([classes[place] for place in among], each, seed=seed))
 
 
+def even_within(
+    classes: Sequence[T],
+    groups: Sequence[Hashable],
+    wanted: Sequence[T],
+    *,
+    seed: int,
+    limit: int | None = None,
+) -> tuple[int, ...]:
+    """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group.
+
+    A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
+    image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
+    the rarest one.
+
+    Raises: ValueError if there are not as many groups as classes.
+
+    >>> len(even_within(["yes", "yes", "yes", "no"], ["in color"] * 3 + ["raining"], ("yes", "no"), seed=0))
+    2
+    """
+    if len(groups) != len(classes):
+        raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
+    counts = Counter(zip(groups, classes, strict=True))
+    room = {key: min(counts[key[0], one] for one in wanted) + 1 for key in counts if key[1] in wanted}
+    kept = []
+    for place in _shuffled(len(classes), f"{seed}/even_within"):
+        key = (groups[place], classes[place])
+        if room.get(key, 0):
+            room[key] -= 1
+            kept.append(place)
+    kept.sort()
+    chosen = even([classes[place] for place in kept], wanted, seed=seed, limit=limit)
+    return tuple(kept[n] for n in chosen)
+
+
 def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
     """Keep equally many candidates that replace p by q as q by p, for every p and q, chosen at random.
 

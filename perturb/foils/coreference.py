@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from vlgate.perturb.foils.balance import even_within
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.dialogs.antecedents import PRONOUNS, of_the_image, without_antecedent
 from vlgate.perturb.foils.dialogs.certainty import uncertain
@@ -56,7 +57,7 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
 
     ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` says what a question is about:
     the "image" as a whole ("is it sunny"), or what its "caption" names. Choose among the candidates of all dialogs with
-    ``balance.even``, so that half of the captions say yes.
+    ``selected``, so that half of the captions say yes.
 
     Raises: ValueError if there are not as many questions as turns.
     """
@@ -76,6 +77,16 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
         else:
             made.append(replace(one, tags={"antecedent": "image" if of_the_image(question) else "caption"}))
     return Found(candidates=tuple(made), refused=tuple(refused))
+
+
+def selected(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+    """Choose candidates of which half say yes, and so, as far as possible, of each question that several dialogs have.
+
+    Returns: the positions of the chosen candidates, in ascending order.
+    """
+    answers = [one.classes[0] for one in candidates]
+    questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
+    return even_within(answers, questions, ("yes", "no"), seed=seed, limit=limit)
 
 
 def _said(turns: Sequence[Turn]) -> str:

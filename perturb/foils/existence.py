@@ -6,6 +6,9 @@ says that there are some, in the number of the answer: "There is a dog".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from vlgate.perturb.foils.balance import even_within
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.how_many.noun_number import KINDS
 from vlgate.perturb.foils.how_many.statements import Statement, statement
@@ -15,8 +18,12 @@ from vlgate.perturb.parsing.parsed import Parsed
 _WORDS = ("0", "more")
 
 
-def existence(question: Parsed, answer: str) -> Found:
+def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found:
     """Make a caption and a foil about whether there are any, from a how-many question and its answer.
+
+    With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
+    release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
+    are singular, the number of the noun gives nothing away.
 
     The tag ``provenance`` says which way the foil goes, as in the release: "zero_to_something" or "something_to_zero".
     """
@@ -26,11 +33,11 @@ def existence(question: Parsed, answer: str) -> Found:
     reason = _unfit(made, question)
     if reason:
         return Found(refused=(reason,))
-    one = made.number == 1
+    zero = made.number == 0
+    one = made.number == 1 or (zero and singular and made.one is not None)
     nothing, something = made.said("no", one=one), _something(made, one=one)
     if nothing is None or something is None:
         return Found(refused=("no wording for one",))
-    zero = made.number == 0
     caption, foil = (nothing, something) if zero else (something, nothing)
     why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
     classes = _WORDS if zero else _WORDS[::-1]
@@ -38,6 +45,16 @@ def existence(question: Parsed, answer: str) -> Found:
     return Found(
         candidates=(Foil(caption=caption, foil=foil, classes=classes, why=why, tags={"provenance": provenance}),)
     )
+
+
+def selected(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+    """Choose candidates of which half come from zero, and of which no sentence is much more often true than false.
+
+    Returns: the positions of the chosen candidates, in ascending order.
+    """
+    ways = [one.tags["provenance"] for one in candidates]
+    sentences = [frozenset((one.caption, one.foil)) for one in candidates]
+    return even_within(ways, sentences, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
 
 
 def _something(made: Statement, *, one: bool) -> str | None:

@@ -23,7 +23,7 @@ _OPINION = re.compile(
     r"happy|sad|clean|dirty|messy|busy|crowded|real|fake|normal|regular|typical|expensive|cheap|thick|thin|wide|close|"
     r"far|high|low|deep|calm|nice|attractive|appetizing|tasty|good|clear|bright|dark|heavy|light|full|empty|alone|"
     r"enjoying|having fun|any|other|chance|possible|possibly|kind|type|what|how|which|where|tell|know|sure|very|really|"
-    r"mostly|much|many|most|some|famous|urban|rural|public|healthy|ripe|fresh|well|antique|vintage|casual|dressed)\b",
+    r"sunny|cloudy|overcast|windy|foggy|mostly|much|many|most|some|famous|urban|rural|public|healthy|ripe|fresh|well|antique|vintage|casual|dressed)\b",
     re.IGNORECASE,
 )
 _STARTS = frozenset({"is", "are", "does", "do", "can", "has", "have", "was", "were", "did"})

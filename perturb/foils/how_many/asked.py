@@ -124,12 +124,15 @@ def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
     )
 
 
+_IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "worn", "put", "left", "bent", "held"})
+
+
 def _participle(words: Sequence[Token], place: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
     following = words[place + 1].tag if place + 1 < len(words) else "IN"
     return (
         words[place].tag == "VBD"
-        and words[place].lower.endswith(("ed", "shown"))
+        and (words[place].lower.endswith("ed") or words[place].lower in _IRREGULAR)
         and following in {"IN", "RB", "VBG", "TO", "RP"}
     )
 

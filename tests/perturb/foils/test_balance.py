@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.balance import assigned, capped, even, mutual, spread
+from vlgate.perturb.foils.balance import assigned, capped, even, even_within, mutual, spread
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)
 seeds = st.integers(0, 5)
@@ -25,6 +25,17 @@ def test_halves_are_equal_and_as_large_as_the_rarer_class_allows(given_classes, 
     kept = Counter(given_classes[place] for place in even(given_classes, ("a", "b"), seed=seed))
     least = min(given_classes.count("a"), given_classes.count("b"))
     assert kept == ({"a": least, "b": least} if least else {})
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("pq")), max_size=30), seeds)
+def test_classes_are_even_in_all_and_nearly_so_within_each_group(given_items, seed):
+    own, groups = [one for one, _ in given_items], [group for _, group in given_items]
+    kept = even_within(own, groups, ("a", "b"), seed=seed)
+    counts = Counter(given_items[place] for place in kept)
+    assert sum(counts["a", group] for group in "pq") == sum(counts["b", group] for group in "pq")
+    for one, other in (("a", "b"), ("b", "a")):
+        assert all(counts[one, group] <= given_items.count((other, group)) + 1 for group in "pq")
+    assert not counts["c", "p"] + counts["c", "q"]
 
 
 def test_a_limit_is_shared_among_the_classes():
@@ -82,3 +93,5 @@ def test_wrong_arguments_are_named():
         capped("ab", 0, seed=0)
     with pytest.raises(ValueError, match=r"len\(options\)=1"):
         assigned("ab", ["a"], seed=0)
+    with pytest.raises(ValueError, match=r"len\(groups\)=1"):
+        even_within("ab", ["a"], "ab", seed=0)

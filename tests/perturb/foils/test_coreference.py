@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from vlgate.perturb.foils.balance import even
-from vlgate.perturb.foils.coreference import coreference, posed
+from vlgate.perturb.foils.coreference import coreference, posed, selected
 from vlgate.perturb.foils.inputs import Dialog, Turn
 
 
@@ -43,7 +42,7 @@ def test_other_turns_have_a_reason(question, answer, reason):
         ("a woman on a motorcycle", "is she wearing a helmet", "no"),
         ("2 dogs on a beach", "are they running", "yes"),
         ("a red train at a station", "is it moving", "yes"),
-        ("a man and a woman on a bench", "is it sunny", "no"),
+        ("a man and a woman on a bench", "is it raining", "no"),
         ("a man and a woman on a bench", "is this photo in color", "yes"),
     ],
 )
@@ -75,17 +74,17 @@ def test_a_turn_that_cannot_be_relied_on_is_refused_and_taken_without_the_checks
 
 def test_a_thing_of_an_earlier_turn_makes_it_doubtful_but_the_weather_is_never_so(parser):
     found = made(
-        parser, "a train at a station", ("is there a clock", "yes"), ("is it moving", "no"), ("is it sunny", "yes")
+        parser, "a train at a station", ("is there a clock", "yes"), ("is it moving", "no"), ("is it raining", "yes")
     )
     assert found.refused == ("no pronoun", "the pronoun may stand for something said earlier")
     [only] = found.candidates
-    assert only.caption == "a train at a station. is it sunny? yes."
+    assert only.caption == "a train at a station. is it raining? yes."
     assert only.tags == {"antecedent": "image"}
 
 
 @pytest.mark.parametrize("text", ["", "🐶🐶", "<b>it</b>", "IS IT SUNNY?!", "word " * 10_000, "está \n it"])
 def test_bad_input_never_raises(parser, text):
-    found = made(parser, text, (text, "yes"), ("is it sunny", text))
+    found = made(parser, text, (text, "yes"), ("is it raining", text))
     assert len(found.candidates) + len(found.refused) == 2
 
 
@@ -95,8 +94,8 @@ def test_questions_that_are_not_the_dialogs_are_named(parser):
         coreference(Dialog(caption="a dog", turns=(Turn(question="is it old", answer="no"),)), parsed, [])
 
 
-def test_captions_say_yes_as_often_as_no(parser):
-    turns = [("is it sunny", "yes")] * 7 + [("is it raining", "no")] * 3
+def test_captions_say_yes_as_often_as_no_to_each_question_too(parser):
+    turns = [("is it raining", "yes")] * 7 + [("is it raining", "no")] * 3 + [("is it outside", "no")] * 9
     candidates = made(parser, "a dog", *turns).candidates
-    kept = even([one.classes[0] for one in candidates], ("yes", "no"), seed=0)
-    assert Counter(candidates[place].classes[0] for place in kept) == {"yes": 3, "no": 3}
+    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0))
+    assert kept == {"a dog. is it raining? yes.": 4, "a dog. is it raining? no.": 3, "a dog. is it outside? no.": 1}

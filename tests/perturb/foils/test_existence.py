@@ -1,10 +1,12 @@
 """Existence and the statements behind it: how-many questions in, captions and foils out."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.existence import existence
+from vlgate.perturb.foils.existence import existence, selected
 from vlgate.perturb.foils.how_many.numerals import numeral
 from vlgate.perturb.foils.how_many.statements import statement
 
@@ -133,3 +135,19 @@ def test_a_statement_is_said_of_one_only_if_its_words_allow_it(parser):
     assert made.said("exactly 2") == "There are exactly 2 zebras standing together."
     assert made.said("exactly 1", one=True) is None
     assert statement(parsed, "1") == "no wording for one"
+
+
+def test_a_zero_may_be_singular_so_that_the_number_of_the_noun_tells_nothing(parser):
+    [dogs, together] = parser.parse(["How many dogs are there?", "How many dogs are standing together?"])
+    [made] = existence(dogs, "0", singular=True).candidates
+    assert (made.caption, made.foil) == ("There is no dog.", "There is a dog.")
+    [made] = existence(together, "0", singular=True).candidates
+    assert made.caption == "There are no dogs standing together."
+
+
+def test_half_of_the_selected_come_from_zero_and_so_of_each_sentence(parser):
+    [dogs, cats] = parser.parse(["How many dogs are there?", "How many cats are there?"])
+    answers = [(dogs, "0")] * 9 + [(dogs, "3")] * 4 + [(cats, "2")] * 9
+    candidates = [existence(question, answer).candidates[0] for question, answer in answers]
+    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0))
+    assert kept == {"There are no dogs.": 5, "There are dogs.": 4, "There are cats.": 1}
