@@ -133,6 +133,40 @@ def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int)
         left = [place for place in left if place in chosen]
 
 
+def assigned_within(
+    classes: Sequence[T],
+    options: Sequence[Sequence[T]],
+    groups: Sequence[Hashable],
+    *,
+    seed: int,
+    smallest: int = 1,
+) -> Mapping[int, T]:
+    """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left.
+
+    Groups with fewer than ``smallest`` candidates are not balanced: in the rest of a small group, what is true of one
+    candidate is always false more often, and a classifier that is tested on one after training on the rest learns it.
+
+    A group is whatever may give the class away to a model that sees no image: people are counted in images without
+    people, but nobody counts the zebras in images without zebras.
+
+    >>> dict(assigned_within("abc", ["bc", "ac", "ab"], ["dogs", "dogs", "cats"], seed=0))
+    {0: 'b', 1: 'a'}
+    """
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for place, group in enumerate(groups):
+        members[group].append(place)
+    chosen: dict[int, T] = {}
+    for part in (part for part in members.values() if len(part) >= smallest):
+        chosen |= _of(classes, options, part, seed)
+    left = [place for place in range(len(classes)) if place not in chosen]
+    return dict(sorted((chosen | _of(classes, options, left, seed)).items()))
+
+
+def _of(classes: Sequence[T], options: Sequence[Sequence[T]], places: Sequence[int], seed: int) -> dict[int, T]:
+    some = assigned([classes[place] for place in places], [options[place] for place in places], seed=seed)
+    return {places[n]: one for n, one in some.items()}
+
+
 def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
     """Choose a foil's class for each caption so that the foils' classes are as even as their options allow.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from vlgate.perturb.foils.balance import assigned, capped, spread
+from vlgate.perturb.foils.balance import assigned_within, capped, spread
 from vlgate.perturb.foils.candidate import Foil
 from vlgate.perturb.foils.how_many.statements import Statement, statement
 from vlgate.perturb.parsing.parsed import Parsed
@@ -19,6 +19,9 @@ SMALL = (0, 1, 2, 3)
 
 CAP = 130
 """The most captions of one number, as in the release of counting-balanced: 121 to 131 for 0 to 5."""
+
+
+_FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 right; 24 if each noun is balanced
 
 
 def countable(question: Parsed, answer: str) -> Statement | str:
@@ -45,17 +48,19 @@ def counted(made: Statement, number: int) -> str | None:
 def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
     """Make foils whose numbers have the same distribution as the captions', with at most ``cap`` captions of a number.
 
+    So it is for each noun that is counted, too, as far as its numbers allow.
+
     Returns: candidates by the position of their statement.
     """
     kept = capped([one.number for one in statements], cap, seed=seed)
-    return _exchanged(statements, kept, seed=seed)
+    return _exchanged(statements, kept, seed=seed, smallest=_FEW)
 
 
 def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
     """Make foils as ``balanced`` does, from captions of 0 to 3 with foils of 0 to 3."""
     low = [place for place, one in enumerate(statements) if one.number in SMALL]
     kept = [low[n] for n in capped([statements[place].number for place in low], cap, seed=seed)]
-    return _exchanged(statements, kept, seed=seed)
+    return _exchanged(statements, kept, seed=seed, smallest=1)
 
 
 def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
@@ -77,16 +82,17 @@ INSTRUMENTS: Mapping[str, Selection] = MappingProxyType(
 """The three instruments by the name of their kind."""
 
 
-def _exchanged(statements: Sequence[Statement], kept: Sequence[int], *, seed: int) -> Mapping[int, Foil]:
+def _exchanged(statements: Sequence[Statement], kept: Sequence[int], *, seed: int, smallest: int) -> Mapping[int, Foil]:
     numbers = [statements[place].number for place in kept]
     present = sorted(set(numbers))
     options = [_sayable(statements[place], present) for place in kept]
-    chosen = assigned(numbers, options, seed=seed)
+    nouns = [statements[place].noun for place in kept]
+    chosen = assigned_within(numbers, options, nouns, seed=seed, smallest=smallest)
     return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
 
 
 def _sayable(made: Statement, numbers: Sequence[int]) -> list[int]:
-    return [number for number in numbers if number != made.number and counted(made, number) is not None]
+    return [number for number in numbers if number != made.number and (number != 1 or made.one is not None)]
 
 
 def _foil(made: Statement, number: int) -> Foil:

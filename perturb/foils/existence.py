@@ -6,6 +6,7 @@ says that there are some, in the number of the answer: "There is a dog".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from vlgate.perturb.foils.balance import even_within
@@ -13,6 +14,7 @@ from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.how_many.noun_number import KINDS
 from vlgate.perturb.foils.how_many.statements import Statement, statement
 from vlgate.perturb.grammar import with_article
+from vlgate.perturb.inflection import plural
 from vlgate.perturb.parsing.parsed import Parsed
 
 _WORDS = ("0", "more")
@@ -48,13 +50,23 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found
 
 
 def selected(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Choose candidates of which half come from zero, and of which no sentence is much more often true than false.
+    """Choose candidates of which half come from zero, and of which no noun is much more often there than not.
 
     Returns: the positions of the chosen candidates, in ascending order.
     """
     ways = [one.tags["provenance"] for one in candidates]
-    sentences = [frozenset((one.caption, one.foil)) for one in candidates]
-    return even_within(ways, sentences, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
+    nouns = [_first_noun(one) for one in candidates]
+    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
+
+
+_QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)", re.IGNORECASE)
+
+
+def _first_noun(made: Foil) -> str:
+    """Return the first word behind the quantifier, in the plural if it has one: the noun, or an adjective of it."""
+    found = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
+    word = found["word"].lower() if found else made.caption
+    return plural(word) or word
 
 
 def _something(made: Statement, *, one: bool) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.balance import assigned, capped, even, even_within, mutual, spread
+from vlgate.perturb.foils.balance import assigned, assigned_within, capped, even, even_within, mutual, spread
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)
 seeds = st.integers(0, 5)
@@ -65,6 +65,24 @@ def test_nothing_is_dropped_if_every_class_is_open_and_none_has_more_than_half(o
     chosen = assigned(own, [list("abcd")] * len(own), seed=seed)
     if not own or max(Counter(own).values()) <= len(own) / 2:
         assert len(chosen) == len(own)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("pq")), max_size=30), seeds)
+def test_assigned_within_is_balanced_in_all_and_in_each_group_without_a_majority(given_items, seed):
+    own, groups = [one for one, _ in given_items], [group for _, group in given_items]
+    chosen = assigned_within(own, ["abc"] * len(own), groups, seed=seed)
+    assert Counter(own[place] for place in chosen) == Counter(chosen.values())
+    for group in "pq":
+        members = [place for place in range(len(own)) if groups[place] == group]
+        counts = Counter(own[place] for place in members)
+        if members and max(counts.values()) <= len(members) / 2:
+            assert Counter(chosen[place] for place in members) == counts
+
+
+def test_small_groups_are_balanced_together():
+    assert len(assigned_within("ab", ["b", "a"], "pq", seed=0, smallest=2)) == 2
+    assert len(assigned_within("aabb", ["b", "b", "a", "a"], "pppq", seed=0, smallest=3)) == 4
 
 
 def test_a_chain_of_exchanges_is_found():
