@@ -76,14 +76,14 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
     may stand for that thing, and the question is refused.
     """
     asked = question.text.strip().lower().rstrip(" ?.!")
+    if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
+        return "the caption is not a description"
     if _SCENE.fullmatch(asked):
         return ""
     words = {token.lower for token in question.tokens}
     nouns = _nouns(caption)
-    if words & HE:
-        return _person(nouns, MALE | NEUTRAL)
-    if words & SHE:
-        return _person(nouns, FEMALE | NEUTRAL)
+    if words & (HE | SHE):
+        return _person(nouns, (MALE if words & HE else FEMALE) | NEUTRAL)
     if _other_things(before, caption):
         return "the pronoun may stand for something said earlier"
     if words & THEY:
