@@ -1,16 +1,8 @@
-"""What existence, counting and coreference are made from: questions with answers, and dialogs about an image."""
+"""What coreference is made from: a dialog about an image."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HowMany:
-    """A question about an image and its answer, as in Visual7W: "How many animals are shown?", "Two."."""
-
-    question: str
-    answer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
