@@ -212,4 +212,3 @@ def _foil(parsed: Parsed, one: Preposition, name: str, *, by_table: bool) -> Foi
 
 def _text(parsed: Parsed, first: int, end: int) -> str:
     return "".join(token.text + token.space for token in parsed.tokens[first:end]).strip()
-
