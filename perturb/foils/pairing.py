@@ -49,7 +49,7 @@ def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tup
 
 def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
     """Take the next candidate of each direction and mark their sources as used; empty if a direction has none left."""
-    found = []
+    found: list[int] = []
     for queue in (one, other):
         while queue and sources[queue[-1]] in used:
             queue.pop()

@@ -74,5 +74,5 @@ def test_a_checkpoint_of_no_classifier_is_refused(tmp_path):
     judge_checkpoints.constant_filler(tmp_path, {"on": 1.0})
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelLoadError, match="lacks .* weights? of AutoModelForSequenceClassification"):
+    with pytest.raises(ModelLoadError, match=r"lacks .* weights? of AutoModelForSequenceClassification"):
         acceptability(str(tmp_path), tmp_path)

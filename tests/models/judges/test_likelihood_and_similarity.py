@@ -31,7 +31,7 @@ def test_more_texts_than_a_batch_are_scored_as_each_on_its_own(start):
 
 def test_a_masked_model_is_named_with_its_kind(start):
     assert plausibility("masked:bert", start).perplexity(TEXTS).shape == (3,)
-    with pytest.raises(ModelLoadError, match="sees the tokens that it should predict|is a bert"):
+    with pytest.raises(ModelLoadError, match="sees the tokens that it should predict"):
         plausibility("bert", start)
 
 

@@ -1,4 +1,4 @@
-"""Small checkpoints of judges: classifiers and masked models whose probabilities a test sets by hand, or random ones."""
+"""Small checkpoints of judges: classifiers and masked models with probabilities set by hand, or random ones."""
 
 import math
 

@@ -52,8 +52,8 @@ class MaskedFiller:
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
         """Return at most ``top`` fillings of each length for each gap, the most probable first.
 
-        Lengths are counted in the model's tokens, which may be pieces of words; a filling begins a word. A gap whose text
-        is longer than the model's context has no fillings.
+        Lengths are counted in the model's tokens, which may be pieces of words; a filling begins a word. A gap
+        whose text is longer than the model's context has no fillings.
         """
         found: list[list[Filling]] = [[] for _ in gaps]
         drafts = [draft for place, gap in enumerate(gaps) for draft in self._drafts(place, gap)]

@@ -1,7 +1,7 @@
 """Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.
 
-GRUEN (Zhu and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it was
-tuned for, so the parts are given here on their own, each in 0..1.
+GRUEN (Zhu and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it
+was tuned for, so the parts are given here on their own, each in 0..1.
 """
 
 from __future__ import annotations
