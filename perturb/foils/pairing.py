@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -59,3 +60,45 @@ def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: se
         found.append(queue.pop())
         used.add(sources[found[-1]])
     return found
+
+
+def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
+    """Select one foil for each source so that a class replaces others as often as others replace it, or rarer.
+
+    A source that finds no class with room is dropped; its own class then has room for one foil less. So the classes of
+    captions and foils have nearly the same frequencies (VALSE, A.5), without being paired.
+
+    Args:
+        foils: n candidates; ``classes`` are what is replaced and what replaces it.
+        sources: n keys of what the candidates were made from.
+        seed: decides the order of the sources.
+
+    Returns: the positions of the selected candidates, in increasing order.
+
+    >>> from vlgate.perturb.foils.candidate import Foil
+    >>> made = [("ride", "push"), ("push", "ride"), ("push", "pull")]
+    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
+    >>> matched(foils, [1, 2, 3], seed=0)
+    (0, 1)
+    """
+    options: dict[Hashable, list[int]] = {}
+    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        options.setdefault(sources[place], []).append(place)
+    taken: dict[Hashable, int] = {}
+    while True:
+        room = Counter(foils[some[0]].classes[0] for some in options.values())
+        taken = _matched(foils, options, room)
+        if len(taken) == len(options):
+            return tuple(sorted(taken.values()))
+        options = {source: some for source, some in options.items() if source in taken}
+
+
+def _matched(foils: Sequence[Foil], options: Mapping[Hashable, list[int]], room: Counter[str]) -> dict[Hashable, int]:
+    """Give each source, those with the fewest options first, the class that has most room left."""
+    taken = {}
+    for source in sorted(options, key=lambda one: len(options[one])):
+        best = max(options[source], key=lambda place: room[foils[place].classes[1]])
+        if room[foils[best].classes[1]] > 0:
+            room[foils[best].classes[1]] -= 1
+            taken[source] = best
+    return taken

@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.judges.entailment import entailment
-from vlgate.models.judges.grammaticality import acceptability
+from vlgate.models.judges.grammaticality import grammaticality
 
 PAIRS = [
     ("a cat sleeps on the hill", "the cat runs"),
@@ -19,30 +19,30 @@ PAIRS = [
 @pytest.fixture(scope="module")
 def random(tmp_path_factory):
     folder = judge_checkpoints.random_classifier(tmp_path_factory.mktemp("random"))
-    return entailment(str(folder), folder)
+    return entailment(str(folder))
 
 
 def test_labels_are_found_by_their_names_not_their_order(tmp_path):
     labels = {"CONTRADICTION": 0.7, "Entailment": 0.1, "neutral": 0.2}
     judge_checkpoints.constant_classifier(tmp_path, labels)
-    found = entailment(str(tmp_path), tmp_path).infer(PAIRS)
+    found = entailment(str(tmp_path)).infer(PAIRS)
     assert found == pytest.approx(np.tile([0.1, 0.2, 0.7], (3, 1)), abs=1e-6)
 
 
 def test_labels_without_names_are_refused_and_can_be_given(tmp_path):
     judge_checkpoints.constant_classifier(tmp_path, {"LABEL_0": 0.1, "LABEL_1": 0.9})
     with pytest.raises(ModelLoadError, match=r"has the labels LABEL_0, LABEL_1; .*\?labels=unacceptable,acceptable"):
-        acceptability(str(tmp_path), tmp_path)
-    named = acceptability(f"{tmp_path}?labels=acceptable,unacceptable", tmp_path)
+        grammaticality(str(tmp_path))
+    named = grammaticality(f"{tmp_path}?labels=acceptable,unacceptable")
     assert named.acceptability(["a cat", "cat a"]) == pytest.approx([0.1, 0.1], abs=1e-6)
 
 
 def test_a_model_of_two_labels_is_no_model_of_entailment(tmp_path):
     judge_checkpoints.constant_classifier(tmp_path, {"entailment": 0.1, "not_entailment": 0.9})
     with pytest.raises(ModelLoadError, match="expected entail,neutral,contradict"):
-        entailment(str(tmp_path), tmp_path)
+        entailment(str(tmp_path))
     with pytest.raises(ModelLoadError, match="names 3 labels, but the model has 2"):
-        entailment(f"{tmp_path}?labels=entailment,neutral,contradiction", tmp_path)
+        entailment(f"{tmp_path}?labels=entailment,neutral,contradiction")
 
 
 def test_batches_order_and_repeated_pairs_make_no_difference(random):
@@ -61,7 +61,7 @@ def test_a_classifier_whose_head_is_missing_is_refused(tmp_path):
     del weights["classifier.weight"]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelLoadError, match=r"lacks 1 weight .*classifier\.weight"):
-        entailment(str(tmp_path), tmp_path)
+        entailment(str(tmp_path))
 
 
 def test_texts_that_are_cut_are_listed(random):
@@ -75,4 +75,4 @@ def test_a_checkpoint_of_no_classifier_is_refused(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelLoadError, match=r"lacks .* weights? of AutoModelForSequenceClassification"):
-        acceptability(str(tmp_path), tmp_path)
+        grammaticality(str(tmp_path))

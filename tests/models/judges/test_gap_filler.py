@@ -21,7 +21,7 @@ GAPS = [
 def constant(tmp_path_factory):
     folder = tmp_path_factory.mktemp("constant")
     judge_checkpoints.constant_filler(folder, {"on": 0.6, "under": 0.3, "[MASK]": 0.05, "hill": 0.05})
-    return gap_filler(str(folder), folder)
+    return gap_filler(str(folder))
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def pieces(tmp_path_factory):
     folders = {kind: tmp_path_factory.mktemp(kind) for kind in ("bert", "roberta")}
     for kind, folder in folders.items():
         judge_checkpoints.random_filler(folder, kind)
-    return {kind: (gap_filler(str(folder), folder), folder) for kind, folder in folders.items()}
+    return {kind: (gap_filler(str(folder)), folder) for kind, folder in folders.items()}
 
 
 def test_the_joint_probability_is_the_product_of_those_of_the_tokens(constant):
@@ -112,4 +112,4 @@ def test_a_checkpoint_that_lacks_weights_is_refused(tmp_path):
     del weights["bert.encoder.layer.0.output.dense.weight"]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelLoadError, match=r"lacks 1 weight .*layer\.0\.output\.dense"):
-        gap_filler(str(tmp_path), tmp_path)
+        gap_filler(str(tmp_path))

@@ -6,9 +6,9 @@ import pytest
 import text_checkpoints
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.judges.grammaticality import Likelihood
+from vlgate.models.judges.grammaticality import Likelihood, grammaticality
 from vlgate.models.judges.plausibility import plausibility
-from vlgate.models.judges.similarity import sentence_encoder
+from vlgate.models.judges.similarity import similarity
 from vlgate.models.text.causal import causal
 
 TEXTS = ["a cat sleeps on the hill", "two dog", "no tree and a big red cat sees the small blue hill under the tree"]
@@ -24,21 +24,21 @@ def start(tmp_path_factory):
 
 def test_more_texts_than_a_batch_are_scored_as_each_on_its_own(start):
     texts = [" ".join(TEXTS[0].split()[: 2 + number % 5]) for number in range(150)]
-    found = plausibility("gpt2", start).perplexity(texts)
+    found = plausibility("gpt2", folder=start).perplexity(texts)
     one = causal("gpt2", start)
     assert found == pytest.approx([one.perplexity([text])[0] for text in texts], rel=1e-5)
 
 
 def test_a_masked_model_is_named_with_its_kind(start):
-    assert plausibility("masked:bert", start).perplexity(TEXTS).shape == (3,)
+    assert plausibility("masked:bert", folder=start).perplexity(TEXTS).shape == (3,)
     with pytest.raises(ModelLoadError, match="sees the tokens that it should predict"):
-        plausibility("bert", start)
+        plausibility("bert", folder=start)
 
 
 def test_texts_that_are_too_short_are_named_by_their_positions(tmp_path):
     text_checkpoints.save("gpt1", tmp_path)
     with pytest.raises(NoReplyError) as caught:
-        plausibility(str(tmp_path), tmp_path).perplexity([*TEXTS, "cat"])
+        plausibility(str(tmp_path)).perplexity([*TEXTS, "cat"])
     assert set(caught.value.positions) == {3}
 
 
@@ -65,7 +65,7 @@ def published():
 
 
 def test_a_paraphrase_is_nearer_than_another_sentence(published):
-    model = sentence_encoder(str(published.get_model_path()), published.get_model_path())
+    model = similarity(str(published.get_model_path()))
     found = model.encode(["a cat sits on a mat", "a kitten is sitting on a rug", "the stock market fell"])
     assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(3))
     cosines = found @ found.T
@@ -78,11 +78,16 @@ def test_modules_of_others_and_folders_without_modules_are_refused(tmp_path, pub
     for name in ("config.json", "tokenizer.json"):
         shutil.copy(published.get_model_path() / name, tmp_path)
     with pytest.raises(ModelLoadError, match="is not a model of sentence-transformers"):
-        sentence_encoder(str(tmp_path), tmp_path)
+        similarity(str(tmp_path))
     modules = tmp_path / "modules.json"
     modules.write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "os.system"}]))
     with pytest.raises(ModelLoadError, match=r"runs code of its own, os\.system"):
-        sentence_encoder(str(tmp_path), tmp_path)
+        similarity(str(tmp_path))
     modules.write_text(json.dumps([{"path": "../elsewhere", "type": "sentence_transformers.models.Transformer"}]))
     with pytest.raises(ModelLoadError, match="names a folder outside"):
-        sentence_encoder(str(tmp_path), tmp_path)
+        similarity(str(tmp_path))
+
+
+def test_a_language_model_judges_grammaticality_by_its_kind(start):
+    found = grammaticality("likelihood:gpt2", folder=start).acceptability(TEXTS)
+    assert found == pytest.approx(1 / plausibility("gpt2", folder=start).perplexity(TEXTS))

@@ -27,6 +27,6 @@ class EntailmentModel:
         return self._classifier.probabilities(pairs)
 
 
-def entailment(weights: str, folder: Path, *, device: str = "cpu", dtype: str = "float32") -> EntailmentModel:
+def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
     """Load a model of natural language inference; the arguments and errors are those of ``load_classifier``."""
     return EntailmentModel(load_classifier(weights or PAPER, folder, _LABELS, device=device, dtype=dtype))

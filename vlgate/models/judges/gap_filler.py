@@ -144,13 +144,13 @@ def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return begins.to(model.device), inside.to(model.device)
 
 
-def gap_filler(weights: str, folder: Path, *, device: str = "cpu", dtype: str = "float32") -> MaskedFiller:
+def gap_filler(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> MaskedFiller:
     """Load any masked language model of transformers.
 
     Args:
         weights: a hub repository or a folder.
-        folder: the folder that the user started in.
         device: a name that ``torch.device`` takes.
+        folder: the folder that the user started in; relative paths begin there.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
 
     Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights or has no mask token.

@@ -13,7 +13,7 @@ import numpy as np
 
 from vlgate.errors import NoReplyError
 from vlgate.models.judges.classifier import Classifier, load_classifier
-from vlgate.models.judges.plausibility import Plausibility
+from vlgate.models.judges.plausibility import Plausibility, plausibility
 from vlgate.types import FloatArray
 
 _LABELS = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
@@ -30,11 +30,6 @@ class Acceptability:
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
         """Return the probability that each text is acceptable, shape (n,)."""
         return np.asarray(self._classifier.probabilities(texts)[:, 1], dtype=np.float64)
-
-
-def acceptability(weights: str, folder: Path, *, device: str = "cpu", dtype: str = "float32") -> Acceptability:
-    """Load a classifier of acceptability; the arguments and errors are those of ``load_classifier``."""
-    return Acceptability(load_classifier(weights, folder, _LABELS, device=device, dtype=dtype))
 
 
 class Likelihood:
@@ -59,3 +54,16 @@ class Likelihood:
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
         both = self._model.perplexity([*originals, *texts])
         return np.asarray(np.minimum(1, both[: len(texts)] / both[len(texts) :]), dtype=np.float64)
+
+
+def grammaticality(
+    weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
+) -> Acceptability | Likelihood:
+    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``.
+
+    The arguments and errors are those of ``load_classifier`` and ``plausibility``.
+    """
+    kind, _, name = weights.partition(":")
+    if kind == "likelihood" and name:
+        return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
+    return Acceptability(load_classifier(weights, folder, _LABELS, device=device, dtype=dtype))

@@ -43,7 +43,7 @@ class Plausibility:
         return found
 
 
-def plausibility(weights: str, folder: Path, *, device: str = "cpu", dtype: str = "float32") -> Plausibility:
+def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
     """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``.
 
     Raises: ModelLoadError if the checkpoint cannot be loaded or is of another kind.

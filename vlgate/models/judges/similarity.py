@@ -39,7 +39,7 @@ class SentenceEncoder:
         return np.asarray(found, dtype=np.float64)
 
 
-def sentence_encoder(weights: str, folder: Path, *, device: str = "cpu", dtype: str = "float32") -> SentenceEncoder:
+def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> SentenceEncoder:
     """Load a model of sentence-transformers by its hub repository or folder.
 
     No code of the repository is run, and only modules of sentence-transformers itself are taken.
