@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
@@ -63,42 +62,73 @@ def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: se
 
 
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
-    """Select one foil for each source so that a class replaces others as often as others replace it, or rarer.
+    """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5).
 
-    A source that finds no class with room is dropped; its own class then has room for one foil less. So the classes of
-    captions and foils have nearly the same frequencies (VALSE, A.5), without being paired.
+    Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings are
+    found by walks from class to class; a class without a way on is left out.
 
     Args:
         foils: n candidates; ``classes`` are what is replaced and what replaces it.
-        sources: n keys of what the candidates were made from.
-        seed: decides the order of the sources.
+        sources: n keys of what the candidates were made from; each source is used once, and has one class.
+        seed: decides the walks.
 
     Returns: the positions of the selected candidates, in increasing order.
 
     >>> from vlgate.perturb.foils.candidate import Foil
-    >>> made = [("ride", "push"), ("push", "ride"), ("push", "pull")]
+    >>> made = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("push", "ride"), ("ride", "carry")]
     >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
-    >>> matched(foils, [1, 2, 3], seed=0)
-    (0, 1)
+    >>> matched(foils, [1, 2, 3, 2, 1], seed=0) in {(0, 1, 2), (0, 3)}
+    True
     """
-    options: dict[Hashable, list[int]] = {}
+    ways: dict[str, dict[str, list[int]]] = {}
     for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        options.setdefault(sources[place], []).append(place)
-    taken: dict[Hashable, int] = {}
-    while True:
-        room = Counter(foils[some[0]].classes[0] for some in options.values())
-        taken = _matched(foils, options, room)
-        if len(taken) == len(options):
-            return tuple(sorted(taken.values()))
-        options = {source: some for source, some in options.items() if source in taken}
+        one, other = foils[place].classes
+        ways.setdefault(one, {}).setdefault(other, []).append(place)
+    taken: list[int] = []
+    used: set[Hashable] = set()
+    for start in list(ways):
+        while start in ways:
+            _walk(start, ways, sources, used, taken)
+    return tuple(sorted(taken))
 
 
-def _matched(foils: Sequence[Foil], options: Mapping[Hashable, list[int]], room: Counter[str]) -> dict[Hashable, int]:
-    """Give each source, those with the fewest options first, the class that has most room left."""
-    taken = {}
-    for source in sorted(options, key=lambda one: len(options[one])):
-        best = max(options[source], key=lambda place: room[foils[place].classes[1]])
-        if room[foils[best].classes[1]] > 0:
-            room[foils[best].classes[1]] -= 1
-            taken[source] = best
-    return taken
+def _walk(
+    start: str,
+    ways: dict[str, dict[str, list[int]]],
+    sources: Sequence[Hashable],
+    used: set[Hashable],
+    taken: list[int],
+) -> None:
+    """Walk from class to class until a ring closes, whose candidates are taken, or no way goes on from ``start``."""
+    path, steps = [start], list[int]()
+    while path:
+        step = _step(path[-1], ways, sources, used)
+        if step is None:  # nothing replaces this class any more: nothing may be replaced by it
+            del ways[path.pop()]
+            steps = steps[: max(0, len(path) - 1)]
+            continue
+        place, other = step
+        steps.append(place)
+        if other in path:
+            ring = path.index(other)
+            taken += steps[ring:]
+            used.update(sources[one] for one in steps[ring:])
+            for number, left in enumerate(steps[:ring]):  # the way to the ring can still be gone
+                ways[path[number]][path[number + 1]].append(left)
+            return
+        path.append(other)
+
+
+def _step(
+    here: str, ways: Mapping[str, dict[str, list[int]]], sources: Sequence[Hashable], used: set[Hashable]
+) -> tuple[int, str] | None:
+    found = ways[here]
+    while found:
+        other = next(iter(found))
+        places = found.pop(other)
+        while places and other in ways:
+            place = places.pop()
+            if sources[place] not in used:
+                found[other] = places  # back to the end, so that all classes take turns
+                return place, other
+    return None
