@@ -57,7 +57,7 @@ def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
             name=" ".join(token.lower for token in parsed.tokens[slice(*span)]),
             span=span,
             head=_head(parsed, span),
-            thing=children.get(place + length - 1),
+            thing=children.get(place + length - 1, _thing_of_slope(parsed, place)),
         )
         place += length
 
@@ -69,7 +69,22 @@ def _length(parsed: Parsed, place: int) -> int:
         found = tokens[place : place + len(sequence)]
         if tuple(one.lower for one in found) == sequence:
             return len(sequence) if found[-1].dep in {"prep", "pcomp"} else 0
+    if _thing_of_slope(parsed, place) is not None:
+        return 1
     return int(tokens[place].dep == "prep" and tokens[place].pos != "ADV")
+
+
+def _thing_of_slope(parsed: Parsed, place: int) -> int | None:
+    """Return the noun behind "up" or "down" that a parser takes for the verb's object: "skis down a hill"."""
+    token = parsed.tokens[place]
+    if token.lower not in {"up", "down"} or token.dep not in {"prep", "prt"}:
+        return None
+    thing = next((end - 1 for first, end in parsed.chunks if first == place + 1), None)
+    if thing is None or parsed.tokens[thing].head != token.head:
+        return None
+    noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
+    found = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
+    return thing if found else None
 
 
 def _objects(parsed: Parsed) -> Mapping[int, int]:

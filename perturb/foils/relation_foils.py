@@ -160,7 +160,8 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if parsed.children(thing, "conj", "cc"):
         return True
-    return tokens[head].pos == "VERB" and bool(parsed.children(head, "prt"))
+    particles = set(parsed.children(head, "prt")) - set(range(first, end))
+    return tokens[head].pos == "VERB" and bool(particles)
 
 
 def _replacements(
