@@ -25,6 +25,7 @@ TOO_LONG = "the text is too long for a caption"
 NOT_SPATIAL = "the preposition is not spatial"
 NO_THING = "no noun with its article behind the preposition"
 PHRASE = "the preposition is part of a longer phrase"
+CAPITALS = "the text is in capital letters"
 NEGATED = "the caption has a negation or is a question"
 NO_CONTRAST = "no preposition certainly contradicts this one here"
 NOT_ATTESTED = "no contradicting preposition is attested in the captions"
@@ -123,6 +124,8 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
     found = prepositions(parsed)
     if not found:
         return [NO_PREPOSITION]
+    if sum(token.text.isupper() and len(token.text) > 1 for token in parsed.tokens) > len(parsed.tokens) / 3:
+        return [CAPITALS]
     if any(token.lower in _NEGATIONS for token in parsed.tokens):
         return [NEGATED]
     return [_problem(parsed, one) or one for one in found]

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from vlgate.perturb.foils.contrasts import contrasts, parsed_contrasts
 from vlgate.perturb.foils.prepositions import attested, prepositions
 from vlgate.perturb.foils.relation_foils import (
+    CAPITALS,
     NEGATED,
     NO_CONTRAST,
     NO_PREPOSITION,
@@ -70,6 +71,7 @@ def test_a_contradicting_preposition_replaces_the_captions(parse, caption, class
         ("A dog is hiding very near a car", PHRASE),
         ("There is no cat on a table", NEGATED),
         ("Is a cat on a table?", NEGATED),
+        ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
         ("", NO_PREPOSITION),
         ("🙂 🙂", NO_PREPOSITION),
         ("Un chat dort tranquillement", NO_PREPOSITION),
