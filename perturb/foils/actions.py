@@ -15,7 +15,7 @@ from vlgate.perturb.foils.frames import Frame, RoleVerb, noun_number, realised
 from vlgate.perturb.foils.tools import Filling, Gap
 
 NUMBER = "the number of a noun is not certain"
-NO_VERB = "no other verb of the collection is said of both nouns"
+NO_VERB = "no other verb of the collection has both nouns"
 NOT_OTHER = "every verb that fits may be true as well"
 NO_FILLING = "no filling is another verb of the space"
 
@@ -42,7 +42,7 @@ class Space:
 
 
 def space_of(frames: Iterable[Frame]) -> Space:
-    """Return the verbs of frames and the nouns that each is said of; the frames of all images make one space."""
+    """Return the verbs of frames and the nouns that go with each; the frames of all images make one space."""
     verbs: dict[str, RoleVerb] = {}
     said_of: dict[str, dict[tuple[str, str], tuple[RoleVerb, str]]] = {}
     said_by: dict[str, set[str]] = {}
@@ -60,8 +60,8 @@ def space_of(frames: Iterable[Frame]) -> Space:
 def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
 
-    The replacement comes with its own preposition. It is no synonym, hypernym or hyponym of the verb, not of the same
-    FrameNet frame, no action that may be seen together with it (``actions.toml``), and nothing that one does beside
+    The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of the same
+    FrameNet frame, not an action that may be seen together with it (``actions.toml``), and not what one does beside
     other things ("hold").
 
     Returns: a candidate for each replacement, or the reason why there is none.

@@ -10,7 +10,7 @@ from vlgate.perturb.foils.contrasts import contrasts
 from vlgate.perturb.parsing.parsed import Parsed, Span
 
 LEAST_ATTESTED = 3
-"""How often a sequence must occur in a collection, so that a slip of one annotator is no replacement."""
+"""How often a sequence must occur in a collection, so that a slip of one annotator does not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

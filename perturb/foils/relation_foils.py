@@ -41,7 +41,7 @@ Said = Mapping[str, frozenset[str]]
 
 
 def said_of(captions: Iterable[Parsed]) -> Said:
-    """Return what the captions of one image say about where things are, so that no foil says the same."""
+    """Return what the captions of one image say about the places of things, so that no foil says the same."""
     found: dict[str, set[str]] = {}
     for text in captions:
         for one in prepositions(text):
