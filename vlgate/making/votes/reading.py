@@ -1,8 +1,9 @@
 """Reading votes: files that the form gives, and results of crowdsourcing as CSV.
 
 A file of the form is an object ``{"vlgate_votes": 1, "form", "annotator", "votes": {item: answer}}``. A CSV file has
-the columns ``form``, ``item``, ``annotator`` and ``answer``, or those of Amazon Mechanical Turk's results: ``Input.form``,
-``Input.item``, ``WorkerId`` and ``Answer.answer``. Rows whose ``AssignmentStatus`` is "Rejected" are left out.
+the columns ``form``, ``item``, ``annotator`` and ``answer``, or those of the results of Amazon Mechanical Turk:
+``Input.form``, ``Input.item``, ``WorkerId`` and ``Answer.answer``. Rows whose ``AssignmentStatus`` is "Rejected" are
+left out.
 """
 
 from __future__ import annotations
