@@ -304,7 +304,7 @@ def test_questions_are_made_without_images(layer):
     "modules",
     [
         ["vlgate.perturb.questions", "vlgate.perturb.ontology"],
-        ["vlgate.cli.questions", "vlgate.sources.scene_graphs.generated"],
+        ["vlgate.cli.make", "vlgate.making.kinds.questions", "vlgate.sources.scene_graphs.generated"],
         ["vlgate.perturb.images", "vlgate.sources.scene_graphs.annotated"],
     ],
 )

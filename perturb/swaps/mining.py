@@ -8,6 +8,7 @@ cats.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -21,6 +22,8 @@ SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
 UNSURE = "an image may have several such things, or its captions disagree"
+
+_WORD = re.compile(r"[\w'-]+")
 
 
 class _Contrast(NamedTuple):
@@ -85,12 +88,19 @@ def _refused(
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
     first, second = (vocabulary.said(sorted(facts)) for facts in (contrast.one, contrast.other))
+    captions = (one.text or vocabulary.said(one.facts), other.text or vocabulary.said(other.facts))
+    morphemes = {} if _forms(captions[0]) == _forms(captions[1]) else {"secondary_tag": "Morpheme-Level"}
     return Swap(
         images=(one.image, other.image),
-        captions=(one.text or vocabulary.said(one.facts), other.text or vocabulary.said(other.facts)),
+        captions=captions,
         why=f"The first image has {first}, the second has {second}.",
-        tags=_tags(contrast, one, vocabulary),
+        tags=_tags(contrast, one, vocabulary) | morphemes,
     )
+
+
+def _forms(text: str) -> list[str]:
+    """Return the words of a text in lower case, sorted; "an" counts as "a"."""
+    return sorted("a" if word == "an" else word for word in _WORD.findall(text.lower()))
 
 
 def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
