@@ -21,6 +21,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "attribute": "vlgate.making.kinds.checklist:ATTRIBUTE",
         "relation": "vlgate.making.kinds.checklist:RELATION",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
+        "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
     }
 )
 """The place of each kind's record, ``module:NAME``; nothing is imported before it is used."""
