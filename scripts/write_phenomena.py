@@ -27,8 +27,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "phenomena.md"
 INTRODUCTION = """\
 # Phenomena
 
-[`vlgate make`](guides/make-cases.md) makes the kinds of cases below. Each has one example: what it is made of, the true and the false text,
-and why the false one is false. `vlgate make --list` says what each kind takes and which tools it needs.
+[`vlgate make`](guides/make-cases.md) makes the kinds of cases below. Each has one example: what it is made of, the true
+and the false text, and why the false one is false. `vlgate make --list` says what each kind takes and needs.
 
 <!-- Written by scripts/write_phenomena.py; change the code, then run it. -->
 """
@@ -38,6 +38,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 def _captions(*texts: str) -> Rows:
     return [{"image": f"{place}.jpg", "caption": text} for place, text in enumerate(texts, 1)]
+
+
+def _of_one_image(*texts: str) -> Rows:
+    return [{"image": "1.jpg", "caption": text} for text in texts]
 
 
 def _answers(*pairs: tuple[str, str]) -> Rows:
@@ -97,11 +101,11 @@ _WASHED = "the AGENT washes the RECIPIENT at a PLACE"
 INPUTS: Mapping[str, Rows] = MappingProxyType(
     {
         "existence": _answers(("How many dogs are in the picture?", "Two.")),
-        "plurality": _captions("A man is holding a red umbrella on the beach."),
+        "plurality": _of_one_image("A man is holding a red umbrella.", "A man under an umbrella."),
         "counting-balanced": _COUNTS,
         "counting-small": _COUNTS,
         "counting-adversarial": _COUNTS,
-        "counting-captions": _captions("Two dogs are playing on the grass.", "Two dogs play with a ball."),
+        "counting-captions": _of_one_image("Two dogs are lying on a bed.", "Two dogs on a bed."),
         "relations": _captions(*["A cat is sitting on the table."] * 20, *["A dog is lying under the table."] * 20),
         "action-replacement": _frames(
             ("feeding", _FED, {"agent": "man", "recipient": "horse"}),
@@ -119,7 +123,7 @@ INPUTS: Mapping[str, Rows] = MappingProxyType(
         "attribute": _THINGS,
         "relation": _THINGS,
         "word-swap": _captions("A black dog is on a white couch.", "A white dog is on a black couch."),
-        "questions": _THINGS * 1,
+        "questions": (),
     }
 )
 """What each example is made of."""
@@ -148,7 +152,8 @@ def page() -> str:
 
 def _section(one: Kind) -> str:
     made = list(_example(one, INPUTS[one.name]))
-    lines = [f"## {one.name}", "", f"{one.sentence[0].upper()}{one.sentence[1:]}.", "", "| | |", "|---|---|"]
+    said = f"{one.sentence[0].upper()}{one.sentence[1:]}"
+    lines = [f"## {one.name}", "", said if said.endswith("!") else f"{said}.", "", "| | |", "|---|---|"]
     return "\n".join([*lines, *(f"| {name} | {_cell(text)} |" for name, text in made), ""])
 
 

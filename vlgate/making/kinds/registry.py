@@ -11,17 +11,25 @@ from vlgate.making.kinds.kind import Kind
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
-        "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
-        "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
+        "existence": "vlgate.making.kinds.answers:EXISTENCE",
         "plurality": "vlgate.making.kinds.captions:PLURALITY",
+        "counting-balanced": "vlgate.making.kinds.answers:COUNTING_BALANCED",
+        "counting-small": "vlgate.making.kinds.answers:COUNTING_SMALL",
+        "counting-adversarial": "vlgate.making.kinds.answers:COUNTING_ADVERSARIAL",
+        "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
+        "relations": "vlgate.making.kinds.relations:RELATIONS",
+        "action-replacement": "vlgate.making.kinds.frames:ACTION_REPLACEMENT",
+        "actant-swap": "vlgate.making.kinds.frames:ACTANT_SWAP",
+        "coreference": "vlgate.making.kinds.answers:COREFERENCE",
+        "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
         "active-passive": "vlgate.making.kinds.bla:ACTIVE_PASSIVE",
         "coordination": "vlgate.making.kinds.bla:COORDINATION",
         "relative-clause": "vlgate.making.kinds.bla:RELATIVE_CLAUSE",
         "object": "vlgate.making.kinds.checklist:OBJECT",
         "attribute": "vlgate.making.kinds.checklist:ATTRIBUTE",
         "relation": "vlgate.making.kinds.checklist:RELATION",
-        "questions": "vlgate.making.kinds.questions:QUESTIONS",
         "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
+        "questions": "vlgate.making.kinds.questions:QUESTIONS",
     }
 )
 """The place of each kind's record, ``module:NAME``; nothing is imported before it is used."""
