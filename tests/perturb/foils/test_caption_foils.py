@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.counted_captions import counted
-from vlgate.perturb.foils.mentions import mentions
-from vlgate.perturb.foils.nouns import noun_foils
-from vlgate.perturb.foils.plurality import plurals
+from vlgate.perturb.foils.captions.counted_captions import counted
+from vlgate.perturb.foils.captions.mentions import mentions
+from vlgate.perturb.foils.captions.nouns import noun_foils
+from vlgate.perturb.foils.captions.plurality import plurals
 
 KINDS = (plurals, noun_foils, counted)
 BAD = (

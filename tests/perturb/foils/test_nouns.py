@@ -2,9 +2,9 @@
 
 import pytest
 
-from vlgate.perturb.foils.mentions import mentions
-from vlgate.perturb.foils.nouns import noun_foils
-from vlgate.perturb.foils.object_names import ObjectClass, coco_names, object_names
+from vlgate.perturb.foils.captions.mentions import mentions
+from vlgate.perturb.foils.captions.nouns import noun_foils
+from vlgate.perturb.foils.captions.object_names import ObjectClass, coco_names, object_names
 
 
 @pytest.fixture(scope="module")

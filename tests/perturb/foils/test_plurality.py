@@ -2,8 +2,8 @@
 
 import pytest
 
-from vlgate.perturb.foils.mentions import mentions
-from vlgate.perturb.foils.plurality import ONE, SEVERAL, plurals
+from vlgate.perturb.foils.captions.mentions import mentions
+from vlgate.perturb.foils.captions.plurality import ONE, SEVERAL, plurals
 from vlgate.perturb.parsing.parsed import Parsed
 
 

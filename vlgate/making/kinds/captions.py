@@ -10,11 +10,11 @@ from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
 from vlgate.making.sets.writing import as_cases
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.counted_captions import counted
-from vlgate.perturb.foils.exchanged import exchanged
-from vlgate.perturb.foils.mentions import Mentions, mentions
-from vlgate.perturb.foils.nouns import noun_foils
-from vlgate.perturb.foils.plurality import plurals
+from vlgate.perturb.foils.captions.counted_captions import counted
+from vlgate.perturb.foils.captions.exchanged import exchanged
+from vlgate.perturb.foils.captions.mentions import Mentions, mentions
+from vlgate.perturb.foils.captions.nouns import noun_foils
+from vlgate.perturb.foils.captions.plurality import plurals
 from vlgate.perturb.parsing.parsed import Parsed
 
 UNBALANCED = "what the foil puts in is false more often than true"

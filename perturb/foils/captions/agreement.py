@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.pronouns import pronouns_of
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.captions.pronouns import pronouns_of
 from vlgate.perturb.parsing.parsed import Edit
 
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.inflection import plural, singular
 from vlgate.perturb.parsing.parsed import Parsed, Span
 
@@ -127,7 +127,7 @@ def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
 
 
 def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
-    """Return where the words before the modifiers end, what they are, and the number they name."""
+    """Return the place behind the words before the modifiers, their kind, and the number that they name."""
     first, head = span[0], span[1] - 1
     place, kind, count = first, "none", None
     possessor = [n for n in range(first, head) if parsed.tokens[n].tag == "POS"]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.mentions import Mentions, is_kind_of, may_be_same, mentions
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading, read
-from vlgate.perturb.foils.object_names import ObjectClass, ObjectNames, coco_names
-from vlgate.perturb.foils.phrase_doubts import not_plain, unreal
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
+from vlgate.perturb.foils.captions.phrase_doubts import not_plain, unreal
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.inflection import plural
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Edit, Parsed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vlgate.perturb.foils.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
-from vlgate.perturb.foils.mentions import Mentions, is_kind_of, say_one, say_several
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.phrase_doubts import says_together, shared_doubts, stands_behind_of
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
+from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, say_one, say_several
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts, stands_behind_of
+from vlgate.perturb.foils.captions.word_lists import words
 
 _ALONE = words("alone")
 _VIEWS = words("view")

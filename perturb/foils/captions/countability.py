@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.word_lists import words
 
 GROUP = "the noun names a quantity or a group"
 IMAGE = "the noun names the picture"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vlgate.perturb.foils.agreement import quantified, renumbered
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.countability import MORE, has_kind, reason_of
-from vlgate.perturb.foils.mentions import Mentions, say_count, say_many, say_several, say_two
-from vlgate.perturb.foils.noun_phrases import NUMERALS, NounPhrase, Reading, read
-from vlgate.perturb.foils.phrase_doubts import says_together, shared_doubts
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.agreement import quantified, renumbered
+from vlgate.perturb.foils.captions.countability import MORE, has_kind, reason_of
+from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
+from vlgate.perturb.foils.captions.noun_phrases import NUMERALS, NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
 LARGEST = 12

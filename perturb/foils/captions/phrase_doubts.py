@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vlgate.perturb.foils.countability import reason_of
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.countability import reason_of
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
 

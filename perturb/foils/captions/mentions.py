@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.perturb.foils.noun_phrases import number
-from vlgate.perturb.foils.pronouns import is_person
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.noun_phrases import number
+from vlgate.perturb.foils.captions.pronouns import is_person
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
 from vlgate.perturb.parsing.parsed import Parsed, Token

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from vlgate.perturb.foils.agreement import quantified, renumbered
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.mentions import Mentions
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading, read
-from vlgate.perturb.foils.plurality_doubts import doubts_of
+from vlgate.perturb.foils.captions.agreement import quantified, renumbered
+from vlgate.perturb.foils.captions.mentions import Mentions
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.plurality_doubts import doubts_of
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
 ONE = ("exactly one", "a single")

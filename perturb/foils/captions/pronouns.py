@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from vlgate.perturb.foils.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.word_lists import words
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Token
@@ -14,12 +14,12 @@ UNSURE_PRONOUN = "a pronoun may refer to two nouns"
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _HE = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
-_SHE = {"she": "they", "her": "them", "hers": "theirs", "herself": "themselves"}
+_SHE = {"she": "they", "her": "them", "herself": "themselves"}
 _IT = {"it": "they", "its": "their", "itself": "themselves"}
 _THEY = frozenset({"they", "them", "their", "theirs", "themselves"})
 _ONE = {
     "he": {"they": "he", "them": "him", "their": "his", "theirs": "his", "themselves": "himself"},
-    "she": {"they": "she", "them": "her", "their": "her", "theirs": "hers", "themselves": "herself"},
+    "she": {"they": "she", "them": "her", "their": "her", "themselves": "herself"},
     "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
 }
 _MALE = words("male")
@@ -126,7 +126,7 @@ def _lively(noun: str) -> bool:
 
 
 def _clause_subject(reading: Reading, place: int) -> tuple[int | None, bool]:
-    """Return the head of what the nearest verb above a place is said of, and whether it is said by a verb at all."""
+    """Return the head of the subject of the nearest verb above a place, and whether there is such a verb."""
     tokens = reading.parsed.tokens
     for _ in tokens:
         token = tokens[place]
@@ -148,7 +148,7 @@ def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
     if phrase.plural:
         if is_person(noun) and noun not in _MALE | _FEMALE:
             return None if pronoun == "themselves" else pronoun
-        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"][pronoun]
+        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"].get(pronoun)
     if pronoun in _THEY:
         return pronoun
     if pronoun == "her":

@@ -1,0 +1,105 @@
+"""Each kind of ``vlgate make``, from its example's input to files that the readers take, in both formats."""
+
+import json
+from dataclasses import replace
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from vlgate.making.kinds.registry import KINDS, kind
+from vlgate.making.sets.run import make_set
+from vlgate.making.sets.settings import Settings
+from vlgate.making.tools.tools import Tools
+from vlgate.sources.reading.options import ReadOptions
+
+MADE = [name for name in KINDS if kind(name).start is not None]
+NO_BENCHMARK = {"counting-captions"}
+TASKS = {
+    "coreference": "valse/coreference-standard",
+    "active-passive": "bla/active-passive",
+    "coordination": "bla/coordination",
+    "relative-clause": "bla/relative-clause",
+    "object": "vl-checklist/object/size/*",
+    "attribute": "vl-checklist/attribute/*",
+    "relation": "vl-checklist/relation/*",
+    "word-swap": "winoground/all",
+}
+"""The task of the benchmark that a kind is read back as; of all others, VALSE's of the same name."""
+
+
+@pytest.fixture(scope="module")
+def examples():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+        yield import_module("write_phenomena")
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return Tools.parser.fget(Tools(Settings(kind="", files=(), out=Path()).tools))
+
+
+@pytest.fixture
+def made(examples, parser, tmp_path, monkeypatch):
+    """Make the set of an example; return the number of its cases, and its folder."""
+    monkeypatch.setattr(Tools, "_build", lambda _, name: parser if name == "parser" else examples._NoLexicon())
+    monkeypatch.setattr(Tools, "require", lambda *_: None)
+
+    def make(name, form, rows=None):
+        file = tmp_path / "input.jsonl"
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows or examples.INPUTS[name]))
+        options = Settings(kind=name, files=(file,), out=tmp_path / form, form=form, faults="leave out")
+        # The balance of classes needs more inputs than an example has.
+        return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form
+
+    return make
+
+
+def tasks(source, folder, wanted, *protocols):
+    reader = import_module(f"vlgate.sources.benchmarks.{source}")
+    options = ReadOptions(folders=(folder,), seed=0, wanted=wanted, protocols=frozenset(protocols))
+    return list(reader.read(options))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_our_own_reader_reads_the_cases(made, name):
+    number, folder = made(name, "cases")
+    [task] = tasks("own_cases", folder, f"made/{name}".__eq__)
+    assert len(task.cases) == number > 0
+    assert {"bias.md", "bias.json", "why.jsonl"} <= {file.name for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name not in NO_BENCHMARK])
+def test_the_benchmarks_reader_reads_its_own_format(made, name):
+    number, folder = made(name, "release")
+    task = TASKS.get(name, f"valse/{name}")
+    source = task.partition("/")[0].replace("-", "_")
+    found = tasks(source, folder, lambda one: fnmatch(one, task), "valse_all")
+    assert sum(len(one.cases) for one in found) == number > 0
+
+
+BAD = [
+    "",
+    "A dog.\ud800",
+    "<p>A dog</p>",
+    "dog " * 3_000,
+    "🐶🐶",
+    "一只狗",
+    "Ein Hund schläft auf dem Sofa.",
+    "NO",
+    "?!",
+    "of",
+]
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if kind(name).takes[0] in {"captions", "answers", "dialogs"}])
+def test_bad_texts_are_counted_and_raise_nothing(made, examples, name):
+    good = list(examples.INPUTS[name])
+    [field] = {"caption", "question"} & good[0].keys()
+    bad = [{**good[0], field: text, "image": f"bad{place}.jpg"} for place, text in enumerate(BAD)]
+    _, folder = made(name, "cases", [*good, *bad])
+    report = json.loads((folder / "bias.json").read_text())
+    assert sum(report["inputs"]["left_out"].values()) == 7
+    assert report["refused"] or name == "word-swap"  # which looks for pairs among all texts
