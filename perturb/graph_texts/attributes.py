@@ -68,10 +68,10 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
         for name, close in {
             "black": "gray brown blue purple",
             "blue": "purple green gray black white",
-            "brown": "orange red yellow black gray white",
+            "brown": "orange red yellow black gray white green",
             "gray": "black white blue brown green",
             "grey": "gray black white blue brown green",
-            "green": "blue yellow gray black",
+            "green": "blue yellow gray black brown",
             "orange": "red yellow brown pink",
             "pink": "red purple white orange",
             "purple": "blue pink red black",

@@ -17,14 +17,15 @@ POSITIVE = "the foil is a caption of the same image"
 class Words:
     """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
 
-    ``seed`` decides which of several replacements is taken, together with the image and the caption. ``pools`` keeps
-    what may replace a noun in a place, or an attribute.
+    ``seed`` decides which of several replacements is taken, together with the image and the caption. ``classes``
+    keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute.
     """
 
     vocabulary: Vocabulary
     ontology: Ontology = field(default_factory=default_ontology)
     likeness: Likeness = field(default_factory=Likeness)
     seed: int = 0
+    classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -32,7 +32,7 @@ _TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
 
 
 def slot_of(name: str) -> str | None:
-    """Return where a garment is worn, or None if the name is not one of garments.
+    """Return the part of the body that a garment is worn on, or None if the name is not one of garments.
 
     >>> slot_of("baseball cap"), slot_of("surfboard")
     ('head', None)

@@ -66,7 +66,7 @@ def inside(one: Box, other: Box) -> float:
 
 
 def place_of(box: Box, size: tuple[float, float]) -> Place:
-    """Return where a box is: the distance of its centre from the image's, in halves of the image's diagonal.
+    """Return the place of a box, by the distance of its centre from the image's, in halves of the image's diagonal.
 
     Up to 1/3 it is in the center, up to 2/3 in the middle, else at the margin.
 

@@ -18,8 +18,8 @@ LIMIT = 0.5
 class Likeness:
     """Compares words by the cosines of their vectors; without an encoder no two words are too alike.
 
-    Each word is encoded once; ``learn`` encodes many in one batch. Whether two names may be said of one thing is
-    another question, which the ontology answers.
+    Each word is encoded once; ``learn`` encodes many in one batch. Whether two names fit one thing is another
+    question, which the ontology answers.
     """
 
     encoder: TextEncoder | None = None

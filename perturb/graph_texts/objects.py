@@ -132,17 +132,24 @@ def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool])
     return random.choices(fitting, [pool[name] for name in fitting])[0] if fitting else None
 
 
-def _fits(one: str, other: str, wanted: str, ontology: Ontology) -> bool:
+def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
     """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
+    if " " in other or other == one or other in _CLUTTER:
+        return False
+    mine, theirs = words.ontology.nouns[one], words.ontology.nouns[other]
+    some, others = _known_classes(one, words), _known_classes(other, words)
     return (
-        " " not in other
-        and other != one
-        and other not in _CLUTTER
-        and ontology.nouns[other].askable
-        and bool(ontology.nouns[other].other) == bool(ontology.nouns[one].other)  # "pants" for "jeans", not "hats"
+        (not some.isdisjoint(others) if some or others else True)
+        and theirs.askable
+        and bool(mine.other) == bool(theirs.other)  # "pants" for "jeans", not "hats"
         and determiner(other) == wanted
-        and same_class(one, other, ontology)
     )
+
+
+def _known_classes(name: str, words: Words) -> frozenset[str]:
+    if name not in words.classes:
+        words.classes[name] = _classes(name, words.ontology)
+    return words.classes[name]
 
 
 def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
@@ -154,9 +161,9 @@ def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int
     name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
     near = (role, text, other.name)
     yield _pool(name, wanted, near, words, lambda: vocabulary.beside.get(near, Counter()))
-    if _classes(name, words.ontology):
+    if _known_classes(name, words):
         yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
-    if text in _FREE and _classes(name, words.ontology):
+    if text in _FREE and _known_classes(name, words):
         yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
         yield _pool(name, wanted, ("ontology",), words, lambda: _siblings(name, words.ontology))
 
@@ -171,7 +178,7 @@ def _pool(
         fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
         names = [one for one in sorted(found) if one in fitting]
         if fitting is found:
-            names = [one for one in names if _fits(name, one, wanted, words.ontology)]
+            names = [one for one in names if _fits(name, one, wanted, words)]
         words.pools[key] = {one: found[one] for one in names}
     return words.pools[key]
 
@@ -181,23 +188,12 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
     key = (name, wanted)
     if key not in words.pools:
         every = sorted({*words.vocabulary.names, *_siblings(name, words.ontology)})
-        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words.ontology)}
+        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words)}
     return words.pools[key]
 
 
 def _siblings(name: str, ontology: Ontology) -> Counter[str]:
     return Counter({below for parent in ontology.nouns[name].parents for below in ontology.hyponyms(parent)})
-
-
-def same_class(one: str, other: str, ontology: Ontology) -> bool:
-    """Return whether two nouns share a class of the ontology, or both have none.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [same_class("horse", name, default_ontology()) for name in ("cow", "truck")]
-    [True, False]
-    """
-    some, others = _classes(one, ontology), _classes(other, ontology)
-    return not some.isdisjoint(others) if some or others else True
 
 
 def _classes(name: str, ontology: Ontology) -> frozenset[str]:

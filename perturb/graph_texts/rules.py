@@ -60,7 +60,7 @@ THESIS = BlaRules(sure=False)
 class BlaTools:
     """What judges names and texts.
 
-    Without vectors, words of which one says what the other does are alike; without an encoder, equal texts are.
+    Without vectors, a word and its synonyms and hypernyms are alike; without an encoder, equal texts are.
     """
 
     is_person: IsPerson = known_person

@@ -46,7 +46,7 @@ def test_the_place_and_size_of_the_object_are_tags() -> None:
 
 @pytest.mark.parametrize("shown", ["cow", "cows", "calf", "hoof"])
 def test_what_the_image_may_show_replaces_nothing(shown: str) -> None:
-    """A cow that is annotated under any name, or of which a part is."""
+    """A cow that is annotated under any name, or only by one of its parts."""
     more = graph(*FARM.objects.values(), thing("3", shown, (500, 500, 9, 9)), image="farm")
     assert all(one.classes != ("horse", "cow") for one in object_foils(more, _words(FARM, ZOO)).candidates)
 
