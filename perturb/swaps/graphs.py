@@ -1,6 +1,6 @@
 """Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.
 
-A thing of which the graph has another with the same name, or with one that may mean the same, tells nothing: "a cup
+If a graph has two things with one name, or with names that may mean the same, no fact about one of them is used: "a cup
 behind a plate" may be true of the other cup as well.
 """
 

@@ -76,7 +76,7 @@ def _refused(
     scenes: Mapping[str, Scene],
     sure: Mapping[str, frozenset[Fact]],
 ) -> str:
-    """Return why two statements of the same words are no pair, or ""."""
+    """Return why two statements of the same words do not make a pair, or ""."""
     if one.image == other.image:
         return SAME_IMAGE
     if contrast is None:

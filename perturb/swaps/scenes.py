@@ -81,7 +81,7 @@ class Vocabulary:
         self.mutual = lru_cache(maxsize=None)(self._mutual)
 
     def knows(self, noun: str) -> bool:
-        """Return whether a noun can be said of a thing: it is in the ontology, and is not of the kind of "part"."""
+        """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
         return self._ontology.knows(noun) and self._ontology.nouns[noun].askable
 
     def countable(self, noun: str) -> bool:
@@ -109,7 +109,7 @@ class Vocabulary:
         return self._ontology.attributes[value].category
 
     def exchangeable(self, one: Has, other: Has) -> bool:
-        """Return whether two values exclude each other, and are said of two things that have different names."""
+        """Return whether two values exclude each other, and belong to two things with different names."""
         return (
             one.noun != other.noun and self.exclusive(one.value, other.value) and not self.alike(one.noun, other.noun)
         )
@@ -145,7 +145,7 @@ class Vocabulary:
         return relation in _FACING and all(_ANIMATE & {*self._ontology.certain(name)} for name in (one, other))
 
     def _alike(self, one: str, other: str) -> bool:
-        """Whether one of two names is said of all things with the other one, too, or contains it."""
+        """Whether all things with one of two names have the other name, too, or one contains the other."""
         within = f" {one} " in f" {other} " or f" {other} " in f" {one} "
         return within or other in self._ontology.certain(one) or one in self._ontology.certain(other)
 
@@ -155,7 +155,7 @@ class Vocabulary:
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """Return the facts of which a contrary cannot hold in the image as well.
+    """Return the facts whose contrary cannot hold in the image as well.
 
     They are about things of which there are not several, or say a number. Values that another caption of the image
     contradicts are left out, and so are relations in which both things may be to each other.

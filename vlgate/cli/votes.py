@@ -19,7 +19,7 @@ from vlgate.errors import MissingImageError, OptionError
 from vlgate.images.files import is_there
 from vlgate.making.votes.crowd import write_rows
 from vlgate.making.votes.form import SIDE, Layout, write_forms
-from vlgate.making.votes.items import Item, digest, items_of, shuffled
+from vlgate.making.votes.items import Item, can_be_asked, digest, items_of, shuffled
 from vlgate.making.votes.outcome import outcome, report, write_outcome
 from vlgate.making.votes.reading import read_votes
 from vlgate.sources.benchmarks import own_cases
@@ -83,7 +83,11 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     if not tasks:
         known = ", ".join(own_cases.shapes(options.data)) or "none; see docs/guides/own-cases.md"
         raise OptionError(f"no task of your own in {', '.join(map(str, options.data))} is wanted; there are: {known}")
-    return tuple(item for task in tasks for item in items_of(task, given.seed))
+    asked = [task for task in tasks if can_be_asked(task)] or tasks
+    for task in tasks:
+        if task not in asked:
+            _say(f"left out: {task.id}, whose questions have no foil")
+    return tuple(item for task in asked for item in items_of(task, given.seed))
 
 
 def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:

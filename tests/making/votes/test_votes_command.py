@@ -110,3 +110,15 @@ def test_a_file_that_exists_is_kept(votes, tmp_path):
     assert (tmp_path / "form.html").read_text() == "mine"
     assert votes("form", "--out", tmp_path / "no/form.html")[0] == 1
     assert votes("form", "--out", tmp_path / "x.html", data=None)[0] == 1
+
+
+def test_questions_are_left_out_and_named(votes, tmp_path):
+    asked = {"question": "Is it?", "answer": "yes", "perturbed": "Is it not?", "perturbed_answer": "no"}
+    row = {"task": "mine/asked", "image": "1.png", "kind": "directional", **asked}
+    (tmp_path / "set/cases/more.jsonl").write_text(json.dumps(row) + "\n")
+    status, _, said = votes("csv", "--out", tmp_path / "items.csv")
+    assert status == 0
+    assert "left out: mine/asked, whose questions have no foil\n5 items" in said
+    status, _, said = votes("csv", "--out", tmp_path / "more.csv", "--suite", "mine/asked")
+    assert status == 1
+    assert "which have no foil to vote on" in said

@@ -11,7 +11,7 @@ from vlgate.sources.reading.options import ReadOptions
 SCRIPT = "<script>document.title='taken'</script>"
 PAIRS = [
     {"image": "1.png", "caption": "A dog on a mat.", "foil": "A cat on a mat."},
-    {"image": "1.png", "caption": f"A {SCRIPT} & </script><!-- dog", "foil": f"A {SCRIPT} & cat {{{{form}}}}"},
+    {"image": "1.png", "caption": f"A {SCRIPT} & </script /><!-- dog", "foil": f"A {SCRIPT} & cat {{{{form}}}}"},
     {"image": "2.png", "caption": "There are no people.", "foil": "There are people."},
     {"image": "2.png", "caption": "Ein Mädchen mit einem Ball 🎈", "foil": "Ein Junge mit einem Ball 🎈"},
 ]

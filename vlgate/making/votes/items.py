@@ -61,6 +61,11 @@ class Item:
         return "first" if self.caption_first else "second"
 
 
+def can_be_asked(task: Task) -> bool:
+    """Return whether the cases of a task have true and false texts."""
+    return task.shape in _ASKED
+
+
 def items_of(task: Task, seed: int) -> tuple[Item, ...]:
     """Return the items of a task, in the order of its cases.
 
@@ -69,7 +74,7 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
 
     Raises: OptionError if the cases are questions, which have no foil.
     """
-    if task.shape not in _ASKED:
+    if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
     asked = [(case, *places) for case in task.cases for places in _ASKED[task.shape]]
     first = [place % 2 == 0 for place in range(len(asked))]
