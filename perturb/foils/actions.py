@@ -60,15 +60,9 @@ def space_of(frames: Iterable[Frame]) -> Space:
 def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
 
-<<<<<<< HEAD
-    The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of the
-    same FrameNet frame, not an action that may be seen together with it (``actions.toml``), and not what one does
-    beside other things ("hold").
-=======
     The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     FrameNet frame, not an action that may be seen together with it (``actions.toml``), and not what one does beside
     other things ("hold").
->>>>>>> w-rel
 
     Returns: a candidate for each replacement, or the reason why there is none.
     """

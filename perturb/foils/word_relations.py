@@ -23,12 +23,7 @@ class WordRelations:
     def same_action(self, one: str, other: str) -> bool:
         """Return whether two verbs are synonyms, or one is a hypernym of the other, in any of their senses.
 
-<<<<<<< HEAD
-        Antonyms are not, whatever else they share (VALSE, appendix A.5). A verb that the lexicon lacks is not a
-        synonym.
-=======
         Antonyms are not, whatever else they share (VALSE, appendix A.5), nor is a verb that the lexicon lacks.
->>>>>>> w-rel
         """
         if one == other:
             return True
