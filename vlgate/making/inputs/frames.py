@@ -1,7 +1,7 @@
 """Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
 
 SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
-where there is none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The
+if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The
 space has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
 """
 

@@ -31,7 +31,7 @@ from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
 
 QUESTIONS = Kind(
     name="questions",
-    sentence="pairs of questions of which the second has the same answer, or another one, as in CARETS",
+    sentence="pairs of questions, whose answers stay the same or change, as in CARETS",
     takes=("graphs",),
     shape="questions",
 )

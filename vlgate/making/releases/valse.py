@@ -32,7 +32,7 @@ def valse(file: str, phenomenon: str) -> Release:
 def _record(item: Item, phenomenon: str) -> dict[str, Any]:
     made = item.candidate
     if not isinstance(made, Foil):
-        raise TypeError(f"item {item.id!r} is no caption with a foil")
+        raise TypeError(f"item {item.id!r} has neither caption nor foil")
     record: dict[str, Any] = {
         "dataset": item.origin.partition(",")[0],
         "dataset_idx": item.origin.partition(", ")[2],

@@ -38,7 +38,7 @@ class MadeSet:
 
 
 def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
-    """Make a set of one kind, and write its files; a run that was killed goes on where it stopped.
+    """Make a set of one kind, and write its files; a run that was killed goes on with its next block.
 
     ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
 
