@@ -1,0 +1,154 @@
+"""Verbs with their prepositions or particles, in the forms that sentences need: "look at", "looks at", "is looked at".
+
+The forms come from the dictionary of ``lemminflect``; a short table mends those that it has wrong. A word that the
+dictionary does not have as a verb is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from vlgate.perturb.ontology.nouns import Number
+
+# (base form, Penn tag) to the form that photographs need: a man lies on a bed, a coat is hung.
+_MENDED = MappingProxyType(
+    {
+        ("lie", "VBN"): "lain",
+        ("ski", "VBN"): "skied",
+        ("ski", "VBZ"): "skis",
+        ("hang", "VBN"): "hung",
+        ("be", "VBP"): "are",
+        ("text", "VBZ"): "texts",
+        ("text", "VBG"): "texting",
+        ("text", "VBN"): "texted",
+    },
+)
+# Words that the dictionary has as verbs too, and that stand for a place or a preposition in scene graphs.
+_NO_VERBS = frozenset(
+    (
+        *("above", "across", "against", "along", "around", "at", "atop", "back", "before", "behind", "below"),
+        *("beneath", "beside", "between", "bottom", "by", "down", "edge", "for", "from", "front", "in", "inside"),
+        *("into", "left", "like", "near", "next", "of", "off", "on", "onto", "out", "outside", "over", "part", "past"),
+        *("right", "round", "side", "through", "to", "top", "toward", "towards", "under", "underneath", "up", "upon"),
+        *("with", "within"),
+    ),
+)
+_AUXILIARIES = frozenset(("is", "are", "be", "being", "was", "were", "been", "has been", "have been"))
+_ARTICLES = frozenset(("a", "an", "the", "some", "his", "her", "their", "its"))
+_BY = "by"
+_LAY = frozenset(("on", "in", "down", "by", "next", "near", "under", "beside", "against", "across", "along", "atop"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A verb by its base form, and the words between it and its object: "at" in "look at".
+
+    >>> look = Verb(base="look", rest="at")
+    >>> look.present("singular"), look.progressive("plural"), look.passive("singular")
+    ('looks at', 'are looking at', 'is looked at')
+    """
+
+    base: str
+    rest: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The base form: "look at"."""
+        return self._with_rest(self.base)
+
+    @property
+    def participle(self) -> str:
+        """The present participle, as behind a noun: "looking at"."""
+        return self._with_rest(_form(self.base, "VBG"))
+
+    @property
+    def past_participle(self) -> str:
+        """The past participle: "looked at"."""
+        return self._with_rest(_form(self.base, "VBN"))
+
+    def present(self, number: Number) -> str:
+        """Return the simple present for a subject of that number: "looks at", "look at"."""
+        return self._with_rest(_form(self.base, "VBP" if number == "plural" else "VBZ"))
+
+    def progressive(self, number: Number) -> str:
+        """Return the present progressive: "is looking at", "are looking at"."""
+        return f"{be(number)} {self.participle}"
+
+    def passive(self, number: Number) -> str:
+        """Return the present passive: "is looked at", "are looked at"."""
+        return f"{be(number)} {self.past_participle}"
+
+    def _with_rest(self, form: str) -> str:
+        return f"{form} {self.rest}" if self.rest else form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """A verb and its voice: in the passive the subject is what the verb is done to."""
+
+    verb: Verb
+    passive: bool = False
+
+
+def be(number: Number) -> str:
+    """Return "are" for a plural, else "is".
+
+    >>> be("plural"), be("mass")
+    ('are', 'is')
+    """
+    return "are" if number == "plural" else "is"
+
+
+@cache
+def read_predicate(text: str) -> Predicate | None:
+    """Read the name of a relation as a verb: any form, with or without an auxiliary and an article behind it.
+
+    Returns: the predicate, or None if the text is not a verb ("next to").
+
+    >>> read_predicate("is holding a")
+    Predicate(verb=Verb(base='hold', rest=''), passive=False)
+    >>> read_predicate("watched by")
+    Predicate(verb=Verb(base='watch', rest=''), passive=True)
+    >>> read_predicate("on top of") is None
+    True
+    """
+    words = text.lower().split()
+    while len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    while len(words) > 1 and words[-1] in _ARTICLES:
+        words = words[:-1]
+    if not words or not all(word.isalpha() for word in words):
+        return None
+    base = _base(words[0])
+    if base is None or base == "be":
+        return None
+    rest = words[1:]
+    if base == "lay" and rest and rest[0] in _LAY:
+        base = "lie"  # "laying on" is what most annotators write
+    if rest and rest[-1] == _BY and words[0] == _form(base, "VBN"):
+        return Predicate(verb=Verb(base=base, rest=" ".join(rest[:-1])), passive=True)
+    return Predicate(verb=Verb(base=base, rest=" ".join(rest)))
+
+
+@cache
+def _base(word: str) -> str | None:
+    """The base form of a verb in any form, or None if the dictionary does not have it, or as several verbs."""
+    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
+
+    if word in _NO_VERBS:
+        return None
+    found: tuple[str, ...] = lemminflect.getAllLemmas(word, upos="VERB").get("VERB", ())
+    return found[0] if found else None
+
+
+@cache
+def _form(base: str, tag: str) -> str:
+    import lemminflect
+
+    if (base, tag) in _MENDED:
+        return _MENDED[base, tag]
+    forms = lemminflect.getAllInflections(base, upos="VERB")
+    found = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None) or lemminflect.getInflection(base, tag)
+    return str(found[0]) if found else base
