@@ -70,6 +70,8 @@ def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
     if single and not all(plural(tokens[place].lower) for place in (first, second)):
         return "", "not two countable nouns"
     bare = tokens[left[0]].lower not in _ARTICLES
+    if bare and not shared and left[0] and tokens[left[0] - 1].tag in {"NN", "NNS", "JJ", "VB", "VBN", "NNP"}:
+        return "", "part of a longer name"
     if bare and (left[1] - left[0] > 1 or right[1] - right[0] > 1):
         return "", "an adjective may belong to both"
     return _put(parsed, left, right), ""

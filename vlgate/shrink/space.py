@@ -107,11 +107,12 @@ def _wordings(case: Case) -> tuple[Move, ...]:
 
 def _others(text: Text) -> Iterator[Text]:
     from vlgate.perturb.order import reverse_choices
+    from vlgate.perturb.questions.certain import agrees
     from vlgate.perturb.rewording import rewordings
 
     for words in rewordings(text.words, text.choices):
         yield Text(words=words, choices=text.choices)
-    reverse = reverse_choices(text.words, text.choices)
+    reverse = reverse_choices(text.words, text.choices) if agrees(text.words) else None
     if reverse is not None:
         yield Text(words=reverse[0], choices=reverse[1])
 
