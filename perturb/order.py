@@ -41,8 +41,10 @@ def swap_operands(text: str) -> str | None:
 
     >>> swap_operands("Is there both a cup and an apple in the image?")
     'Is there both an apple and a cup in the image?'
-    >>> swap_operands("Is the cup dark red or blue?")
-    'Is the cup dark blue or red?'
+    >>> swap_operands("Is the cup red or blue?")
+    'Is the cup blue or red?'
+    >>> swap_operands("Is the cup dark red or blue?") is None
+    True
     """
     operands = _both(text) or _either(text)
     return None if operands is None else exchange(text, *operands)
