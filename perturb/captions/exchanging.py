@@ -12,6 +12,47 @@ from vlgate.perturb.inflection import plural, singular
 from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
 
 _ARTICLES = frozenset(("a", "an", "the", "some"))
+_NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
+# What nothing is on, in or with, and what is no thing to exchange.
+_ABSTRACT = frozenset(
+    (
+        *(
+            "picture",
+            "photo",
+            "image",
+            "view",
+            "shot",
+            "close",
+            "scene",
+            "game",
+            "trick",
+            "time",
+            "day",
+            "night",
+            "look",
+        ),
+        *("swing", "jump", "turn", "walk", "ride", "sport", "match", "way", "kind", "type", "sort", "place", "middle"),
+        *("background", "foreground", "front", "back", "side", "top", "bottom", "end", "edge", "corner", "distance"),
+        *("wave", "air", "sky", "sun", "light", "dark", "shade", "rain", "weather", "pose", "part", "piece", "couple"),
+        *(
+            "group",
+            "bunch",
+            "lot",
+            "number",
+            "variety",
+            "pair",
+            "set",
+            "row",
+            "line",
+            "pile",
+            "stack",
+            "slice",
+            "break",
+        ),
+        *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
+    )
+)
+_NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
 
 
@@ -56,8 +97,17 @@ def replaced(parsed: Parsed, old: str, new: str) -> Found:
     ]
     if form is None or form.lower() == old.lower():
         return Found(refused=("the number of a noun is not known",))
-    if parsed.tokens[place].dep == "compound":
+    before = parsed.tokens[place - 1] if place else None
+    named = parsed.children(place, "compound") or (before is not None and before.tag in _NAMES)
+    if (
+        named
+        or parsed.tokens[place].dep in {"compound", "nmod"}
+        or parsed.tokens[place + 1 : place + 2]
+        and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
+    ):
         return Found(refused=("part of a longer name",))
+    if not many and not parsed.children(place, "det", "poss", "nummod"):
+        return Found(refused=("a noun without an article",))
     text = parsed.edited([Edit(span=(place, place + 1), text=form)])
     return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"),))
 
@@ -69,6 +119,10 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
         return "not two things in one relation"
     if any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second)):
         return "a thing without an article"
+    if _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES):
+        return "a description that belongs to one of them"
+    if tokens[left].lower in _ABSTRACT or tokens[right].lower in _ABSTRACT:
+        return "a thing that is no object"
     numbers = {is_plural(parsed, place) for place in (left, right)}
     if len(numbers) != 1 or None in numbers:
         return "one thing and several, or not known"
@@ -84,13 +138,18 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")
 
 
+def _described(parsed: Parsed, noun: int) -> bool:
+    """Whether something behind a noun describes it: "a bowl of fruit", "a cat sleeping"."""
+    return any(place > noun for place in parsed.children(noun))
+
+
 def _related(parsed: Parsed, left: int, right: int) -> bool:
     """Whether a relation holds between two nouns: "a dog on a cat", "a dog riding a horse", "a dog sits by a cat"."""
     tokens = parsed.tokens
     if tokens[right].dep not in {"pobj", "dobj"} or tokens[left].dep not in {"ROOT", "nsubj"}:
         return False
     over = tokens[right].head
-    if tokens[right].dep == "pobj" and tokens[over].lower in {"of", "at", "for", "during", "as", "like", "to", "from"}:
+    if tokens[right].dep == "pobj" and tokens[over].lower in _NO_PLACES:
         return False
     while tokens[over].head != over and tokens[over].pos in {"ADP", "VERB"}:
         if tokens[over].head == left or (tokens[left].dep == "nsubj" and tokens[left].head == tokens[over].head):

@@ -221,8 +221,19 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     says = "it is denied of the same subject"
     if word.tag == "MD" or verb != root or word.lemma == "be":
         return [Edit(span=(verb + 1, verb + 1), text="not")], (word.lower, f"{word.lower} not"), says
+    lemma = _infinitive(word.lower)
+    if lemma is None:
+        return "a verb whose infinitive is not known"
     do = {"VBZ": "does not", "VBP": "do not", "VBD": "did not"}[word.tag]
-    return [Edit(span=(verb, verb + 1), text=f"{do} {word.lemma}")], (word.lower, f"{do} {word.lemma}"), says
+    return [Edit(span=(verb, verb + 1), text=f"{do} {lemma}")], (word.lower, f"{do} {lemma}"), says
+
+
+def _infinitive(verb: str) -> str | None:
+    """The infinitive of a finite form, from a dictionary: a pipeline may guess ("rides", "rid")."""
+    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
+
+    lemmas: tuple[str, ...] = lemminflect.getAllLemmas(verb, upos="VERB").get("VERB", ())
+    return lemmas[0] if len(lemmas) == 1 else None
 
 
 def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:

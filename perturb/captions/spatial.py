@@ -38,7 +38,7 @@ _NO_PLACE = frozenset(
     )
 )
 _STAYS = frozenset(("sit", "lie", "rest", "lay", "sleep", "stand", "kneel", "squat", "hang", "hover", "fly", "hold"))
-_SEES = frozenset(("look", "gaze", "stare", "peer", "glance", "face", "peek", "point", "lean", "turn", "go", "come"))
+_SEES = frozenset(("look", "gaze", "stare", "peer", "glance", "face", "peek", "point"))
 _OVER = frozenset(("over", "under"))
 # A thing is not both over and below these, or it always is: "under a blue sky".
 _NO_THING = frozenset(
@@ -57,11 +57,11 @@ _NO_THING = frozenset(
             "waves",
             "shoulder",
         ),
-        *("shoulders", "head", "heads", "ocean", "sea", "land", "bars", "air", "place", "whole", "area", "city", "day"),
+        *("shoulders", "head", "heads", "ocean", "sea", "land", "bars", "air", "place", "day"),
         *("night", "time", "year", "years", "eye", "eyes", "it", "them", "that", "which", "him", "her", "what", "whom"),
         *("me", "us", "you", "themselves", "himself", "itself", "herself", "side", "one", "another", "each", "other"),
         *("someone", "something", "scenes", "level", "arm", "arms", "back", "face", "mouth", "ear", "neck", "body"),
-        *("rain", "snow", "storm", "field", "house", "umbrella", "umbrellas", "covers", "blanket", "blankets"),
+        *("rain", "snow", "storm", "covers", "blanket", "blankets"),
     )
 )
 
