@@ -27,7 +27,7 @@ _SIDES = re.compile(r".* (?P<a>(?P<where>to|on) the \w+) or (?P<b>(?P=where) the
 _DETERMINERS = frozenset(("a", "an", "the", "some", "any", "no"))
 # A noun phrase behind one of these is not a part of a longer one.
 _BEFORE = re.compile(
-    r"(?:|.* )(?:there|it|this|that|he|she|see|spot|find|shows?|contain|include|have|has|is|are|\w+ing) ", re.I
+    r"(?:|.* )(?:there|it|this|that|he|she|see|spot|find|shows?|contain|include|have|has|is|are|\w+ing) ", re.IGNORECASE
 )
 
 

@@ -73,6 +73,6 @@ def _disagree(text: str, span: tuple[int, int], old: str, new: str) -> bool:
 
 def _is_plural(phrase: str) -> bool | None:
     """Whether the last noun of a phrase is a known plural, or a known singular; None if neither or both."""
-    noun = phrase.split(" ")[-1]
+    noun = phrase.rsplit(" ", maxsplit=1)[-1]
     one, many = singular(noun), plural(noun)
     return None if (one is None) == (many is None) else one is not None

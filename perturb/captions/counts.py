@@ -1,11 +1,12 @@
 """Replace a number in a caption by its parse, as VALSE's counting does (section 3.3), with all that agrees with it.
 
-"Two dogs" is still true of three, so a lower number makes a foil only with "exactly", on the caption and the foil alike.
+"Two dogs" is still true of three, so a lower number makes a foil only with "exactly", on the caption and on
+the foil.
 """
 
 from __future__ import annotations
 
-from vlgate.perturb.captions.fitness import unfit
+from vlgate.perturb.captions.fitness import first, unfit
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.grammar import capitalised_like
 from vlgate.perturb.inflection import plural, singular
@@ -86,6 +87,10 @@ _TOLD = frozenset(
         *("different", "matching", "doubles", "row", "line", "group", "one", "circle"),
     )
 )
+_NEAR = frozenset(
+    ("exactly", "about", "around", "at", "least", "most", "than", "only", "just", "or", "to", "nearly", "almost")
+)
+_RANGE = frozenset(("or", "to", "-", "and"))
 _RAISED = _TOLD - {"them", "their", "they", "themselves", "each", "together", "row", "line", "group", "different"}
 _VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _SINGULAR_VERBS = {many: one for one, many in _VERBS.items()}
@@ -135,50 +140,59 @@ def _recounted(parsed: Parsed, place: int, new: int) -> Foil | str:
 
 
 def _uncertain(parsed: Parsed, place: int, noun: int, *, lower: bool) -> str:
+    """Why a number does not tell how many things of one kind there are."""
     tokens = parsed.tokens
     chunk = next((span for span in parsed.chunks if span[0] <= place < span[1]), None)
-    if chunk is None or chunk[1] != noun + 1 or chunk[0] != place or place > noun:
-        return "the number does not begin a noun phrase"
-    before = tokens[place - 1].lower if place else ""
-    near = {"exactly", "about", "around", "at", "least", "most", "than", "only", "just", "or", "to", "nearly", "almost"}
-    if before in near - ({"to", "around", "about", "at"} if parsed.tokens[noun].dep == "pobj" else set()):
-        return "the number is approximate or exact already"
-    if parsed.children(place) or tokens[place + 1].lower in {"or", "to", "-", "and"}:
-        return "the number is approximate or exact already"
-    if tokens[noun].lemma.lower() in _MEASURES or any(token.text == "-" for token in tokens[place : noun + 1]):
-        return "a measure or a part"
-    if parsed.children(noun, "cc", "conj", "appos") or any(token.dep == "appos" for token in tokens):
-        return "several things are joined"
-    told = _TOLD if lower else _RAISED
-    if not told.isdisjoint(token.lower for token in (*tokens[:place], *tokens[place + 1 :])):
-        return "other words tell the number, too"
-    return ""
+    place_words = frozenset(("to", "around", "about", "at")) if tokens[noun].dep == "pobj" else frozenset()
+    near = place > 0 and tokens[place - 1].lower in _NEAR - place_words
+    parts = tokens[noun].lemma.lower() in _MEASURES or any(token.text == "-" for token in tokens[place : noun + 1])
+    joined = parsed.children(noun, "cc", "conj", "appos") or any(token.dep == "appos" for token in tokens)
+    return first(
+        (chunk != (place, noun + 1), "the number does not begin a noun phrase"),
+        (
+            near or bool(parsed.children(place)) or tokens[place + 1].lower in _RANGE,
+            "the number is approximate or exact",
+        ),
+        (parts, "a measure or a part"),
+        (bool(joined), "several things are joined"),
+        (_is_told(parsed, place, _TOLD if lower else _RAISED), "other words tell the number, too"),
+    )
+
+
+def _is_told(parsed: Parsed, place: int, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(token.lower for token in (*parsed.tokens[:place], *parsed.tokens[place + 1 :]))
 
 
 def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> list[Edit] | str:
     """The edits of the noun and the verb if the number becomes one, or ceases to be one."""
-    tokens = parsed.tokens
-    if tokens[noun].tag not in {"NN", "NNS"} or (
-        tokens[noun].tag == "NN" and old > 1 and tokens[noun].lower != "people"
-    ):
+    word = parsed.tokens[noun]
+    if word.tag not in {"NN", "NNS"} or (word.tag == "NN" and old > 1 and word.lower not in {"people", "sheep"}):
         return "the noun does not agree"
     if (old == 1) == (new == 1):
         return []
-    if not _TOLD.isdisjoint(token.lower for token in (*tokens[:place], *tokens[place + 1 :])):
-        return "other words tell the number, too"
-    inflected = (singular if new == 1 else plural)(tokens[noun].lower)
-    if inflected is None or tokens[noun].text != tokens[noun].lower:
-        return "the noun has no other number"
-    edits = [Edit(span=(noun, noun + 1), text=inflected)]
-    verb = _verb(parsed, noun)
-    if verb is None:
-        return edits
-    if verb == noun:
-        return "the verb cannot agree"
-    word = (_SINGULAR_VERBS if new == 1 else _VERBS).get(tokens[verb].lower)
-    if word is None and tokens[verb].tag in {"VBG", "VBN", "VBD", "MD"} and tokens[verb].lower not in {"was", "were"}:
-        return edits
-    return "the verb cannot agree" if word is None else [*edits, Edit(span=(verb, verb + 1), text=word)]
+    inflected = (singular if new == 1 else plural)(word.lower)
+    why = first(
+        (_is_told(parsed, place, _TOLD), "other words tell the number, too"),
+        (inflected is None or word.text != word.lower, "the noun has no other number"),
+        (bool(parsed.children(noun, "relcl")), "the verb cannot agree"),
+    )
+    verb = _agreeing_verb(parsed, noun, to_one=new == 1)
+    if why or isinstance(verb, str) or inflected is None:
+        return why or str(verb)
+    return [Edit(span=(noun, noun + 1), text=inflected), *verb]
+
+
+def _agreeing_verb(parsed: Parsed, noun: int, *, to_one: bool) -> list[Edit] | str:
+    """The edit of the verb that agrees with a noun; empty if there is none."""
+    place = _verb(parsed, noun)
+    if place is None:
+        return []
+    verb = parsed.tokens[place]
+    word = (_SINGULAR_VERBS if to_one else _VERBS).get(verb.lower) if place != noun else None
+    if word is not None:
+        return [Edit(span=(place, place + 1), text=word)]
+    stays = place != noun and verb.tag in {"VBG", "VBN", "VBD", "MD"} and verb.lower not in {"was", "were"}
+    return [] if stays else "the verb cannot agree"
 
 
 def _verb(parsed: Parsed, noun: int) -> int | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from vlgate.perturb.captions.fitness import first as reason
 from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.captions.phrases import is_plural
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -102,11 +103,13 @@ def replaced(parsed: Parsed, old: str, new: str) -> Found:
     if (
         named
         or parsed.tokens[place].dep in {"compound", "nmod"}
-        or parsed.tokens[place + 1 : place + 2]
-        and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
+        or (
+            parsed.tokens[place + 1 : place + 2]
+            and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
+        )
     ):
         return Found(refused=("part of a longer name",))
-    if not many and not parsed.children(place, "det", "poss", "nummod"):
+    if not many and (not parsed.children(place, "det", "poss", "nummod") or parsed.tokens[place - 1].lower == "some"):
         return Found(refused=("a noun without an article",))
     text = parsed.edited([Edit(span=(place, place + 1), text=form)])
     return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"),))
@@ -117,22 +120,22 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     left, right = first[1] - 1, second[1] - 1
     if not _related(parsed, left, right):
         return "not two things in one relation"
-    if any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second)):
-        return "a thing without an article"
-    if _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES):
-        return "a description that belongs to one of them"
-    if tokens[left].lower in _ABSTRACT or tokens[right].lower in _ABSTRACT:
-        return "a thing that is no object"
     numbers = {is_plural(parsed, place) for place in (left, right)}
-    if len(numbers) != 1 or None in numbers:
-        return "one thing and several, or not known"
-    if any(token.tag in _POINTING for token in tokens):
-        return "a pronoun may mean one of the two"
-    if any(tokens[place].dep in {"cc", "conj"} for noun in (left, right) for place in parsed.children(noun)):
-        return "several things are joined"
+    described = _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES)
+    joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
+    bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
+    why = reason(
+        (bare, "a thing without an article"),
+        (described, "a description that belongs to one of them"),
+        (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a thing that is no object"),
+        (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
+        (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
+        (bool(joined) or tokens[right].dep == "conj", "several things are joined"),
+        (parsed.said(first).lower() == parsed.said(second).lower(), "the two are the same"),
+    )
+    if why:
+        return why
     here, there = (parsed.said(span) for span in (first, second))
-    if here.lower() == there.lower():
-        return "the two are the same"
     moved = here[0].lower() + here[1:]
     text = parsed.edited([Edit(span=first, text=there), Edit(span=second, text=moved)])
     return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")

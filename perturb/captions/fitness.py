@@ -10,6 +10,7 @@ from vlgate.perturb.parsing.parsed import Parsed
 LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
+_ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
 
@@ -101,20 +102,26 @@ def unfit(parsed: Parsed) -> str:
     'no words'
     """
     words = [token.text for token in parsed.tokens if token.text[0].isalpha()]
-    if not words:
-        return "no words"
-    if len(parsed.tokens) > LONGEST:
-        return "too long"
-    if 2 * sum(len(word) > 2 and word.isupper() for word in words) > sum(len(word) > 2 for word in words):
-        return "in capitals"
-    if _MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text):
-        return "markup or symbols"
-    inner = [token for token in parsed.tokens[:-1] if token.text in {".", "!", "?", ";", ":", "..."}]
-    if inner or sum(token.dep == "ROOT" for token in parsed.tokens) != 1:
-        return "not one sentence"
-    if any(_disagrees(parsed, *span) for span in parsed.chunks):
-        return "an article does not agree"
-    return "articles are left out" if telegraphic(parsed) else ""
+    if not words or len(parsed.tokens) > LONGEST:
+        return "too long" if words else "no words"
+    long = [word for word in words if len(word) > 2]
+    ends = {token.text for token in parsed.tokens[:-1]} & _ENDS
+    return first(
+        (2 * sum(word.isupper() for word in long) > len(long), "in capitals"),
+        (bool(_MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)), "markup or symbols"),
+        (bool(ends) or sum(token.dep == "ROOT" for token in parsed.tokens) != 1, "not one sentence"),
+        (any(_disagrees(parsed, *span) for span in parsed.chunks), "an article does not agree"),
+        (telegraphic(parsed), "articles are left out"),
+    )
+
+
+def first(*reasons: tuple[bool, str]) -> str:
+    """Return the first reason that holds; empty if none does.
+
+    >>> first((False, "too long"), (True, "in capitals"))
+    'in capitals'
+    """
+    return next((why for holds, why in reasons if holds), "")
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:

@@ -164,7 +164,7 @@ def _phrase(parsed: Parsed, root: int) -> _Negation | str:
         return "several things are joined"
     if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
         return "does not begin with its noun phrase"
-    if any(_main(parsed, place) for place in range(len(tokens))):
+    if any(_main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text is no longer said of this image"
@@ -192,7 +192,7 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
         return "several statements are joined"
     verbs = [place for place in (*parsed.children(root, "aux", "auxpass"), root) if tokens[place].tag in _FINITE]
-    if not verbs or tokens[min(verbs)].tag == "VBD" and not _may_be_past(parsed, min(verbs)):
+    if not verbs or (tokens[min(verbs)].tag == "VBD" and not _may_be_past(parsed, min(verbs))):
         return _there_is_no(parsed, subject) if tokens[root].tag in {"VBG", "VBN", "VBD"} else "no finite verb"
     verb = min(verbs)
     if verb < subject:
@@ -280,9 +280,13 @@ def _may_be_past(parsed: Parsed, position: int) -> bool:
 def _main(parsed: Parsed, position: int) -> bool:
     """Whether a verb is finite and in no subordinate clause, so that its clause is no noun phrase."""
     tokens = parsed.tokens
-    if tokens[position].tag not in {"VBZ", "VBP", "MD", "VB"} or tokens[position - 1].lower == "to":
+    if (
+        tokens[position].tag not in {"VBZ", "VBP", "MD", "VB"} and tokens[position].lower not in {"was", "were", "had"}
+    ) or tokens[position - 1].lower == "to":
         return False
     while tokens[position].head != position:
+        if tokens[position].dep == "relcl" and not parsed.children(position, "nsubj", "nsubjpass"):
+            return True  # "a breakfast was delivered"
         if tokens[position].dep in {"relcl", "advcl", "ccomp", "pcomp", "xcomp"}:
             return False
         position = tokens[position].head

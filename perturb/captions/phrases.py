@@ -32,7 +32,7 @@ class Indefinite:
 def is_plural(parsed: Parsed, position: int) -> bool | None:
     """Return whether a noun is plural; None if the tag and the dictionary disagree, or it may be either."""
     token = parsed.tokens[position]
-    if token.tag not in {"NN", "NNS"}:
+    if token.tag not in {"NN", "NNS"} or token.pos == "PRON":
         return None
     word = token.lower
     if word in {"people", "men", "women", "children"}:
@@ -76,7 +76,14 @@ def _plain(parsed: Parsed, start: int, noun: int) -> bool:
 
 
 def _of_number(parsed: Parsed, start: int, end: int, noun: int) -> Indefinite | None:
-    while end > start and end < noun and parsed.tokens[end].lower in {"different", "various", "assorted", "other"}:
+    while (
+        end > start
+        and end < noun
+        and parsed.tokens[end].lower in {"different", "various", "assorted", "other"}
+        and not (
+            parsed.tokens[end + 1].text.endswith("ed") or parsed.tokens[end + 1].lower in {"kinds", "types", "sorts"}
+        )
+    ):
         end += 1  # "several different dogs": "no different dogs" would say something else
     many = is_plural(parsed, noun)
     if many is None or noun < end:

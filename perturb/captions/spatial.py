@@ -6,9 +6,9 @@ direction of a movement, not a fixed phrase ("under construction").
 
 from __future__ import annotations
 
-from vlgate.perturb.captions.fitness import unfit
+from vlgate.perturb.captions.fitness import first, unfit
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.parsing.parsed import Edit, Parsed
+from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
 from vlgate.perturb.relations import OPPOSITES
 
 _LONGEST = 3  # words of a relation
@@ -39,11 +39,30 @@ _NO_PLACE = frozenset(
 )
 _STAYS = frozenset(("sit", "lie", "rest", "lay", "sleep", "stand", "kneel", "squat", "hang", "hover", "fly", "hold"))
 _SEES = frozenset(("look", "gaze", "stare", "peer", "glance", "face", "peek", "point"))
+_CHANGING = frozenset(
+    ("all", "from", "right", "just", "way", "up", "down", "out", "well", "over", "back", "far", "off")
+)
+_INSIDE = frozenset(("inside", "outside"))
+_OPENINGS = frozenset(("window", "windows", "door", "doors", "gate", "gates"))
 _OVER = frozenset(("over", "under"))
 # A thing is not both over and below these, or it always is: "under a blue sky".
 _NO_THING = frozenset(
     (
-        *("sky", "skies", "construction", "sun", "moon", "light", "lights", "water", "control", "ground", "influence"),
+        *(
+            "sky",
+            "camera",
+            "glass",
+            "skies",
+            "construction",
+            "sun",
+            "moon",
+            "light",
+            "lights",
+            "water",
+            "control",
+            "ground",
+            "influence",
+        ),
         *(
             "weather",
             "moonlight",
@@ -90,7 +109,7 @@ def opposed(parsed: Parsed) -> Found:
     )
 
 
-def _opposed(parsed: Parsed, span: tuple[int, int]) -> Foil | str:
+def _opposed(parsed: Parsed, span: Span) -> Foil | str:
     tokens = parsed.tokens
     start, end = span
     old = " ".join(token.lower for token in tokens[start:end])
@@ -102,46 +121,23 @@ def _opposed(parsed: Parsed, span: tuple[int, int]) -> Foil | str:
     return Foil(caption=parsed.text, foil=foil, classes=(old, new), why=f"what is {old} it is not {new} it")
 
 
-def _no_place(parsed: Parsed, span: tuple[int, int], old: str) -> str:
+def _no_place(parsed: Parsed, span: Span, old: str) -> str:
+    """Why a preposition does not say where something is."""
     tokens = parsed.tokens
     start, end = span
-    first, last = tokens[start], tokens[end - 1]
     things = parsed.children(end - 1, "pobj")
-    if last.dep != "prep" or last.tag != "IN" or len(things) != 1 or things[0] < end:
+    if tokens[end - 1].dep != "prep" or tokens[end - 1].tag != "IN" or len(things) != 1 or things[0] < end:
         return "no preposition with a thing behind it"
-    before = tokens[start - 1].lower if start else ""
-    if before in {
-        "all",
-        "from",
-        "right",
-        "just",
-        "way",
-        "up",
-        "down",
-        "out",
-        "well",
-        "up",
-        "over",
-        "back",
-        "far",
-        "off",
-    }:
-        return "a word before the preposition changes its meaning"
-    if any(token.tag in {"RB", "IN"} for token in tokens[end : end + 1]) or parsed.children(
-        start, "advmod", "npadvmod"
-    ):
-        return "a word before the preposition changes its meaning"
-    thing = tokens[things[0]].lower
-    if thing in _NO_THING or parsed.children(things[0], "conj", "nummod") or tokens[things[0]].pos != "NOUN":
-        return "a thing that has no clear other side"
-    if start == 0:
-        return "the preposition begins the text"
-    inside = {"inside", "outside"}
-    if thing == "camera" or (old in inside and thing in {"window", "windows", "door", "doors", "gate", "gates"}):
-        return "a thing that has no clear other side"
-    head = tokens[first.head]
-    if head.lemma.lower() in _SEES:
-        return "the verb says a direction"
-    if old in _OVER and head.pos == "VERB" and head.lemma.lower() in _NO_PLACE - _STAYS:
-        return "the verb says a movement"
-    return ""
+    thing, verb = tokens[things[0]], tokens[tokens[start].head]
+    changed = start > 0 and tokens[start - 1].lower in _CHANGING
+    changed = changed or tokens[end].tag in {"RB", "IN"} or bool(parsed.children(start, "advmod", "npadvmod"))
+    window = old in _INSIDE and thing.lower in _OPENINGS
+    several = parsed.children(things[0], "conj", "nummod")
+    moves = old in _OVER and verb.pos == "VERB" and verb.lemma.lower() in _NO_PLACE - _STAYS
+    return first(
+        (changed, "a word before the preposition changes its meaning"),
+        (window or thing.lower in _NO_THING or bool(several) or thing.pos != "NOUN", "a thing without another side"),
+        (start == 0, "the preposition begins the text"),
+        (verb.lemma.lower() in _SEES, "the verb says a direction"),
+        (moves, "the verb says a movement"),
+    )

@@ -13,15 +13,15 @@ from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions.phrases import NUMBERS, Number
 from vlgate.perturb.questions.readings import QuestionReading
-from vlgate.perturb.questions.templates import action_choices, attribute_choices
+from vlgate.perturb.questions.templates import action_choices
 
 _IMAGE = r"(?:photo(?:graph)?|picture|image)"
 _IMAGE_PLACE = re.compile(rf" (?:(?:anywhere )?(?:shown )?in (?:the|this) {_IMAGE}|anywhere)(?=\W*$| )", re.IGNORECASE)
 _IMAGE_FIRST = re.compile(rf"(?:In|Judging by|Looking at) (?:the|this) {_IMAGE}, (\w)")
 _LINK = re.compile(
     r" (?:(?P<that>that|which|who) (?P<verb>is|are) )?"
-    r"(?P<link>(?:to the (?:left|right) of|in front of|on top of|next to|at|behind|below|above|by|beside|in|inside|near|on"
-    r"|over|under|with|\w+ing(?: (?:at|behind|by|for|from|in|into|near|on|over|to|under|with|down|through))?"
+    r"(?P<link>(?:to the (?:left|right) of|in front of|on top of|next to|at|behind|below|above|by|beside|in|inside|near"
+    r"|on|over|under|with|\w+ing(?: (?:at|behind|by|for|from|in|into|near|on|over|to|under|with|down|through))?"
     r"|\w+ed (?:by|in|on|to|with|under|at)))"
     r" (?P<the>the) (?P<other>.+)"
 )
@@ -139,6 +139,15 @@ def _is_kind(words: str, number: Number) -> bool:
         if number in _numbers(name):
             return all(_is_modifier(word) for word in parts[:start])
     return False
+
+
+def is_known(noun: str) -> bool:
+    """Whether the ontology has a noun, or its singular.
+
+    >>> is_known("cups"), is_known("graze")
+    (True, False)
+    """
+    return bool(_numbers(noun))
 
 
 @cache

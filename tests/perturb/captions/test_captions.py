@@ -100,7 +100,7 @@ def test_a_preposition_of_place_becomes_its_opposite(parse):
     [
         ("A woman bending over to kiss a dog.", "no preposition with a thing behind it"),
         ("A man is leaning over a rail.", "the verb says a movement"),
-        ("A kite under a cloudy sky.", "a thing that has no clear other side"),
+        ("A kite under a cloudy sky.", "a thing without another side"),
         ("A cat looking outside a box.", "the verb says a direction"),
         ("A cat near a box.", "no spatial preposition with an opposite"),
     ],
@@ -173,7 +173,26 @@ def test_strange_texts_are_refused_with_a_reason(parse, text):
         assert not getattr(found, "candidates", getattr(found, "texts", ()))
 
 
-WORDS = "a two the dog dogs cat and or on under is are riding no , . THERE there of men with one behind".split()
+WORDS = (
+    "a",
+    "two",
+    "the",
+    "dog",
+    "dogs",
+    "cat",
+    "and",
+    "or",
+    "on",
+    "under",
+    "is",
+    "are",
+    "riding",
+    "no",
+    ",",
+    ".",
+    "THERE",
+)
+WORDS += ("there", "of", "men", "with", "one", "behind")
 
 
 @settings(
