@@ -18,7 +18,7 @@ from vlgate.perturb.questions.phrases import NUMBERS, Number
 from vlgate.perturb.swap import exchange
 
 _IMAGE = r"in (?:the|this) (?:photo|picture|image)"
-# What may stand behind two operands and is said of both.
+# Words behind two operands that belong to both.
 _TAIL = rf"(?P<tail>(?: (?:{_IMAGE}|anywhere|(?:is|are|be|to be|appear|visible|shown|seen)\b))*[.?!]*)"
 _BOTH = re.compile(rf".*?\bboth (?P<a>[^,]+?) and (?P<b>[^,]+?){_TAIL}", re.IGNORECASE)
 _EITHER = re.compile(rf".*?\beither (?P<a>[^,]+?) or (?P<b>[^,]+?){_TAIL}", re.IGNORECASE)

@@ -30,8 +30,8 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
         text: a question, or a statement, which only has its operands exchanged.
         choices: the answers that the question offers, if any; without them a question that lists choices matches no
             template.
-        parsed: the text, parsed. With it, operands are exchanged in texts of any form (`reordered`); without it, only
-            where their words make them certain (`swap_operands`).
+        parsed: the text, parsed. With it, `reordered` exchanges operands in texts of any form; without it,
+            `swap_operands` does so in the few forms that are certain without a parse.
 
     Returns: the other texts, those with the fewest changed words first, equal ones in the templates' order; empty if
         the text matches no template and has no operands.

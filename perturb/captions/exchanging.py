@@ -14,7 +14,7 @@ from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
 
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 _NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
-# What nothing is on, in or with, and what is no thing to exchange.
+# Nouns that do not name an object, so that nothing is on, in or with it.
 _ABSTRACT = frozenset(
     (
         *(
@@ -127,7 +127,7 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     why = reason(
         (bare, "a thing without an article"),
         (described, "a description that belongs to one of them"),
-        (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a thing that is no object"),
+        (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a noun that does not name an object"),
         (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
         (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
         (bool(joined) or tokens[right].dep == "conj", "several things are joined"),

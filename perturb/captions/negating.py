@@ -167,7 +167,7 @@ def _phrase(parsed: Parsed, root: int) -> _Negation | str:
     if any(_main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
-        says = "the text is no longer said of this image"
+        says = "the text does not describe this image any more"
         return [Edit(span=(0, 1), text=f"this is not {tokens[0].lower}")], (tokens[0].lower, "not"), says
     return _there_is_no(parsed, root)
 
@@ -278,7 +278,7 @@ def _may_be_past(parsed: Parsed, position: int) -> bool:
 
 
 def _main(parsed: Parsed, position: int) -> bool:
-    """Whether a verb is finite and in no subordinate clause, so that its clause is no noun phrase."""
+    """Whether a verb is finite and in no subordinate clause, so that the text is a sentence."""
     tokens = parsed.tokens
     if (
         tokens[position].tag not in {"VBZ", "VBP", "MD", "VB"} and tokens[position].lower not in {"was", "were", "had"}

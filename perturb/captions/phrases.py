@@ -21,7 +21,7 @@ _OF = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indefinite:
-    """An indefinite noun phrase: the position of its noun, where its quantity ends, and whether it is plural."""
+    """An indefinite noun phrase: the positions of its noun and of the end of its quantity, and its number."""
 
     noun: int
     start: int

@@ -12,7 +12,7 @@ from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
 from vlgate.perturb.relations import OPPOSITES
 
 _LONGEST = 3  # words of a relation
-# "Over" and "under" after these verbs are no places: "leaning over a rail", "looking over a menu".
+# "Over" and "under" after these verbs do not say where something is: "leaning over a rail", "looking over a menu".
 _NO_PLACE = frozenset(
     (
         *("bend", "lean", "look", "go", "jump", "hang", "drape", "watch", "hover", "reach", "leap", "cross", "run"),

@@ -26,7 +26,7 @@ _LINK = re.compile(
     r" (?P<the>the) (?P<other>.+)"
 )
 _NO_LINK = frozenset(("ceiling", "building", "painting", "wing", "ring", "string", "clothing", "awning", "railing"))
-# The image is no place beside another place: "people in the background in the picture".
+# A text does not add the image to another place: "people in the background in the picture".
 _IN_A_PLACE = re.compile(r"\bin\b")
 _CATEGORIES = frozenset(
     {*action_choices.DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
