@@ -21,7 +21,7 @@ _TWOS = (
     ("inside", "outside"),
 )
 OPPOSITES: Mapping[str, str] = MappingProxyType({a: b for two in _TWOS for a, b in (two, two[::-1])})
-# A particle or an adverb has no thing behind it ("bending over to kiss a dog"), and in "what is left of it" nothing has a left side.
+# A particle or an adverb has no thing behind it ("bending over to kiss a dog"); "what is left of it" is about no side.
 _PLACE = re.compile(
     rf"(?:{'|'.join(OPPOSITES)}) (?:the|an?|his|her|its|their|this|that|these|those|some|another|two|three)\b",
     re.IGNORECASE,

@@ -80,15 +80,16 @@ def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
     single = tokens[left[0]].lower in {"a", "an"}
     bare = not shared and not articles & _ARTICLES
     adjectives = left[1] - left[0] - shared > 1 or right[1] - right[0] > 1
-    before = tokens[left[0] - 1].tag if left[0] else ""
+    named = left[0] > 0 and (tokens[left[0] - 1].tag in _NAMES or tokens[left[0] - 1].dep == "amod")
     after = tokens[right[1]].tag if right[1] < len(tokens) else ""
     nouns = [tokens[span[1] - 1].lower for span in (left, right)]
     return first(
         (len(articles) > 1 and articles <= _ARTICLES, "two articles of different kinds"),
+        (len(articles & _ARTICLES) == 1 and len(articles) == 2 and not shared, "an article that only one has"),
         (nouns[0] == nouns[1] and not adjectives, "the two are the same"),
         (single and not all(map(plural, nouns)), "not two countable nouns"),
         (shared and tokens[left[0]].lower != "a" and tokens[left[0]].lower != "an" and after == "IN", _WHOSE),
-        (bare and before in _NAMES, "part of a longer name"),
+        (bare and named, "part of a longer name"),
         ((bare or shared) and adjectives, "an adjective may belong to both"),
     )
 
@@ -113,7 +114,8 @@ def _goes_on(after: Token) -> bool:
     return (
         after.tag in _DESCRIBING
         or after.text in ",-'"
-        or after.lower == "of"
+        or after.lower in {"of", "to"}
+        or is_known(after.lower)
         or after.text.endswith("ing")
         or (after.tag in _VERBS and after.dep not in _OF_SENTENCE)
     )
