@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
+from vlgate.perturb.certain import is_phrase
 from vlgate.perturb.grammar import only_span, put, with_article
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.certain import is_phrase
 from vlgate.perturb.questions.phrases import NUMBERS, Number
 from vlgate.perturb.swap import exchange
 
@@ -82,7 +82,9 @@ def _reversed(question: str, said: Sequence[str], choices: Sequence[str]) -> tup
 
 def _both(text: str) -> tuple[str, str] | None:
     found = _BOTH.fullmatch(text)
-    return found and _alike(text, found["a"], found["b"])
+    if found is None or "any" in {found[name].split(" ")[0].lower() for name in ("a", "b")}:
+        return None  # "both any leaves and any windows" is not English
+    return _alike(text, found["a"], found["b"])
 
 
 def _either(text: str) -> tuple[str, str] | None:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from vlgate.perturb.captions.operands import reordered
+from vlgate.perturb.certain import has_place, is_certain, is_phrase, without_image
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.order import swap_operands
 from vlgate.perturb.parsing.parsed import Parsed
-from vlgate.perturb.questions.certain import has_place, is_certain, is_phrase, without_image
 from vlgate.perturb.questions.readings import QuestionReading, readings, said
 from vlgate.perturb.questions.templates.templates import TEMPLATES
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from vlgate.perturb.captions.fitness import first, unfit
 from vlgate.perturb.captions.phrases import is_plural
+from vlgate.perturb.certain import is_known
 from vlgate.perturb.inflection import plural
 from vlgate.perturb.parsing.parsed import Edit, Parsed, Span, Token
-from vlgate.perturb.questions.certain import is_known
 
 _ARTICLES = frozenset(("a", "an", "the", "some", "any", "no"))
 _VERBS = frozenset(("VBZ", "VBP", "VBD"))

@@ -124,8 +124,8 @@ def _wordings(case: Case) -> tuple[tuple[Move, ...], str]:
 
 
 def _others(text: Text, parse: Parsed | None) -> Iterator[Text]:
+    from vlgate.perturb.certain import agrees
     from vlgate.perturb.order import reverse_choices
-    from vlgate.perturb.questions.certain import agrees
     from vlgate.perturb.rewording import rewordings
 
     for words in rewordings(text.words, text.choices, parse):

@@ -69,7 +69,7 @@ def agrees(question: str) -> bool:
     >>> agrees("What color is the tile, red or blue?"), agrees("What color is the tiles, red or blue?")
     (True, False)
     """
-    if _POSE.search(question):
+    if _CLUMSY.search(question):
         return False
     words = re.findall(r"[\w'-]+|[^\w\s]", question.lower())
     return all(_agrees(words, place) for place, word in enumerate(words) if word in {"the", "a", "an"})
@@ -96,7 +96,7 @@ def _agrees(words: list[str], the: int) -> bool:
 
 
 _BE = frozenset(("is", "are"))
-_POSE = re.compile(r"\bpose\b.*\bdoing\b")
+_CLUMSY = re.compile(r"\bpose\b.*\bdoing\b|\b(?:is|are) of the\b")
 
 
 def has_place(reading: QuestionReading) -> bool:
