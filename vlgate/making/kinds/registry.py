@@ -11,6 +11,9 @@ from vlgate.making.kinds.kind import Kind
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
+        "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
+        "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
+        "plurality": "vlgate.making.kinds.captions:PLURALITY",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
     }
 )
