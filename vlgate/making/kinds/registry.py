@@ -15,6 +15,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
         "plurality": "vlgate.making.kinds.captions:PLURALITY",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
+        "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
     }
 )
 """The place of each kind's record, ``module:NAME``; nothing is imported before it is used."""
