@@ -148,7 +148,7 @@ def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
     if phrase.plural:
         if is_person(noun) and noun not in _MALE | _FEMALE:
             return None if pronoun == "themselves" else pronoun
-        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"][pronoun]
+        return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"].get(pronoun)
     if pronoun in _THEY:
         return pronoun
     if pronoun == "her":
