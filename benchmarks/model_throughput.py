@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
-from contests import answering, cross, detector, dual, generative, regions, text, volta
+from contests import answering, cross, detector, dual, generative, judges, regions, text, volta
 from contests.contest import Contest, Replies, imported
 
 CHECKPOINTS = Path(__file__).parents[1] / "tests/models/support"  # writers of small checkpoints
-KINDS = (dual, cross, answering, regions, volta, generative, text, detector)
+KINDS = (dual, cross, answering, regions, volta, generative, text, judges, detector)
 MAKERS = {maker.__name__: maker for kind in KINDS for maker in kind.CONTESTS}
 ROUNDS, BAR = 5, 0.9
 

@@ -29,8 +29,8 @@ def masked(folder: Path) -> Contest:
     """BERT on 10 texts: one copy of a text per token, 256 copies at a time."""
     import torch
 
-    hf, test_text_only = imported("transformers"), imported("test_text_only")
-    tokenizer = test_text_only.tokenizer("bert")
+    hf, text_checkpoints = imported("transformers"), imported("text_checkpoints")
+    tokenizer = text_checkpoints.tokenizer("bert")
     tokenizer.save_pretrained(folder)
     config = hf.BertConfig(**LARGE, vocab_size=_vocabulary(), max_position_embeddings=64)
     model = loaded(hf.BertForMaskedLM, hf.BertForMaskedLM(config), folder)
@@ -48,7 +48,7 @@ def masked(folder: Path) -> Contest:
             sums.index_add_(0, rows, torch.nn.functional.cross_entropy(logits, ids[rows, places], reduction="none"))
         return torch.exp(sums / (mask.sum(1) - 2)).tolist()
 
-    requests = [Read(text=text) for text in sentences(test_text_only.WORDS, 10, 8, 20)]
+    requests = [Read(text=text) for text in sentences(text_checkpoints.WORDS, 10, 8, 20)]
     return against("masked", f"masked:{folder}", requests, bare)
 
 
@@ -56,15 +56,15 @@ CONTESTS: tuple[Callable[[Path], Contest], ...] = (gpt2, gpt1, masked)
 
 
 def _vocabulary() -> int:
-    return len(imported("test_text_only").WORDS) + 6
+    return len(imported("text_checkpoints").WORDS) + 6
 
 
 def _causal(name: str, cls: Any, config: Any, folder: Path) -> Contest:
     """The loop tokenizes a batch, runs the model once and takes the cross entropy of the next tokens."""
     import torch
 
-    test_text_only = imported("test_text_only")
-    tokenizer = test_text_only.tokenizer(name)
+    text_checkpoints = imported("text_checkpoints")
+    tokenizer = text_checkpoints.tokenizer(name)
     tokenizer.save_pretrained(folder)
     model = loaded(cls, cls(config), folder)
     begin = "<s> " if name == "gpt2" else ""
@@ -76,5 +76,5 @@ def _causal(name: str, cls: Any, config: Any, folder: Path) -> Contest:
         lost = torch.nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
         return torch.exp((lost * mask).sum(1) / mask.sum(1)).tolist()
 
-    requests = [Read(text=text) for text in sentences(test_text_only.WORDS, 64, 8, 30)]
+    requests = [Read(text=text) for text in sentences(text_checkpoints.WORDS, 64, 8, 30)]
     return against(name, f"{name}:{folder}", requests, bare)

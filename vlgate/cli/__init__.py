@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "make": "vlgate.cli.make",
         "models": "vlgate.cli.models",
         "tasks": "vlgate.cli.tasks",
+        "votes": "vlgate.cli.votes",
     },
 )
 """The commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``."""

@@ -1,0 +1,196 @@
+"""One noun phrase of a caption in the other number: its head, its verbs and the pronouns that refer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
+from vlgate.perturb.foils.captions.pronouns import pronouns_of
+from vlgate.perturb.parsing.parsed import Edit
+
+UNSURE_CLAUSE = "a relative clause may belong to two nouns"
+UNSURE_VERB = "a verb does not agree with its subject"
+UNKNOWN_VERB = "a verb whose forms are not known"
+PREDICATE = "a predicate noun would have to change too"
+
+_BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
+_PLURAL_FORMS = frozenset({"are", "were", "have"})
+_SUBJECTS = ("nsubj", "nsubjpass")
+_CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "feel"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renumbered:
+    """The edits that put a noun phrase with its verbs and pronouns into the other number, and what is not sure."""
+
+    edits: tuple[Edit, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
+    """Return the edits of a phrase's head, of the verbs that agree with it and of the pronouns that refer to it."""
+    edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
+    pronouns, unsure = pronouns_of(reading, phrase)
+    doubts = list(unsure)
+    places = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
+    for place, text in pronouns.items():
+        edits.append(Edit(span=(place, place + 1), text=text))
+        places += [verb for verb, subject in _finite(reading) if subject == place]
+    for place in dict.fromkeys(places):
+        form = _conjugated(reading, place)
+        if form is None:
+            doubts.append(UNKNOWN_VERB)
+        else:
+            edits.append(Edit(span=(place, place + 1), text=form))
+    return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
+
+
+def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Sequence[Edit] = ()) -> str:
+    """Return the caption with ``quantifier`` in place of what a noun phrase begins with, and with further edits."""
+    first, end = phrase.lead
+    opening = reading.parsed.tokens[first]
+    if first < end or first not in {0, *(start for start, _ in reading.parsed.sentences)} or opening.pos == "PROPN":
+        return reading.parsed.edited([Edit(span=phrase.lead, text=quantifier), *edits])
+    span = (first, first + 1)
+    word = next((edit.text for edit in edits if edit.span == span), opening.text)
+    edits = [edit for edit in edits if edit.span != span]
+    return reading.parsed.edited([Edit(span=span, text=f"{quantifier} {word[:1].lower()}{word[1:]}"), *edits])
+
+
+def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
+    """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
+    for place, token in enumerate(reading.parsed.tokens):
+        marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
+        if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(place, "aux"):
+            subject = _subject(reading, place)
+            if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, place):
+                yield place, subject
+        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, place):
+            subject = _subject(reading, place)
+            if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
+                yield place, subject
+        elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
+            verb = token.head if token.dep in {"aux", "auxpass"} else place
+            yield place, _subject(reading, verb)
+
+
+def _governed(reading: Reading, place: int) -> bool:
+    """Whether "to" or an auxiliary stands before one of the verbs that a verb is joined to."""
+    tokens = reading.parsed.tokens
+    while tokens[place].dep == "conj":
+        place = tokens[place].head
+    return tokens[place].tag == "VB" and bool(reading.dependents(place, "aux"))
+
+
+def _bare(reading: Reading, place: int) -> bool:
+    """Whether a base form is the present tense of a plural subject: no "to", no auxiliary."""
+    return not reading.dependents(place, "aux", "auxpass") and bool(reading.dependents(place, *_SUBJECTS))
+
+
+def _subject(reading: Reading, verb: int) -> int | None:
+    tokens = reading.parsed.tokens
+    for _ in tokens:
+        found = reading.dependents(verb, *_SUBJECTS)
+        expletive = reading.dependents(verb, "expl")
+        if expletive:
+            found = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
+        if found and tokens[found[0]].tag in {"WP", "WDT"}:
+            if tokens[found[0]].lower == "what":
+                return found[0]
+            return tokens[verb].head if tokens[verb].dep in {"relcl", "acl"} else None
+        if found:
+            return found[0]
+        if tokens[verb].dep != "conj" or tokens[tokens[verb].head].pos not in {"VERB", "AUX"}:
+            inverted = [one for one in reading.dependents(verb, "attr") if one > verb]
+            return inverted[0] if inverted and reading.dependents(verb, "prep", "advmod") else None
+        verb = tokens[verb].head
+    return None
+
+
+def _alone(reading: Reading, head: int) -> bool:
+    """Whether a noun is not joined with another one, or is the first behind "there is"."""
+    tokens = reading.parsed.tokens
+    if tokens[head].dep == "conj":
+        return False
+    joined = reading.dependents(head, "conj")
+    return not joined or (tokens[head].dep not in _SUBJECTS and bool(reading.dependents(tokens[head].head, "expl")))
+
+
+def _conjugated(reading: Reading, place: int) -> str | None:
+    token = reading.parsed.tokens[place]
+    before = reading.parsed.tokens[place - 1] if place else None
+    if token.lower == "'s":
+        return " are" if before is not None and not before.space else "are"
+    if token.lower in _BE:
+        return _BE[token.lower]
+    thirds = _third_persons(token.lemma)
+    if token.tag == "VBZ":
+        return token.lemma if token.lower in thirds else None
+    return thirds[0] if thirds and token.lower == token.lemma else None
+
+
+@cache
+def _third_persons(lemma: str) -> tuple[str, ...]:
+    from lemminflect import getInflection
+
+    found: tuple[str, ...] = getInflection(lemma, "VBZ", inflect_oov=False)
+    return found
+
+
+def _number(reading: Reading, place: int) -> bool | None:
+    """Whether the subject at a place is plural; None if it is not known."""
+    token = reading.parsed.tokens[place]
+    if token.tag == "PRP":
+        return None if token.lower in {"you", "i"} else token.lower in {"they", "we", "them"}
+    if token.tag not in {"NN", "NNS"}:
+        return None
+    if not _alone(reading, place) and reading.dependents(place, "conj"):
+        return True
+    return token.tag == "NNS"
+
+
+def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
+    tokens = reading.parsed.tokens
+    for verb, subject in _finite(reading):
+        if subject is None:
+            yield UNSURE_VERB
+            continue
+        form = tokens[verb]
+        several = form.lower in _PLURAL_FORMS or form.tag in {"VBP", "VB"}
+        number = phrase.plural if subject == phrase.head and _alone(reading, subject) else _number(reading, subject)
+        helped = form.tag in {"VB", "VBP"} and form.dep == "ccomp" and tokens[form.head].lemma in _CAUSES
+        if (number is not None and number != several) or (helped and subject == phrase.head):
+            yield UNSURE_VERB
+        if tokens[verb].lemma == "be" and subject == phrase.head and _predicates(reading, verb, subject):
+            yield PREDICATE
+        if phrase.head == subject and _in_relative_clause(reading, verb):
+            between = [n for n in reading.phrases if phrase.head < n < verb]
+            if between and not _told_apart(reading, phrase, between):
+                yield UNSURE_CLAUSE
+        elif _in_relative_clause(reading, verb) and (
+            _noun_above(reading, subject) == phrase.head or subject < phrase.head < verb
+        ):
+            yield UNSURE_CLAUSE
+
+
+def _predicates(reading: Reading, verb: int, subject: int) -> bool:
+    return any(one != subject for one in reading.dependents(verb, "attr"))
+
+
+def _in_relative_clause(reading: Reading, place: int) -> bool:
+    tokens = reading.parsed.tokens
+    while tokens[place].dep in {"aux", "auxpass", "conj"}:
+        place = tokens[place].head
+    return tokens[place].dep == "relcl"
+
+
+def _told_apart(reading: Reading, phrase: NounPhrase, between: list[int]) -> bool:
+    return all(reading.phrases[one].plural != phrase.plural for one in between)
+
+
+def _noun_above(reading: Reading, place: int) -> int | None:
+    tokens = reading.parsed.tokens
+    preposition = tokens[place].head
+    return tokens[preposition].head if tokens[place].dep == "pobj" and tokens[preposition].dep == "prep" else None

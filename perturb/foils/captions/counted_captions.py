@@ -1,0 +1,97 @@
+"""Numbers in captions: "two dogs" becomes "exactly two dogs" in the caption and "exactly three dogs" in the foil."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.agreement import quantified, renumbered
+from vlgate.perturb.foils.captions.countability import MORE, has_kind, reason_of
+from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
+from vlgate.perturb.foils.captions.noun_phrases import NUMERALS, NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts
+from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.parsing.parsed import Edit, Parsed
+
+LARGEST = 12
+"""The largest number that is taken from a caption or put into a foil; nobody counts more at a glance."""
+STEPS = (-2, -1, 1, 2)
+"""How far the foil's number is from the caption's."""
+
+_MEASURES = words("measure")
+_MORE_OF_THEM = words("further")
+
+
+def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
+    """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
+
+    "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
+    none gives another one.
+
+    Args:
+        parsed: the caption.
+        others: what the other captions of the same image mention.
+
+    Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
+        and the reason for each noun phrase that gave none.
+    """
+    if not any(token.tag == "CD" for token in parsed.tokens):
+        return Found(refused=("no number",))
+    reading = read(parsed)
+    candidates: list[Foil] = []
+    refused = list(reading.refused)
+    for phrase in reading.phrases.values():
+        doubt = _doubt(reading, phrase, others)
+        if doubt is None:
+            candidates += _foils(reading, phrase)
+        else:
+            refused.append(doubt)
+    return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
+    """Return why a noun phrase gives no number that is sure to be exact."""
+    noun = phrase.singular_noun
+    if phrase.kind != "number" or phrase.count is None:
+        return "no number"
+    if not 1 <= phrase.count <= LARGEST:
+        return "the number is too large to be exact"
+    if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
+        return "the number is not one of objects"
+    if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
+        return "the caption speaks of more of them"
+    return next(iter(shared_doubts(reading, phrase)), None) or _uncertain(phrase, others)
+
+
+def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
+    """Return why the other captions do not bear out the number."""
+    noun, count = phrase.singular_noun, phrase.count or 0
+    given = say_count(noun, others)
+    if given - {count} or (count == 1 and say_several(noun, others)):
+        return "another caption gives another number"
+    borne_out = count in say_count(noun, others, sure=True)
+    if not borne_out and not (count == 2 and say_two(noun, others)):
+        return "no other caption gives the number"
+    return "another caption speaks of many" if say_many(noun, others) else None
+
+
+def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
+    count, said = phrase.count or 0, reading.parsed.tokens[phrase.lead[1] - 1].text
+    digits = said.isdigit()
+    for step in STEPS:
+        number = count + step
+        if not 1 <= number <= LARGEST:
+            continue
+        edits: tuple[Edit, ...] = ()
+        if (number == 1) != (count == 1):
+            changed = renumbered(reading, phrase)
+            if changed.doubts or (number == 1 and says_together(reading, phrase)):
+                continue
+            edits = changed.edits
+        yield Foil(
+            caption=quantified(reading, phrase, f"exactly {said.lower()}"),
+            foil=quantified(reading, phrase, f"exactly {number if digits else NUMERALS[number - 1]}", edits),
+            classes=(str(count), str(number)),
+            why=f"the image shows exactly {count} {phrase.noun}, the foil says {number}",
+            tags={"direction": "raised" if step > 0 else "lowered", "count": str(count)},
+        )

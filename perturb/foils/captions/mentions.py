@@ -1,0 +1,130 @@
+"""What the other captions of an image say about the things of a caption: which nouns they have, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vlgate.perturb.foils.captions.noun_phrases import number
+from vlgate.perturb.foils.captions.pronouns import is_person
+from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.inflection import singular
+from vlgate.perturb.ontology.ontology import Ontology, default_ontology
+from vlgate.perturb.parsing.parsed import Parsed, Token
+
+_GROUPS = words("group of people")
+_MANY = words("many")
+_TWO = frozenset({"pair", "couple", "both", "two"})
+_PLURAL = frozenset({"NNS", "NNPS"})
+_ANIMALS = words("group of animals")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentions:
+    """The nouns that a caption mentions: those in the singular and those in the plural, all written in the singular.
+
+    ``numbers`` are nouns with the counts before them ("two dogs"). Of ``many`` there are "several" or "a group of", of
+    ``pairs`` "a couple of".
+    """
+
+    one: frozenset[str]
+    several: frozenset[str]
+    numbers: frozenset[tuple[str, int]]
+    many: frozenset[str]
+    pairs: frozenset[str]
+
+
+def mentions(parsed: Parsed) -> Mentions:
+    """Return the nouns that a caption mentions, with the two-word names that they end ("fire hydrant")."""
+    one: set[str] = set()
+    several: set[str] = set()
+    before = ""
+    for token in parsed.tokens:
+        if token.pos in {"NOUN", "PROPN"}:
+            name = _name(token)
+            names = {name, f"{before} {name}"} if before else {name}
+            # "A table in the center and a table at the door" are several.
+            (several if token.tag in _PLURAL or name in one else one).update(names)
+        before = token.lower
+    counts = [(token, noun) for token, noun in _counted(parsed) if token.dep == "nummod"]
+    return Mentions(
+        one=frozenset(one),
+        several=frozenset(several),
+        numbers=frozenset((noun, count) for token, noun in counts if (count := number(token.lower)) is not None),
+        many=frozenset(noun for token, noun in _counted(parsed) if token.lower in _MANY),
+        pairs=frozenset(noun for token, noun in _counted(parsed) if token.lower in _TWO),
+    )
+
+
+def _counted(parsed: Parsed) -> Iterator[tuple[Token, str]]:
+    """Yield the words that count a noun, with the noun: "two dogs", "several dogs", "a pair of dogs"."""
+    for token in parsed.tokens:
+        head = parsed.tokens[token.head]
+        if token.dep in {"nummod", "amod", "compound"} and head.pos == "NOUN":
+            yield token, _name(head)
+        above = parsed.tokens[head.head]
+        if token.dep == "pobj" and head.lower == "of" and above.lower in _MANY | _TWO:
+            yield above, _name(token)
+
+
+def _name(token: Token) -> str:
+    return (singular(token.lower) if token.tag in _PLURAL else None) or token.lower
+
+
+@lru_cache(maxsize=65_536)
+def may_be_same(one: str, two: str) -> bool:
+    """Whether two nouns in the singular may name the same thing, as far as the ontology knows."""
+    ontology = default_ontology()
+    if one == two:
+        return True
+    return (ontology.knows(one) and two in ontology.possible(one)) or (
+        ontology.knows(two) and one in ontology.possible(two)
+    )
+
+
+@lru_cache(maxsize=65_536)
+def is_kind_of(one: str, two: str) -> bool:
+    """Whether one of two nouns in the singular is certainly the other, by a hypernym or a synonym."""
+    ontology = default_ontology()
+    return one == two or _certain(ontology, one, two) or _certain(ontology, two, one)
+
+
+def _certain(ontology: Ontology, one: str, two: str) -> bool:
+    return ontology.knows(one) and two in ontology.certain(one)
+
+
+def say_several(noun: str, others: Iterable[Mentions]) -> bool:
+    """Whether another caption speaks of several things that may be called ``noun``."""
+    groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
+    for said in others:
+        if any(may_be_same(noun, one) for one in said.several) or said.one & groups:
+            return True
+        if len({one for one in said.one if " " not in one and one != noun and _below(noun, one)}) > 1:
+            return True
+    return False
+
+
+def _below(noun: str, one: str) -> bool:
+    return _certain(default_ontology(), one, noun)
+
+
+def say_one(noun: str, others: Iterable[Mentions]) -> int:
+    """Return how many of the other captions speak of one thing that is certainly called ``noun`` too."""
+    return sum(any(is_kind_of(noun, one) for one in other.one) for other in others)
+
+
+def say_count(noun: str, others: Sequence[Mentions], *, sure: bool = False) -> frozenset[int]:
+    """Return the counts that other captions give for things that may be, or if ``sure`` certainly are, a ``noun``."""
+    same = is_kind_of if sure else may_be_same
+    return frozenset(count for other in others for one, count in other.numbers if same(noun, one))
+
+
+def say_many(noun: str, others: Iterable[Mentions]) -> bool:
+    """Whether another caption speaks of many things that may be called ``noun``, or of a group of them."""
+    return any(may_be_same(noun, one) for other in others for one in other.many)
+
+
+def say_two(noun: str, others: Iterable[Mentions]) -> bool:
+    """Whether another caption speaks of a pair or a couple of things that may be called ``noun``."""
+    return any(may_be_same(noun, one) for other in others for one in other.pairs)

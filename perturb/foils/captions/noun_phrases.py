@@ -1,0 +1,173 @@
+"""The noun phrases of a parsed caption: head, determiner and number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.inflection import plural, singular
+from vlgate.perturb.parsing.parsed import Parsed, Span
+
+Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
+"""What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""
+
+NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+"""The words for one to twelve, in order."""
+
+_QUANTITIES = words("quantity")
+_LEADS: dict[str, Lead] = {
+    **dict.fromkeys(("a", "an"), "a"),
+    "the": "the",
+    **dict.fromkeys(("this", "that", "these", "those"), "this"),
+    **dict.fromkeys(("all", "both"), "quantity"),
+    **dict.fromkeys(_QUANTITIES, "quantity"),
+}
+_VAGUE = words("vague")
+_DEGREES = frozenset({"very", "so", "quite", "too", "rather", "pretty"})
+_SAME = frozenset({"fish", "sheep", "deer", "moose", "bison", "shrimp", "salmon", "tuna", "aircraft"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NounPhrase:
+    """A base noun phrase whose head is a common noun.
+
+    ``span`` is the phrase, ``head`` the place of its head, ``lead`` the span of its determiner, possessive and numeral,
+    which another quantifier replaces; it may be empty. ``other`` is the head in the other number.
+    """
+
+    span: Span
+    head: int
+    lead: Span
+    kind: Lead
+    plural: bool
+    noun: str
+    other: str
+    count: int | None = None
+
+    @property
+    def singular_noun(self) -> str:
+        """The head in the singular, in lower case."""
+        return (self.other if self.plural else self.noun).lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A parsed caption with its noun phrases by the place of their heads, and the dependents of each token."""
+
+    parsed: Parsed
+    children: tuple[tuple[int, ...], ...]
+    phrases: dict[int, NounPhrase]
+    refused: tuple[str, ...] = ()
+
+    def dependents(self, position: int, *labels: str) -> tuple[int, ...]:
+        """Return the places of the dependents of a token that have one of ``labels``."""
+        return tuple(place for place in self.children[position] if self.parsed.tokens[place].dep in labels)
+
+
+def read(parsed: Parsed) -> Reading:
+    """Find the noun phrases with a common noun in a parsed caption.
+
+    Returns: the reading; ``refused`` has the reason for each chunk that is none.
+    """
+    children: list[list[int]] = [[] for _ in parsed.tokens]
+    for place, token in enumerate(parsed.tokens):
+        if token.head != place:
+            children[token.head].append(place)
+    found = [_phrase(parsed, span) for span in parsed.chunks]
+    return Reading(
+        parsed=parsed,
+        children=tuple(map(tuple, children)),
+        phrases={one.head: one for one in found if isinstance(one, NounPhrase)},
+        refused=tuple(one for one in found if isinstance(one, str)),
+    )
+
+
+def _phrase(parsed: Parsed, span: Span) -> NounPhrase | str:
+    place = span[1] - 1
+    head = parsed.tokens[place]
+    if head.tag in {"PRP", "WP", "WDT", "EX", "DT", "CD"}:
+        return "a pronoun"
+    if head.tag not in {"NN", "NNS"} or not (head.text.isalpha() and head.text.isascii()):
+        return "not a common noun"
+    starts = place == 0 or place in {start for start, _ in parsed.sentences}
+    if head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
+        return "not a common noun"
+    return _built(parsed, span)
+
+
+def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
+    place = span[1] - 1
+    noun = parsed.tokens[place].lower
+    stop, kind, count = _lead(parsed, span)
+    several = parsed.tokens[place].tag == "NNS"
+    if noun in _SAME:
+        if kind not in {"a", "number", "quantity"}:
+            return "one and several are the same word"
+        several = kind != "a" and count != 1
+    other = singular(noun) if several else plural(noun)
+    if other is None:
+        return "the noun has no singular" if several else "the noun has no plural"
+    if (several and (kind == "a" or count == 1)) or (not several and (count or 1) > 1):
+        return "the determiner does not agree with the noun"
+    if not several and (kind == "quantity" or parsed.tokens[span[0]].lower in {"these", "those"}):
+        return "the determiner does not agree with the noun"
+    if several and parsed.tokens[span[0]].lower in {"this", "that"}:
+        return "the determiner does not agree with the noun"
+    return NounPhrase(
+        span=span,
+        head=place,
+        lead=(span[0], stop),
+        kind=kind,
+        plural=several,
+        noun=noun,
+        other=other,
+        count=count,
+    )
+
+
+def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
+    """Return the place behind the words before the modifiers, their kind, and the number that they name."""
+    first, head = span[0], span[1] - 1
+    place, kind, count = first, "none", None
+    possessor = [n for n in range(first, head) if parsed.tokens[n].tag == "POS"]
+    if possessor:
+        return possessor[-1] + 1, "possessor", None
+    while place < head:
+        token = parsed.tokens[place]
+        found = _kind(parsed, place, head)
+        if found is None:
+            break
+        if token.tag == "CD":
+            count = number(token.lower)
+        kind = found if kind in {"none", "the", "this", "a"} or found == "other" else kind
+        place += 1
+    if first > 0 and parsed.tokens[first - 1].lower in _VAGUE - {"at", "around", "over", "up", "about", "than"}:
+        kind = "other"
+    return place, kind, count  # type: ignore[return-value]
+
+
+def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
+    token = parsed.tokens[place]
+    if token.lower in _LEADS:
+        return _LEADS[token.lower]
+    if place + 1 < head and token.lower in _DEGREES and parsed.tokens[place + 1].lower in _QUANTITIES:
+        return "quantity"
+    if token.tag == "PRP$":
+        return "possessive"
+    if token.tag == "CD" and token.head == head:
+        return "number"
+    if token.tag in {"DT", "PDT", "WDT", "WP$"} or token.lower in _VAGUE or token.lower == "another":
+        return "other"
+    return None
+
+
+def number(word: str) -> int | None:
+    """Return the number that a numeral or digits name, or None for others.
+
+    >>> number("three"), number("12"), number("many")
+    (3, 12, None)
+    """
+    if word in NUMERALS:
+        return NUMERALS.index(word) + 1
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None

@@ -1,0 +1,191 @@
+"""Noun foils as in FOIL it! (Shekhar et al. 2017; VALSE, A.7): an object's name becomes that of a related object."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
+from vlgate.perturb.foils.captions.phrase_doubts import not_plain, unreal
+from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.inflection import plural
+from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.parsing.parsed import Edit, Parsed
+
+_PLAIN = words("plain")
+"""Adjectives that suit any object."""
+_PARTITIVES = words("partitive")
+_MATERIALS = words("likeness")
+_EATEN = "food"
+_HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})
+
+
+def noun_foils(
+    parsed: Parsed,
+    others: Sequence[Mentions] = (),
+    *,
+    objects: Collection[str] | None = None,
+    names: ObjectNames | None = None,
+) -> Found:
+    """Replace an object's name in a caption by that of another object of the same supercategory.
+
+    The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
+    something that it is usually a part of.
+
+    Args:
+        parsed: the caption.
+        others: what the other captions of the same image mention.
+        objects: the categories of all annotated objects of the image. Without them, objects that are often there
+            unmentioned (a fork beside a knife) are not taken.
+        names: the categories; COCO's 80 if not given.
+
+    Returns: the candidates, with the two words in the singular as classes and the tag "supercategory"; and the reason
+        for each noun phrase that gave none.
+    """
+    if not parsed.chunks:
+        return Found(refused=("no noun phrase",))
+    table = names if names is not None else coco_names()
+    reading = read(parsed)
+    said = (mentions(parsed), *others)
+    seen = _Seen(
+        table=table,
+        words=frozenset(word for one in said for word in one.one | one.several),
+        objects=None if objects is None else frozenset(objects),
+    )
+    candidates: list[Foil] = []
+    refused = list(reading.refused)
+    for phrase in reading.phrases.values():
+        name, known = _name(reading, phrase, table)
+        doubt = "the noun is not the name of a category" if known is None else _doubt(reading, phrase, name, known)
+        if doubt is not None or known is None:
+            refused.append(doubt or "")
+            continue
+        absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
+        candidates += [_foil(reading, phrase, (name, known), one) for one in absent]
+        if not absent:
+            refused.append("every related object may be in the image")
+    return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:
+    """Return the longest name of a category that a noun phrase ends with, in the singular."""
+    words = [token.lower for token in reading.parsed.tokens[phrase.lead[1] : phrase.head]]
+    for length in range(min(2, len(words)), -1, -1):
+        name = " ".join((*words[len(words) - length :], phrase.singular_noun))
+        if name in table.by_name:
+            return name, table.by_name[name]
+    return phrase.singular_noun, None
+
+
+def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) -> str | None:
+    tokens = reading.parsed.tokens
+    first = phrase.head - name.count(" ")
+    before = tokens[phrase.lead[1] : first]
+    if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
+        return "a word before the noun may suit no other"
+    if phrase.kind == "none" and not phrase.plural and (phrase.span[0] > 0 or known.supercategory == _EATEN):
+        return "the singular noun has no article"
+    if doubt := not_plain(reading.parsed) or unreal(reading, phrase):
+        return doubt
+    if tokens[phrase.head].dep in {"compound", "appos", "npadvmod", "amod"} or _joins_another(reading, phrase):
+        return "the noun belongs to a longer name"
+    return _other_doubt(reading, phrase, known)
+
+
+def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> str | None:
+    if _repeated(reading, phrase, known):
+        return "the object is named twice"
+    if _measured(reading, phrase):
+        return "the noun phrase says what something consists of"
+    if known.supercategory not in _HOLDERS and any(
+        reading.parsed.tokens[one].lower == "of" for one in reading.dependents(phrase.head, "prep")
+    ):
+        return "the noun may stand for a quantity"
+    if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
+        return "the object may be a likeness"
+    return None
+
+
+def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
+    tokens, place = reading.parsed.tokens, phrase.head + 1
+    return place < len(tokens) and (tokens[place].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[place].text == "-")
+
+
+def _repeated(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> bool:
+    """Whether a word of the category stands elsewhere in the caption, or its hypernym does: "a cat ... the animal"."""
+    inside = range(*phrase.span)
+    heads = {name.rpartition(" ")[2] for name in known.names}
+    for place, token in enumerate(reading.parsed.tokens):
+        word = _singular(token.lower) if place not in inside and token.tag.startswith("NN") else ""
+        if word and (word in heads or may_be_same(known.category, word)):
+            return True
+    return False
+
+
+def _singular(word: str) -> str:
+    from vlgate.perturb.inflection import singular
+
+    return singular(word) or word
+
+
+def _measured(reading: Reading, phrase: NounPhrase) -> bool:
+    tokens, first = reading.parsed.tokens, phrase.span[0]
+    if first < 2 or tokens[first - 1].lower != "of":
+        return False
+    return _singular(tokens[first - 2].lower) in _PARTITIVES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What an image shows, as far as its captions and, if there are any, its annotated objects tell."""
+
+    table: ObjectNames
+    words: frozenset[str]
+    objects: frozenset[str] | None
+
+    def lacks(self, one: ObjectClass, known: ObjectClass) -> bool:
+        """Whether the foil may put ``one`` for ``known``: it is another thing and may be taken as absent."""
+        if one == known or not one.word or any(is_kind_of(known.word or known.category, name) for name in one.names):
+            return False
+        if self.objects is None:
+            often = one.word in known.beside or known.word in one.beside
+            return not often and not any(self.suggests(one, word) for word in self.words)
+        return not any(word in one.names or self.names(one, word) for word in self.objects | self.words)
+
+    def names(self, one: ObjectClass, word: str) -> bool:
+        """Whether a word may name a thing of the category; a name of another category does not."""
+        named = self.table.by_name.get(word)
+        return one == named if named is not None else _may_be(one, word)
+
+    def suggests(self, one: ObjectClass, word: str) -> bool:
+        """Whether a word may name a thing of the category, or something that may have one."""
+        return self.names(one, word) or _may_have(one, word)
+
+
+@lru_cache(maxsize=65_536)
+def _may_be(one: ObjectClass, word: str) -> bool:
+    head = word.rpartition(" ")[2]
+    return head in one.names or any(may_be_same(name, word) for name in one.names)
+
+
+@lru_cache(maxsize=65_536)
+def _may_have(one: ObjectClass, word: str) -> bool:
+    ontology = default_ontology()
+    return ontology.knows(word) and not one.names.isdisjoint(ontology.own_parts(word))
+
+
+def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], one: ObjectClass) -> Foil:
+    name, known = named
+    word = (plural(one.word) or one.word) if phrase.plural else one.word
+    return Foil(
+        caption=reading.parsed.text,
+        foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
+        classes=(known.word or name, one.word),
+        why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {one.word}",
+        tags={"supercategory": one.supercategory},
+    )

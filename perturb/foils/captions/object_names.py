@@ -1,0 +1,68 @@
+"""Categories of objects with their supercategories and names; those of COCO (Lin et al. 2014) come with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from vlgate.perturb.ontology.tables import TsvRow, rows_of
+
+_FILE = Path(__file__).with_name("coco_objects.tsv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectClass:
+    """A category of objects; ``word`` is what a foil says for it, empty if it has no singular or no plural.
+
+    ``names`` are all its names in the singular, ``beside`` the words of categories that are often in the same image
+    without being mentioned.
+    """
+
+    category: str
+    supercategory: str
+    word: str
+    names: frozenset[str]
+    beside: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectNames:
+    """Categories of objects, found by a name or by supercategory."""
+
+    by_name: Mapping[str, ObjectClass]
+    siblings: Mapping[str, tuple[ObjectClass, ...]]
+
+
+def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
+    """Index categories by their names and supercategories."""
+    by_name: dict[str, ObjectClass] = {}
+    siblings: dict[str, tuple[ObjectClass, ...]] = {}
+    for one in classes:
+        by_name.update(dict.fromkeys(one.names, one))
+        siblings[one.supercategory] = (*siblings.get(one.supercategory, ()), one)
+    return ObjectNames(by_name=by_name, siblings=siblings)
+
+
+@cache
+def coco_names() -> ObjectNames:
+    """Return the 80 categories of COCO, which are read once.
+
+    >>> names = coco_names()
+    >>> names.by_name["puppy"].category, len(names.siblings["animal"])
+    ('dog', 10)
+    """
+    columns = ("category", "supercategory", "word", "names", "beside")
+    rows = rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), *columns)
+    return object_names(_class(row) for row in rows)
+
+
+def _class(row: TsvRow) -> ObjectClass:
+    return ObjectClass(
+        category=row["category"],
+        supercategory=row["supercategory"],
+        word=row["word"],
+        names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
+        beside=frozenset(row.names("beside")),
+    )

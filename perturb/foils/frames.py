@@ -1,0 +1,171 @@
+"""Role frames, as those of SWiG and imSitu, and the sentences that say them.
+
+A verb of the space has a template, "the AGENT drinks a LIQUID from a CONTAINER at a PLACE", which tells the order of
+the roles and the preposition before each. A frame gives the roles of one image their nouns. A sentence realises two
+roles in the active voice: "A man drinks water."
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from vlgate.perturb.inflection import plural
+from vlgate.perturb.ontology.nouns import Number
+from vlgate.perturb.sentences import Verb, active, bare_or_a, number_of, read_predicate
+
+PLACE = "place"
+
+_ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
+_DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
+# A photograph has one of each of these: "the ground", not "a ground".
+_ONLY = frozenset(("ground", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors"))
+_SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
+_SINGULAR_IN_S = ("ss", "us", "is")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleVerb:
+    """A verb of a space of role frames: "drinking", its base form, and its roles in the order of its template.
+
+    ``before`` are the words between the verb or the last role and each role ("from" before the container). ``similar``
+    is the verb's FrameNet frame: verbs of one frame say nearly the same.
+    """
+
+    name: str
+    base: str
+    agent: str
+    roles: tuple[str, ...]
+    before: Mapping[str, str]
+    similar: str = ""
+
+    def verb(self, role: str) -> Verb:
+        """Return the verb with the words before a role."""
+        return Verb(base=self.base, rest=self.before[role])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Two roles of one image with their nouns: who does it, and one other role."""
+
+    verb: RoleVerb
+    agent: str
+    role: str
+    other: str
+
+
+@cache
+def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
+    """Read a verb from its template.
+
+    Args:
+        name: the name in the space, a participle: "drinking".
+        abstract: the template, its roles in capital letters.
+        similar: the verb's FrameNet frame.
+
+    Returns: the verb; None if no verb follows the first role, or no role follows the verb.
+
+    >>> drinking = role_verb("drinking", "the AGENT drinks a LIQUID from a CONTAINER at a PLACE")
+    >>> drinking.base, dict(drinking.before)
+    ('drink', {'liquid': '', 'container': 'from', 'place': 'at'})
+    """
+    predicate = read_predicate(name)
+    found = list(_ROLE.finditer(abstract))
+    if predicate is None or len(found) < 2 or predicate.verb.rest:
+        return None
+    between = [abstract[one.end() : other.start()].lower().split() for one, other in pairwise(found)]
+    if not between[0]:
+        return None
+    between[0] = between[0][1:]  # without the verb itself
+    roles = tuple(one[0].lower() for one in found)
+    words = [" ".join(word for word in some if word not in _DETERMINERS) for some in between]
+    return RoleVerb(
+        name=name,
+        base=predicate.verb.base,
+        agent=roles[0],
+        roles=roles[1:],
+        before=dict(zip(roles[1:], words, strict=True)),
+        similar=similar,
+    )
+
+
+def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
+    """Return the frame of an image with the agent and the first other role that is filled; the place comes last.
+
+    Args:
+        verb: the verb of the image.
+        roles: the nouns by role; an empty or missing noun is a role that the image does not show.
+
+    Returns: the frame, or None if the agent or every other role is empty.
+
+    >>> jumping = role_verb("jumping", "the AGENT jumps over an OBSTACLE at a PLACE")
+    >>> frame_of(jumping, {"agent": "dog", "obstacle": "", "place": "park"}).role
+    'place'
+    """
+    order = sorted(verb.roles, key=lambda role: role == PLACE)
+    role = next((one for one in order if roles.get(one)), None)
+    if role is None or not roles.get(verb.agent):
+        return None
+    return Frame(verb=verb, agent=roles[verb.agent], role=role, other=roles[role])
+
+
+def realised(frame: Frame) -> str | None:
+    """Return the sentence of a frame, in the simple present and the active voice.
+
+    Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
+    definite. The verb agrees with its subject.
+
+    Returns: the sentence; None if the number of a noun is not certain.
+
+    >>> riding = role_verb("riding", "the AGENT rides a VEHICLE at a PLACE")
+    >>> realised(Frame(verb=riding, agent="people", role="vehicle", other="elephant"))
+    'People ride an elephant.'
+    """
+    number = noun_number(frame.agent)
+    subject, other = _phrase(frame.agent), _phrase(frame.other)
+    if number is None or subject is None or other is None:
+        return None
+    said = active(subject, frame.verb.verb(frame.role), other, number=number)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def swapped(frame: Frame) -> Frame:
+    """Return the frame with the nouns of its two roles exchanged."""
+    return Frame(verb=frame.verb, agent=frame.other, role=frame.role, other=frame.agent)
+
+
+@cache
+def noun_number(noun: str) -> Number | None:
+    """Return the number of a noun that names a kind: a WordNet lemma is a singular unless it only is a plural.
+
+    >>> [noun_number(noun) for noun in ("man", "people", "water", "sheep", "trousers", "killer whale")]
+    ['singular', 'plural', 'mass', 'singular', 'plural', 'singular']
+    """
+    word = noun.lower().partition(" of ")[0].rpartition(" ")[2]
+    if word in _SAME_IN_BOTH:
+        return "singular"
+    if word in _mass_nouns():
+        return "mass"
+    found = number_of(noun) or number_of(word)
+    if found is not None:
+        return found
+    if not word.isalpha() or (word.endswith("s") and not word.endswith(_SINGULAR_IN_S)):
+        return None
+    return "singular" if plural(word) != word else None
+
+
+@cache
+def _mass_nouns() -> frozenset[str]:
+    lines = files(__package__).joinpath("mass_nouns.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def _phrase(noun: str) -> str | None:
+    number = noun_number(noun)
+    if number is None:
+        return None
+    return f"the {noun}" if noun.lower() in _ONLY else bare_or_a(noun, number)

@@ -1,0 +1,98 @@
+"""``vlgate make word-swap``: from captions or graphs to cases and to Winoground's files, both read back."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from vlgate.cli import main
+from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
+from vlgate.sources.benchmarks import own_cases, winoground
+from vlgate.sources.reading.options import ReadOptions
+
+CAPTIONS = {
+    "1.jpg": "A red bus behind a blue car.",
+    "2.jpg": "A blue bus behind a red car.",
+    "3.jpg": "A cup.",
+    "4.jpg": "Two women beside one giraffe.",
+    "5.jpg": "One woman with two giraffes.",
+}
+
+
+@pytest.fixture
+def swaps(tmp_path, capsys):
+    """Run the command; return the exit status, the folder and what it says."""
+
+    def run(file, *options):
+        out = tmp_path / "set"
+        status = main(["make", "word-swap", "--from", str(file), "--out", str(out), "--cache", "none", *options])
+        return SimpleNamespace(status=status, folder=out, said=capsys.readouterr().err)
+
+    return run
+
+
+@pytest.fixture
+def captions(tmp_path):
+    pytest.importorskip("spacy")
+    file = tmp_path / "captions.jsonl"
+    rows = [{"image": image, "caption": text} for image, text in CAPTIONS.items()]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def read(source, folder):
+    [task] = source.read(ReadOptions(folders=(folder,), seed=0, wanted=lambda _: True))
+    return task
+
+
+def test_captions_become_cases_of_two_images_and_two_captions(swaps, captions):
+    made = swaps(captions)
+    assert made.status == 0
+    assert "5 of 5 captions: 2 candidates" in made.said
+    task = read(own_cases, made.folder)
+    assert (task.id, task.shape) == ("made/word-swap", "quad")
+    found = {tuple((r.image.key, r.text) for r in case.requests[::3]): case.tags for case in task.cases}
+    bus = (("1.jpg", CAPTIONS["1.jpg"]), ("2.jpg", CAPTIONS["2.jpg"]))
+    women = (("4.jpg", "one giraffe and two women"), ("5.jpg", "two giraffes and one woman"))
+    assert set(found) == {bus, women}
+    assert found[bus]["tag"] == "Adjective-Color"
+    assert "secondary_tag" not in found[bus]
+    assert found[women]["secondary_tag"] == "Morpheme-Level"
+    assert (made.folder / "bias.json").is_file()
+
+
+def test_the_release_format_is_read_as_winoground(swaps, captions):
+    made = swaps(captions, "--format", "release")
+    names = [json.loads(line) for line in (made.folder / "winoground/data/images.jsonl").read_text().splitlines()]
+    (made.folder / "winoground/data/images").mkdir()
+    for row in names:  # as the reader of the page does with the photographs
+        Image.new("RGB", (int(row["source"][0]), 9)).save(made.folder / f"winoground/data/images/{row['image']}.png")
+    task = read(winoground, made.folder)
+    assert task.id == "winoground/all"
+    texts = {tuple(sorted((r.text, r.image.load().width) for r in case.requests[::3])) for case in task.cases}
+    assert tuple(sorted((CAPTIONS[name], int(name[0])) for name in ("1.jpg", "2.jpg"))) in texts
+    assert {case.tags["collapsed_tag"] for case in task.cases} == {"Relation"}
+    assert {case.tags["num_main_preds"] for case in task.cases} == {"1"}
+
+
+def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path):
+    file = tmp_path / "graphs.json"
+    file.write_text(json.dumps({graph.id: as_gqa(graph) for graph in world_graphs(3, 150)}))
+    made = swaps(file)
+    assert made.status == 0
+    task = read(own_cases, made.folder)
+    assert len(task.cases) > 5
+    assert f"{len(task.cases)} cases in" in made.said
+    for case in task.cases:
+        first, second = case.requests[:2]
+        assert first.text != second.text
+        assert len({request.image.key for request in case.requests}) == 2
+
+
+def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions):
+    rows = [{"image": "1.jpg", "caption": "A cat and a dog."}, {"image": "2.jpg", "caption": "A dog and a cat."}]
+    captions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    made = swaps(captions)
+    assert made.status == 1
+    assert "gives no case of word-swap (1 x the order changes no fact)" in made.said

@@ -1,0 +1,115 @@
+"""Choosing candidates whose classes are balanced."""
+
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vlgate.perturb.foils.balance import assigned, assigned_within, capped, even, even_within, mutual, spread
+
+classes = st.lists(st.sampled_from("abcd"), max_size=24)
+seeds = st.integers(0, 5)
+candidates = st.lists(st.tuples(st.sampled_from("abcd"), st.lists(st.sampled_from("abcde"), unique=True)), max_size=14)
+
+
+@given(classes, st.integers(1, 4), seeds)
+def test_a_cap_keeps_as_many_as_it_may_of_each_class(given_classes, cap, seed):
+    kept = Counter(given_classes[place] for place in capped(given_classes, cap, seed=seed))
+    assert kept == {one: min(count, cap) for one, count in Counter(given_classes).items()}
+
+
+@given(classes, seeds)
+def test_halves_are_equal_and_as_large_as_the_rarer_class_allows(given_classes, seed):
+    kept = Counter(given_classes[place] for place in even(given_classes, ("a", "b"), seed=seed))
+    least = min(given_classes.count("a"), given_classes.count("b"))
+    assert kept == ({"a": least, "b": least} if least else {})
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("pq")), max_size=30), seeds)
+def test_classes_are_even_in_all_and_nearly_so_within_each_group(given_items, seed):
+    own, groups = [one for one, _ in given_items], [group for _, group in given_items]
+    kept = even_within(own, groups, ("a", "b"), seed=seed)
+    counts = Counter(given_items[place] for place in kept)
+    assert sum(counts["a", group] for group in "pq") == sum(counts["b", group] for group in "pq")
+    for one, other in (("a", "b"), ("b", "a")):
+        assert all(counts[one, group] <= given_items.count((other, group)) + 1 for group in "pq")
+    assert not counts["c", "p"] + counts["c", "q"]
+
+
+def test_a_limit_is_shared_among_the_classes():
+    assert len(even("a" * 9 + "b" * 9, "ab", seed=0, limit=7)) == 6
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=30), seeds)
+def test_p_for_q_is_kept_as_often_as_q_for_p_and_no_more_could_be(pairs, seed):
+    kept = Counter(pairs[place] for place in mutual(pairs, seed=seed))
+    for p, q in permutations("abc", 2):
+        assert kept[p, q] == kept[q, p] == min(pairs.count((p, q)), pairs.count((q, p)))
+    assert not any(p == q for p, q in kept)
+
+
+@settings(max_examples=200)
+@given(candidates, seeds)
+def test_assigned_foils_have_the_distribution_of_their_captions(given_candidates, seed):
+    own, options = [one for one, _ in given_candidates], [some for _, some in given_candidates]
+    chosen = assigned(own, options, seed=seed)
+    assert Counter(own[place] for place in chosen) == Counter(chosen.values())
+    assert all(one in options[place] and one != own[place] for place, one in chosen.items())
+    assert chosen == assigned(own, options, seed=seed)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=30), seeds)
+def test_nothing_is_dropped_if_every_class_is_open_and_none_has_more_than_half(own, seed):
+    chosen = assigned(own, [list("abcd")] * len(own), seed=seed)
+    if not own or max(Counter(own).values()) <= len(own) / 2:
+        assert len(chosen) == len(own)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("pq")), max_size=30), seeds)
+def test_assigned_within_is_balanced_in_all_and_in_each_group_without_a_majority(given_items, seed):
+    own, groups = [one for one, _ in given_items], [group for _, group in given_items]
+    chosen = assigned_within(own, ["abc"] * len(own), groups, seed=seed)
+    assert Counter(own[place] for place in chosen) == Counter(chosen.values())
+    for group in "pq":
+        members = [place for place in range(len(own)) if groups[place] == group]
+        counts = Counter(own[place] for place in members)
+        if members and max(counts.values()) <= len(members) / 2:
+            assert Counter(chosen[place] for place in members) == counts
+
+
+def test_small_groups_are_balanced_together():
+    assert len(assigned_within("ab", ["b", "a"], "pq", seed=0, smallest=2)) == 2
+    assert len(assigned_within("aabb", ["b", "b", "a", "a"], "pppq", seed=0, smallest=3)) == 4
+
+
+def test_a_chain_of_exchanges_is_found():
+    # a may only become b, b only c, c only a: a greedy choice of b for the second "c" would leave none for "a".
+    assert assigned("abc", ["b", "c", "ab"], seed=0) == {0: "b", 1: "c", 2: "a"}
+
+
+def test_the_choice_is_random_and_the_seed_decides():
+    own, options = "aaabbbccc", ["abc"] * 9
+    assert len({tuple(assigned(own, options, seed=seed).items()) for seed in range(8)}) > 4
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), unique=True), max_size=20), seeds)
+def test_spread_gives_each_candidate_one_of_its_options(options, seed):
+    chosen = spread(options, seed=seed)
+    assert set(chosen) == {place for place, some in enumerate(options) if some}
+    assert all(one in options[place] for place, one in chosen.items())
+
+
+def test_spread_is_even_if_the_options_allow():
+    assert set(Counter(spread([range(4)] * 40, seed=3).values()).values()) == {10}
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="cap=0 must be at least 1"):
+        capped("ab", 0, seed=0)
+    with pytest.raises(ValueError, match=r"len\(options\)=1"):
+        assigned("ab", ["a"], seed=0)
+    with pytest.raises(ValueError, match=r"len\(groups\)=1"):
+        even_within("ab", ["a"], "ab", seed=0)

@@ -1,0 +1,102 @@
+"""Coreference: dialogs in, a caption with a question and its answer out, and the other answer as a foil."""
+
+from collections import Counter
+
+import pytest
+
+from vlgate.perturb.foils.coreference import coreference, posed, selected
+from vlgate.perturb.foils.inputs import Dialog, Turn
+
+
+def made(parser, caption, *turns, **options):
+    dialog = Dialog(caption=caption, turns=tuple(Turn(question=question, answer=answer) for question, answer in turns))
+    parsed, *questions = parser.parse([caption, *(turn.question for turn in dialog.turns)])
+    return coreference(dialog, parsed, questions, **options)
+
+
+def test_the_answer_is_cut_to_one_word_and_flipped_and_all_is_lower_case():
+    foil = posed("A woman on a Motorcycle. ", "Is she wearing a helmet?", "Yes, she is")
+    assert foil.caption == "a woman on a motorcycle. is she wearing a helmet? yes."
+    assert foil.foil == "a woman on a motorcycle. is she wearing a helmet? no."
+    assert foil.classes == ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [
+        ("is she old", "i think so", "the answer does not begin with yes or no"),
+        ("is she old", "yesterday", "the answer does not begin with yes or no"),
+        ("is she old", "no-one is", "the answer does not begin with yes or no"),
+        ("is she old", "yes and no", "the answer does not begin with yes or no"),
+        ("is the woman old", "yes", "no pronoun"),
+        (" ", "yes", "an empty caption or question"),
+    ],
+)
+def test_other_turns_have_a_reason(question, answer, reason):
+    assert posed("a woman", question, answer) == reason
+
+
+@pytest.mark.parametrize(
+    ("caption", "question", "answer"),
+    [
+        ("a woman on a motorcycle", "is she wearing a helmet", "no"),
+        ("2 dogs on a beach", "are they running", "yes"),
+        ("a red train at a station", "is it moving", "yes"),
+        ("a man and a woman on a bench", "is it raining", "no"),
+        ("a man and a woman on a bench", "is this photo in color", "yes"),
+    ],
+)
+def test_a_pronoun_with_its_antecedent_in_the_caption_or_the_image_is_taken(parser, caption, question, answer):
+    assert len(made(parser, caption, (question, answer)).candidates) == 1
+
+
+@pytest.mark.parametrize(
+    ("caption", "question", "answer", "reason"),
+    [
+        ("a dog on a beach", "is she wearing a helmet", "no", "no person in the caption that the pronoun fits"),
+        ("a man looks at a boy", "is he wearing a hat", "no", "two persons in the caption that the pronoun fits"),
+        ("a dog on a beach", "are they running", "yes", "no noun of several things at the start of the caption"),
+        ("2 dogs look at cats", "are they running", "yes", "two nouns in the caption that the pronoun fits"),
+        ("a woman on a beach", "is it moving", "yes", "no thing at the start of the caption that the pronoun fits"),
+        ("bring red apples to the market", "is it raining", "yes", "the caption is not a description"),
+        ("a train at a station", "is it moving", "no i think it stands", "a hedged answer"),
+        ("a train at a station", "is it a big train", "yes", "an opinion or a degree"),
+        ("a train at a station", "is it moving or standing", "yes", "more than one question"),
+        ("a train at a station", "is it a locomotive", "no", "a no to what a thing is called"),
+        ("a train at a station", "the train is it moving", "yes", "not a plain yes-no question"),
+    ],
+)
+def test_a_turn_that_cannot_be_relied_on_is_refused_and_taken_without_the_checks(
+    parser, caption, question, answer, reason
+):
+    assert made(parser, caption, (question, answer)).refused == (reason,)
+    assert len(made(parser, caption, (question, answer), checked=False).candidates) == 1
+
+
+def test_a_thing_of_an_earlier_turn_makes_it_doubtful_but_the_weather_is_never_so(parser):
+    found = made(
+        parser, "a train at a station", ("is there a clock", "yes"), ("is it moving", "no"), ("is it raining", "yes")
+    )
+    assert found.refused == ("no pronoun", "the pronoun may stand for something said earlier")
+    [only] = found.candidates
+    assert only.caption == "a train at a station. is it raining? yes."
+    assert only.tags == {"antecedent": "image"}
+
+
+@pytest.mark.parametrize("text", ["", "🐶🐶", "<b>it</b>", "IS IT SUNNY?!", "word " * 10_000, "está \n it"])
+def test_bad_input_never_raises(parser, text):
+    found = made(parser, text, (text, "yes"), ("is it raining", text))
+    assert len(found.candidates) + len(found.refused) == 2
+
+
+def test_questions_that_are_not_the_dialogs_are_named(parser):
+    [parsed] = parser.parse(["a dog"])
+    with pytest.raises(ValueError, match=r"len\(questions\)=0"):
+        coreference(Dialog(caption="a dog", turns=(Turn(question="is it old", answer="no"),)), parsed, [])
+
+
+def test_captions_say_yes_as_often_as_no_to_each_question_too(parser):
+    turns = [("is it raining", "yes")] * 7 + [("is it raining", "no")] * 3 + [("is it outside", "no")] * 9
+    candidates = made(parser, "a dog", *turns).candidates
+    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0))
+    assert kept == {"a dog. is it raining? yes.": 4, "a dog. is it raining? no.": 3, "a dog. is it outside? no.": 1}

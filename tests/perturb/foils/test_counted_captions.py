@@ -1,0 +1,61 @@
+"""Numbers in captions: exact on both sides, and borne out by another caption."""
+
+import pytest
+
+from vlgate.perturb.foils.captions.counted_captions import counted
+from vlgate.perturb.foils.captions.mentions import mentions
+
+
+@pytest.fixture(scope="module")
+def found(parser):
+    """Return what a caption gives beside others."""
+
+    def made(caption, *others):
+        parsed, *rest = parser.parse((caption, *others))
+        return counted(parsed, [mentions(one) for one in rest])
+
+    return made
+
+
+def test_numbers_are_raised_and_lowered_with_exactly_on_both_sides(found):
+    foils = found("Two dogs run on the grass.", "There are two dogs.").candidates
+    assert {(one.caption, one.foil, one.tags["direction"]) for one in foils} == {
+        ("Exactly two dogs run on the grass.", "Exactly one dog runs on the grass.", "lowered"),
+        ("Exactly two dogs run on the grass.", "Exactly three dogs run on the grass.", "raised"),
+        ("Exactly two dogs run on the grass.", "Exactly four dogs run on the grass.", "raised"),
+    }
+
+
+def test_one_becomes_several_with_its_verb(found):
+    foils = found("There is one cat on the bench.", "One cat sits there.").candidates
+    assert [(one.foil, one.classes) for one in foils] == [
+        ("There are exactly two cats on the bench.", ("1", "2")),
+        ("There are exactly three cats on the bench.", ("1", "3")),
+    ]
+
+
+def test_digits_stay_digits(found):
+    foils = found("The 5 kites are red", "There are 5 kites.").candidates
+    assert {one.foil for one in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}
+
+
+def test_a_couple_bears_out_two(found):
+    assert found("Two cows in a field", "A couple of cows").candidates
+
+
+@pytest.mark.parametrize(
+    ("caption", "others", "reason"),
+    [
+        ("Two dogs run.", (), "no other caption gives the number"),
+        ("Two dogs run.", ("Two dogs", "Three dogs"), "another caption gives another number"),
+        ("Two dogs run.", ("Two dogs", "A group of dogs"), "another caption speaks of many"),
+        ("Two dogs and other dogs", ("Two dogs",), "the caption speaks of more of them"),
+        ("A house of two stories", ("two stories",), "the number is not one of objects"),
+        ("A pair of dogs", ("two dogs",), "no number"),
+        ("40 dogs run.", ("40 dogs",), "the number is too large to be exact"),
+    ],
+)
+def test_what_is_not_sure_is_refused_with_a_reason(found, caption, others, reason):
+    given = found(caption, *others)
+    assert not given.candidates
+    assert reason in given.refused

@@ -1,0 +1,57 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.perturb.foils.candidate import Foil
+from vlgate.perturb.foils.pairing import matched, paired
+
+
+def foils_of(classes):
+    return [Foil(caption="", foil="", classes=one, why="") for one in classes]
+
+
+CANDIDATES = st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abcde")), max_size=80).map(
+    # each source has one class of its own, which only other classes replace
+    lambda some: [(source, ("abcde"[source % 5], other)) for source, other in some if "abcde"[source % 5] != other]
+)
+
+
+@given(CANDIDATES, st.integers(0, 5))
+@pytest.mark.parametrize("select", [paired, matched])
+def test_each_class_is_as_frequent_in_captions_as_in_foils_and_each_source_is_used_once(select, some, seed):
+    sources = [source for source, _ in some]
+    classes = [pair for _, pair in some]
+    taken = select(foils_of(classes), sources, seed)
+    assert list(taken) == sorted(set(taken))
+    assert len({sources[place] for place in taken}) == len(taken)
+    assert Counter(classes[place][0] for place in taken) == Counter(classes[place][1] for place in taken)
+    assert taken == select(foils_of(classes), sources, seed)
+
+
+@given(CANDIDATES, st.integers(0, 5))
+def test_pairs_are_as_frequent_in_one_direction_as_in_the_other(some, seed):
+    classes = [pair for _, pair in some]
+    counts = Counter(classes[place] for place in paired(foils_of(classes), [source for source, _ in some], seed))
+    assert all(counts[one, other] == counts[other, one] for one, other in counts)
+
+
+def test_all_that_can_be_paired_is_and_rings_are_longer_than_pairs():
+    classes = [("on", "under")] * 3 + [("under", "on")] * 2 + [("in", "outside")]
+    assert len(paired(foils_of(classes), range(6), seed=0)) == 4
+    ring = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("pull", "eat")]
+    assert paired(foils_of(ring), range(4), seed=0) == ()
+    assert matched(foils_of(ring), range(4), seed=0) == (0, 1, 2)
+
+
+def test_a_frequent_pair_does_not_crowd_out_a_rare_one():
+    classes = [("on", "under"), ("under", "on")] * 50 + [("on", "behind"), ("behind", "on")]
+    sources = [place // 1 for place in range(100)] + [0, 100]
+    taken = paired(foils_of(classes), sources, seed=1)
+    assert Counter(classes[place] for place in taken)["behind", "on"] == 1
+
+
+def test_sources_and_foils_are_as_many():
+    with pytest.raises(ValueError, match=r"len\(foils\)=1 and len\(sources\)=0"):
+        paired(foils_of([("a", "b")]), [], seed=0)

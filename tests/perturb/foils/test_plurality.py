@@ -1,0 +1,120 @@
+"""Plurality: number, verbs and pronouns change together, and what is not sure is refused."""
+
+import pytest
+
+from vlgate.perturb.foils.captions.mentions import mentions
+from vlgate.perturb.foils.captions.plurality import ONE, SEVERAL, plurals
+from vlgate.perturb.parsing.parsed import Parsed
+
+
+@pytest.fixture(scope="module")
+def foils(parser):
+    """Return a caption's foils: {(quantifiers): (caption, foil)} of the noun ``noun``; ``others`` are captions too."""
+
+    def made(caption, noun, *others, doubtful=False):
+        parsed, *rest = parser.parse((caption, *others))
+        found = plurals(parsed, [mentions(one) for one in rest], doubtful=doubtful)
+        return {
+            tuple(foil.tags["quantifiers"].split("/")): (foil.caption, foil.foil)
+            for foil in found.candidates
+            if foil.classes[0] == noun
+        }
+
+    return made
+
+
+def test_a_singular_becomes_plural_with_each_pair_of_quantifiers(foils):
+    found = foils("A giraffe stands under a bridge.", "giraffe", "The giraffe is outside.")
+    assert set(found) == {(one, several) for one in ONE for several in SEVERAL}
+    assert found["exactly one", "a number of"] == (
+        "Exactly one giraffe stands under a bridge.",
+        "A number of giraffes stand under a bridge.",
+    )
+
+
+def test_a_plural_becomes_singular_and_its_numeral_goes(foils):
+    found = foils("There are two big elephants near the gate.", "elephants")
+    assert set(found) == {(several, one) for several in SEVERAL for one in ONE}
+    assert found["some", "a single"] == (
+        "There are some big elephants near the gate.",
+        "There is a single big elephant near the gate.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("caption", "noun", "foil"),
+    [
+        ("A man walks his dog and carries a bag.", "man", "Some men walk their dog and carry a bag."),
+        (
+            "A dog that is wet has its leash in its mouth.",
+            "dog",
+            "Some dogs that are wet have their leash in their mouth.",
+        ),
+        ("A woman was sitting on her bed.", "woman", "Some women were sitting on their bed."),
+        ("A cat has jumped while it was outside.", "cat", "Some cats have jumped while they were outside."),
+        ("A man can ride his horse.", "man", "Some men can ride their horse."),
+    ],
+)
+def test_verbs_and_pronouns_agree_with_a_plural(foils, caption, noun, foil):
+    assert foils(caption, noun, f"The {noun} is seen.")["exactly one", "some"][1] == foil
+
+
+@pytest.mark.parametrize(
+    ("caption", "noun", "foil"),
+    [
+        ("Two dogs eat their food while they wait.", "dogs", "A single dog eats its food while it waits."),
+        ("Several women are drinking their coffee.", "women", "A single woman is drinking her coffee."),
+        ("Many people were reading on their phone.", "people", "A single person was reading on their phone."),
+        ("The boys have eaten.", "boys", "A single boy has eaten."),
+    ],
+)
+def test_verbs_and_pronouns_agree_with_a_singular(foils, caption, noun, foil):
+    assert foils(caption, noun)["some", "a single"][1] == foil
+
+
+def test_a_verb_that_belongs_to_another_noun_stays(foils):
+    assert foils("A man watches the dogs that run.", "man", "A man.")["a single", "some"][1] == (
+        "Some men watch the dogs that run."
+    )
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("A group of people in a park", "the noun names a quantity or a group"),
+        ("Two dogs next to each other", "the caption says that several are together"),
+        ("A man without a helmet", "the thing may not be in the image"),
+        ("A table with a cup and saucer", "the determiner belongs to two nouns"),
+        ("Two men hold a racket", "each of several things may have one"),
+        ("A photo of the furniture", "the noun has no plural"),
+        ("The man's hat is red", "the determiner cannot be replaced"),
+        ("They see it", "a pronoun"),
+        ("A man and another man", "the noun is in the caption twice"),
+        ("The boy talks to the man while he eats", "a pronoun may refer to two nouns"),
+    ],
+)
+def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
+    assert reason in plurals(next(parser.parse([caption]))).refused
+
+
+def test_other_captions_decide_whether_there_is_one(parser):
+    caption, one, several = parser.parse(["A dog on the grass", "The dog plays", "Two puppies play"])
+    assert "no other caption speaks of one" in plurals(caption).refused
+    assert plurals(caption, [mentions(one)]).candidates
+    assert "another caption speaks of several" in plurals(caption, [mentions(one), mentions(several)]).refused
+
+
+def test_doubtful_candidates_carry_their_doubt(parser):
+    parsed = next(parser.parse(["Two dogs next to each other"]))
+    assert {one.tags["doubt"] for one in plurals(parsed, doubtful=True).candidates if one.classes[0] == "dogs"} == {
+        "the caption says that several are together"
+    }
+    sure = next(parser.parse(["Two dogs run."]))
+    assert {one.tags["doubt"] for one in plurals(sure, doubtful=True).candidates} == {"none"}
+    assert all("doubt" not in one.tags for one in plurals(sure).candidates)
+
+
+def test_long_texts_and_texts_without_nouns_are_refused(parser):
+    long = next(parser.parse(["A dog sees a cat. " * 20]))
+    assert plurals(long).refused == ("the caption has more than 80 tokens",)
+    assert plurals(Parsed(text="", tokens=())).refused == ("no noun phrase",)

@@ -1,0 +1,192 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.perturb.foils.contrasts import contrasts, parsed_contrasts
+from vlgate.perturb.foils.prepositions import attested, prepositions
+from vlgate.perturb.foils.relation_foils import (
+    CAPITALS,
+    NEGATED,
+    NO_CONTRAST,
+    NO_PREPOSITION,
+    NO_THING,
+    NOT_ATTESTED,
+    NOT_SPATIAL,
+    PHRASE,
+    SAID,
+    TOO_LONG,
+    filled_relations,
+    gaps,
+    relations,
+    said_of,
+)
+from vlgate.perturb.foils.tools import Filling
+
+ALL = contrasts().spatial
+
+
+@pytest.fixture(scope="module")
+def parse(parser):
+    """Parse one text."""
+    return lambda text: next(iter(parser.parse([text])))
+
+
+def foils_of(found):
+    return {foil.classes: foil.foil for foil in found.candidates}
+
+
+@pytest.mark.parametrize(
+    ("caption", "classes", "foil"),
+    [
+        ("A cat sits on a table.", ("on", "under"), "A cat sits under a table."),
+        (
+            "A man stands in front of a tall building.",
+            ("in front of", "behind"),
+            "A man stands behind a tall building.",
+        ),
+        ("A dog is lying on top of a bed.", ("on top of", "beneath"), "A dog is lying beneath a bed."),
+        ("A plane is flying over a city", ("over", "below"), "A plane is flying below a city"),
+        ("A man is skiing down a hill", ("down", "up"), "A man is skiing up a hill"),
+        ("On a table sits a cat.", ("on", "under"), "Under a table sits a cat."),
+        ("Some flowers in a vase", ("in", "next to"), "Some flowers next to a vase"),
+        ("Two dogs standing outside of a store", ("outside of", "inside"), "Two dogs standing inside a store"),
+    ],
+)
+def test_a_contradicting_preposition_replaces_the_captions(parse, caption, classes, foil):
+    assert foils_of(relations(parse(caption), ALL))[classes] == foil
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("A red bus.", NO_PREPOSITION),
+        ("A plate of food with a fork", NOT_SPATIAL),
+        ("A bowl of soup for lunch", NOT_SPATIAL),
+        ("People sitting at night", NO_THING),
+        ("A car parked on a street", NO_CONTRAST),
+        ("A man talking on a phone", NO_CONTRAST),
+        ("A girl sits in front of a laptop", NO_CONTRAST),
+        ("A man in the front of a bus", PHRASE),
+        ("A man sitting on a table of wood", PHRASE),
+        ("A dog is hiding very near a car", PHRASE),
+        ("There is no cat on a table", NEGATED),
+        ("Is a cat on a table?", NEGATED),
+        ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
+        ("", NO_PREPOSITION),
+        ("🙂 🙂", NO_PREPOSITION),
+        ("Un chat dort tranquillement", NO_PREPOSITION),
+    ],
+)
+def test_where_a_foil_might_be_true_there_is_none_but_a_reason(parse, caption, reason):
+    found = relations(parse(caption), ALL)
+    assert found.candidates == ()
+    assert reason in found.refused
+
+
+def test_ten_thousand_words_are_refused(parse):
+    found = relations(parse("a cat on a table " * 30), ALL)
+    assert found.refused == (TOO_LONG,)
+    assert relations(parse("a cat on a table " * 2000), ALL).candidates == ()
+
+
+def test_a_foil_must_be_attested(parse):
+    caption = parse("A cat sits on a table.")
+    assert {one for _, one in foils_of(relations(caption, {"under", "on"}))} == {"under"}
+    assert relations(caption, {"on"}).refused == (NOT_ATTESTED,)
+
+
+def test_what_another_caption_of_the_image_says_is_no_foil(parse):
+    caption, other = parse("A cat sits on a table."), parse("One cat hides beneath the tables.")
+    found = foils_of(relations(caption, ALL, said_of([caption, other])))
+    assert not {"under", "beneath", "below", "underneath"} & {one for _, one in found}
+    assert ("on", "next to") in found
+    only = relations(caption, {"under"}, said_of([caption, other]))
+    assert (only.candidates, only.refused) == ((), (SAID,))
+
+
+def test_sequences_are_one_preposition_and_particles_are_none(parse):
+    found = prepositions(parse("A man sits on top of a car and looks out of the window next to a dog."))
+    assert [one.name for one in found] == ["on top of", "out of", "next to"]
+    assert "up" not in [one.name for one in prepositions(parse("A man picks up a ball."))]
+
+
+def test_attested_sequences_are_counted_and_rare_ones_are_not_taken(parse):
+    texts = ["A cat on a mat", "A dog on a mat", "A cup next to a box"]
+    assert attested(map(parse, texts), least=1) == {"on": 2, "next to": 1}
+    assert dict(attested(map(parse, texts), least=2)) == {"on": 2}
+
+
+def filling(text, likely):
+    return Filling(text=text, log_probability=likely)
+
+
+def test_the_best_other_attested_filling_of_each_length_is_taken(parse):
+    caption = parse("A cat sits on a table.")
+    (gap,) = gaps(caption)
+    assert (gap.before, gap.after) == ("A cat sits", "a table.")
+    fillings = [
+        filling("on", -0.1), filling("upon", -0.5), filling("behind", -2.0), filling("under", -3.0),
+        filling("on top of", -0.2), filling("in front of", -4.0), filling("eating", -0.3), filling("next to", -9.0),
+    ]  # fmt: skip
+    found = foils_of(filled_relations(caption, [fillings], ALL))
+    assert {one for _, one in found} == {"behind", "next to", "in front of"}
+    assert filled_relations(caption, [[filling("on", -0.1)]], ALL).candidates == ()
+    with pytest.raises(ValueError, match="for 1 gaps"):
+        filled_relations(caption, [], ALL)
+
+
+def test_the_table_refuses_a_contrast_of_what_may_be_true_together():
+    table = """
+        sequences = []
+        spatial = ["on", "upon", "under"]
+        together = ["on|upon"]
+        not_somewhere = ""
+        [heads]
+        place = "sit"
+        [things]
+        support = "table"
+        [[contrasts]]
+        things = "support"
+        heads = "place"
+        captions = "on"
+        foils = "under"
+    """
+    assert parsed_contrasts(table).opposite("on", "table", several=False, head="sit") == ("under",)
+    for wrong, message in (
+        (table.replace('foils = "under"', 'foils = "upon"'), "may be true together"),
+        (table.replace('things = "support"', 'things = "seats"'), "is not listed under"),
+        (table.replace('foils = "under"', 'foils = "beneath"'), "is not in spatial"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parsed_contrasts(wrong)
+
+
+WORDS = [
+    "a",
+    "the",
+    "cat",
+    "table",
+    "on",
+    "under",
+    "next",
+    "to",
+    "of",
+    "in",
+    "front",
+    "🙂",
+    "<b>",
+    "NO",
+    "standing",
+    ".",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12))
+def test_every_candidate_differs_from_its_caption_in_the_preposition_only(parse, words):
+    caption = parse(" ".join(words))
+    for foil in relations(caption, ALL).candidates:
+        one, other = foil.classes
+        assert foil.caption == caption.text
+        assert foil.foil.lower() != foil.caption.lower()
+        assert other in foil.foil.lower()
+        assert len(foil.foil) - len(foil.caption) == len(other) - len(one)

@@ -1,0 +1,77 @@
+import pytest
+
+from vlgate.perturb.foils.word_relations import WordRelations
+
+# (id, part of speech, words, hypernym)
+SYNSETS = (
+    ("clean", "v", "clean", ""),
+    ("wash", "v", "wash|launder", "clean"),
+    ("scrub", "v", "scrub", "wash"),
+    ("board", "v", "board", ""),
+    ("leave", "v", "leave|exit", ""),
+    ("enter", "v", "enter|board", "leave"),
+    ("person", "n", "person", ""),
+    ("man", "n", "man|adult male", "person"),
+    ("dog", "n", "dog", ""),
+)
+ANTONYMS = {"enter-enter": "exit-leave", "exit-leave": "enter-enter"}
+
+
+def lexicon():
+    entries, synsets = {}, []
+    for key, part, words, above in SYNSETS:
+        up = f'<SynsetRelation relType="hypernym" target="tiny-{above}"/>' if above else ""
+        synsets.append(f'<Synset id="tiny-{key}" ili="" partOfSpeech="{part}">{up}</Synset>')
+        for word in words.split("|"):
+            sense = f"{word}-{key}".replace(" ", "_")
+            other = ANTONYMS.get(sense)
+            related = f'<SenseRelation relType="antonym" target="{other}"/>' if other else ""
+            entries.setdefault((word, part), []).append(f'<Sense id="{sense}" synset="tiny-{key}">{related}</Sense>')
+    lines = [
+        f'<LexicalEntry id="e-{number}"><Lemma writtenForm="{word}" partOfSpeech="{part}"/>'
+        f"{''.join(senses)}</LexicalEntry>"
+        for number, ((word, part), senses) in enumerate(entries.items())
+    ]
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE LexicalResource SYSTEM '
+        '"http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">\n'
+        '<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">'
+        '<Lexicon id="tiny" label="Tiny" language="en" email="a@b.c" license="CC0" version="1">'
+        f"{''.join(lines)}{''.join(synsets)}</Lexicon></LexicalResource>"
+    )
+
+
+@pytest.fixture(scope="module")
+def relations(tmp_path_factory):
+    wn = pytest.importorskip("wn")
+    folder = tmp_path_factory.mktemp("verbs")
+    before = wn.config.data_directory
+    wn.config.data_directory = folder
+    (folder / "tiny.xml").write_text(lexicon(), "utf-8")
+    wn.add(folder / "tiny.xml", progress_handler=None)
+    yield WordRelations(wn.Wordnet("tiny:1"))
+    wn.config.data_directory = before
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("wash", "launder", True),
+        ("scrub", "clean", True),
+        ("scrub", "scrub", True),
+        ("board", "leave", True),  # one sense of "board" is below it
+        ("enter", "leave", True),
+        ("enter", "exit", False),  # its antonym, whatever lies above both
+        ("wash", "board", False),
+        ("wash", "unknown", False),
+    ],
+)
+def test_synonyms_and_hypernyms_say_the_same_and_antonyms_do_not(relations, one, other, same):
+    assert relations.same_action(one, other) is same
+    assert relations.same_action(other, one) is same
+
+
+def test_a_kind_of_a_thing_may_be_that_thing(relations):
+    assert relations.same_thing("adult male", "person")
+    assert relations.same_thing("person", "man")
+    assert not relations.same_thing("man", "dog")

@@ -1,0 +1,140 @@
+"""Let people validate your own cases: a form or a file for crowdsourcing, and what two of three voters find valid.
+
+`vlgate votes form` writes an HTML page that shows each image with its caption and foil, and asks which of them is true
+(VALSE, appendix E); `vlgate votes csv` writes the same items as a table for crowdsourcing. `vlgate votes keep` reads
+the votes and keeps the cases whose caption, but not the foil, was chosen by at least two of three annotators.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.cli.folders import add_folders, options_of
+from vlgate.errors import MissingImageError, OptionError
+from vlgate.images.files import is_there
+from vlgate.making.votes.crowd import write_rows
+from vlgate.making.votes.form import SIDE, Layout, write_forms
+from vlgate.making.votes.items import Item, can_be_asked, digest, items_of, shuffled
+from vlgate.making.votes.outcome import outcome, report, write_outcome
+from vlgate.making.votes.reading import read_votes
+from vlgate.sources.benchmarks import own_cases
+from vlgate.sources.reading.options import ReadOptions
+
+HELP = "let people validate cases, and keep those that two of three find valid"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    action = "write a form, write a file for crowdsourcing, or read votes and write the valid cases"
+    parser.add_argument("action", choices=sorted(_ACTIONS), help=action)
+    add_folders(parser)
+    out = "the file to write (form.html, items.csv), or for keep a new folder"
+    parser.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
+    seed = "the seed of the order of items and texts; keep needs that of the form (default: 0)"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
+    votes = "for keep: files of votes, from the form or from crowdsourcing (.csv)"
+    parser.add_argument("--votes", nargs="+", type=Path, default=[], metavar="FILE", help=votes)
+    voters = "for keep: the number of votes that an item needs (default: 3)"
+    parser.add_argument("--voters", type=int, default=3, metavar="N", help=voters)
+    images = "for form: images inside the page, or in a folder beside it (default: inline)"
+    parser.add_argument("--images", choices=("inline", "beside"), default="inline", help=images)
+    side = f"for form: the longest side of an image in pixels (default: {SIDE})"
+    parser.add_argument("--side", type=int, default=SIDE, metavar="N", help=side)
+    per_form = "for form: the most items of one form; more items make several forms (default: 100)"
+    parser.add_argument("--per-form", type=int, default=100, metavar="N", help=per_form)
+    address = "for csv: the address of the folder with the images, which ends with a slash"
+    parser.add_argument("--image-url", default="", metavar="URL", help=address)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write what the action says; counts are printed on stderr, the table of agreement on stdout.
+
+    Returns: the exit status, 0.
+    Raises: OptionError for an option that cannot be used; DataError for a file that cannot be read; ImageError for an
+    image that is missing or broken.
+    """
+    for name in ("voters", "side", "per_form"):
+        if getattr(given, name) < 1:
+            raise OptionError(f"--{name.replace('_', '-')} {getattr(given, name)}: expected a number above 0")
+    _check_out(given.out)
+    items = _items(given)
+    try:
+        _ACTIONS[given.action](given, items)
+    except OSError as error:
+        raise OptionError(f"--out {given.out}: cannot be written ({error.strerror}); name another place") from None
+    return 0
+
+
+def _items(given: argparse.Namespace) -> tuple[Item, ...]:
+    options = options_of(given)
+    if not options.data:
+        raise OptionError("votes are about your own cases; name the data folder that has them with --data")
+    patterns = options.suite or ("*",)
+
+    def wanted(task: str) -> bool:
+        return any(fnmatchcase(task, pattern) for pattern in patterns)
+
+    tasks = list(own_cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))
+    if not tasks:
+        known = ", ".join(own_cases.shapes(options.data)) or "none; see docs/guides/own-cases.md"
+        raise OptionError(f"no task of your own in {', '.join(map(str, options.data))} is wanted; there are: {known}")
+    asked = [task for task in tasks if can_be_asked(task)] or tasks
+    for task in tasks:
+        if task not in asked:
+            _say(f"left out: {task.id}, whose questions have no foil")
+    return tuple(item for task in asked for item in items_of(task, given.seed))
+
+
+def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
+    _check_images(items)
+    layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
+    for file in write_forms(shuffled(items, given.seed), given.out, layout):
+        _say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+    _say(f"{len(items):,} items, form {digest(items)}")
+
+
+def _csv(given: argparse.Namespace, items: Sequence[Item]) -> None:
+    write_rows(shuffled(items, given.seed), given.out, given.image_url)
+    _say(f"{len(items):,} items, form {digest(items)}")
+
+
+def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
+    if not given.votes:
+        raise OptionError("keep needs files of votes; name them with --votes")
+    votes = read_votes(given.votes, items)
+    result = outcome(items, votes.by_item, given.voters)
+    files = write_outcome(result, given.out)
+    print("\n".join(report(result)))  # noqa: T201  # what a command is for
+    for reason, number in votes.left_out.items():
+        _say(f"left out: {number:,} x {reason}")
+    _say(f"written: {', '.join(map(str, files))}")
+
+
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
+    {"form": _form, "csv": _csv, "keep": _keep},
+)
+
+
+def _check_out(out: Path) -> None:
+    """Check that the file or folder can be made, before images are decoded."""
+    if out.exists() or out.is_symlink():
+        raise OptionError(f"--out {out}: exists already; remove it, or name another place")
+    if not out.parent.is_dir():
+        raise OptionError(f"--out {out}: there is no folder {out.parent}; make it, or name another place")
+
+
+def _check_images(items: Sequence[Item]) -> None:
+    missing = {item.image.key: item for item in items if not is_there(item.image)}
+    if missing:
+        first, number = next(iter(missing.values())), len(missing)
+        problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
+        raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  # what a command is for

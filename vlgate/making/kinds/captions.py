@@ -1,0 +1,120 @@
+"""Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from vlgate.making.inputs.records import Caption
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
+from vlgate.making.sets.writing import as_cases
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.counted_captions import counted
+from vlgate.perturb.foils.captions.exchanged import exchanged
+from vlgate.perturb.foils.captions.mentions import Mentions, mentions
+from vlgate.perturb.foils.captions.nouns import noun_foils
+from vlgate.perturb.foils.captions.plurality import plurals
+from vlgate.perturb.parsing.parsed import Parsed
+
+UNBALANCED = "what the foil puts in is false more often than true"
+"""Why a candidate is not chosen: there is none of another caption that exchanges the same words the other way round."""
+
+_METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
+_NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
+
+Maker = Callable[[Parsed, Sequence[Mentions]], Found]
+
+
+def _starting(maker: Maker) -> Start:
+    """Return what makes foils of captions; the other captions of an image are parsed once in a run."""
+
+    def start(work: Work) -> MakeSome:
+        known: dict[str, Mentions] = {}
+
+        def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
+            own = {one.text for one in inputs}
+            texts = dict.fromkeys(text for one in inputs for text in (one.text, *one.others))
+            wanted = [text for text in texts if text in own or text not in known]
+            parses: dict[str, Parsed] = {}
+            for text, parsed in zip(wanted, work.tools.parser.parse(wanted), strict=True):
+                known[text] = mentions(parsed)
+                if text in own:
+                    parses[text] = parsed
+            for one in inputs:
+                found = maker(parses[one.text], [known[text] for text in one.others])
+                extra = tuple({"orig_caption": one.text} for _ in found.candidates)
+                yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
+
+        return make_some
+
+    return start
+
+
+def _balanced(items: Sequence[Item], seed: int) -> Selected:
+    """Keep one foil of a caption, and each word as often in captions as in foils."""
+    places: dict[str, list[Item]] = {}
+    for item in items:
+        places.setdefault(item.origin, []).append(item)
+    groups = [[one.candidate for one in group if isinstance(one.candidate, Foil)] for group in places.values()]
+    by_foil = {id(item.candidate): item.id for item in items}
+    kept = {by_foil[id(foil)] for _, foil in exchanged(groups, seed=seed)}
+    left = tuple(item for item in items if item.id in kept)
+    return Selected(items=left, dropped={UNBALANCED: len(items) - len(left)} if len(left) < len(items) else {})
+
+
+def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, str]:
+    """Write items as a file of VALSE; nobody has voted on them yet, so that all counts of votes are 0."""
+    records: dict[str, dict[str, Any]] = {}
+    for item in items:
+        made = item.candidate
+        if isinstance(made, Foil):
+            direction = made.tags.get("direction", "")
+            records[item.id] = {
+                "image_file": item.image,
+                "linguistic_phenomena": phenomenon,
+                **({"foil_method": _METHODS[direction]} if direction in _METHODS else {}),
+                "classes": made.classes[0],
+                "classes_foil": made.classes[1],
+                **item.extra,
+                "caption": made.caption,
+                "foil": made.foil,
+                "mturk": _NO_VOTES,
+            }
+    return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
+
+
+PLURALITY = Kind(
+    name="plurality",
+    sentence="one thing in the caption and several in the foil, or the reverse, as in VALSE",
+    takes=("captions",),
+    shape="pair",
+    start=_starting(plurals),
+    release=lambda items: _valse(items, "plurals.json", "plurals"),
+    needs=("parser",),
+    uses=("nli", "grammar"),
+    select=_balanced,
+    inference="contradiction",
+)
+FOIL_IT = Kind(
+    name="foil-it",
+    sentence="an object's name against that of a related object, as in FOIL it!",
+    takes=("captions",),
+    shape="pair",
+    start=_starting(noun_foils),
+    release=lambda items: _valse(items, "foil-it.json", "noun phrases"),
+    needs=("parser",),
+    uses=("nli", "grammar"),
+    select=_balanced,
+)
+COUNTING_CAPTIONS = Kind(
+    name="counting-captions",
+    sentence="the number in a caption against another one, with exactly before both",
+    takes=("captions",),
+    shape="pair",
+    start=_starting(counted),
+    release=lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
+    needs=("parser",),
+    uses=("nli", "grammar"),
+    select=_balanced,
+)

@@ -1,0 +1,51 @@
+"""The words in which two texts differ, to print them in bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from html import escape
+
+Piece = tuple[str, bool]
+"""A part of a text, and whether it is in bold."""
+
+_WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|\s+|[^\w\s]")
+
+
+def difference(first: str, second: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Return the pieces of two texts; the words that the other text does not have at this place are in bold.
+
+    The pieces of a text, joined, give the text. Upper and lower case count as equal only if both are the same.
+
+    >>> difference("A dog on a mat.", "A cat on a mat.")[0]
+    (('A ', False), ('dog', True), (' on a mat.', False))
+    """
+    words = _WORD.findall(first), _WORD.findall(second)
+    opcodes = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+    one = [("".join(words[0][a:b]), kind != "equal") for kind, a, b, _, _ in opcodes]
+    other = [("".join(words[1][a:b]), kind != "equal") for kind, _, _, a, b in opcodes]
+    return tuple(_merged(one)), tuple(_merged(other))
+
+
+def bold(pieces: tuple[Piece, ...]) -> str:
+    """Return pieces as HTML, in which everything but the bold type is escaped.
+
+    >>> bold((("<b> ", False), ("dog", True)))
+    '&lt;b&gt; <b>dog</b>'
+    """
+    return "".join(f"<b>{escape(text)}</b>" if marked else escape(text) for text, marked in pieces)
+
+
+def _merged(pieces: list[Piece]) -> Iterator[Piece]:
+    """Join a blank between two words in bold to them, and leave out empty pieces."""
+    pieces = [piece for piece in pieces if piece[0]]
+    joined: list[Piece] = []
+    for place, (text, marked) in enumerate(pieces):
+        between = text.isspace() and 0 < place < len(pieces) - 1 and pieces[place - 1][1] and pieces[place + 1][1]
+        now = marked or between
+        if joined and joined[-1][1] == now:
+            joined[-1] = (joined[-1][0] + text, now)
+        else:
+            joined.append((text, now))
+    yield from joined

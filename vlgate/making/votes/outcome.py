@@ -1,0 +1,155 @@
+"""What the votes decide: cases that are kept, cases that are dropped by reason, and the table of agreement."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from vlgate.making.votes.agreement import Agreement, Ballots, agreement, is_valid
+from vlgate.making.votes.items import Answer, Item
+from vlgate.report.whole_file import write_whole
+from vlgate.types import Case, Match
+
+_REASONS: Mapping[Answer, str] = {
+    "both": "both texts are true",
+    "neither": "neither text is true",
+    "cannot_tell": "voters cannot tell",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """How many votes an annotator gave, and how many of them chose the caption, but not the foil."""
+
+    votes: int
+    caption: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The kept cases and the reasons of dropped ones by task, the agreement by task, and the annotators by name."""
+
+    kept: Mapping[str, tuple[Case, ...]]
+    dropped: Mapping[str, Counter[str]]
+    table: Mapping[str, Agreement]
+    annotators: Mapping[str, Annotator]
+
+
+def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome:
+    """Decide on the cases: one is kept if all its items are valid.
+
+    ``voters`` is the number of votes that an item needs. The reason of a dropped case is that of its first item that
+    is not valid.
+    """
+    by_task: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_task[item.task].append(item)
+    kept, dropped = {}, {}
+    for task, of_task in by_task.items():
+        reasons = {item.case.id: "" for item in of_task}
+        for item in of_task:
+            reasons[item.case.id] = reasons[item.case.id] or reason(item, ballots[item.id], voters)
+        cases = {item.case.id: item.case for item in of_task}
+        kept[task] = tuple(case for name, case in cases.items() if not reasons[name])
+        dropped[task] = Counter(why for why in reasons.values() if why)
+    table = {task: agreement(of_task, ballots, voters) for task, of_task in by_task.items()}
+    return Outcome(kept=kept, dropped=dropped, table=table, annotators=_annotators(items, ballots))
+
+
+def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
+    """Return why an item is dropped: what more than half of the voters said, or that they disagree.
+
+    Returns: "" for a valid item.
+    """
+    if len(votes) < voters:
+        return f"fewer than {voters} votes"
+    if is_valid(item, votes, voters):
+        return ""
+    answer, number = Counter(votes.values()).most_common(1)[0]
+    if 2 * number <= len(votes) or answer == item.right:
+        return "voters disagree"
+    return _REASONS.get(answer, "the foil is true, the caption is not")
+
+
+def write_outcome(result: Outcome, folder: Path) -> list[Path]:
+    """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``.
+
+    Returns: the files.
+    Raises: OSError if a file cannot be written.
+    """
+    (folder / "cases").mkdir(parents=True, exist_ok=True)
+    rows = [row_of(task, case) for task, cases in result.kept.items() for case in cases]
+    files = {"votes.json": json.dumps(_content(result), indent=2, ensure_ascii=False) + "\n"}
+    files["votes.md"] = "".join(f"{line}\n" for line in report(result))
+    if rows:  # a file of cases without a line is an error to its reader
+        files["cases/valid.jsonl"] = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    for name, text in files.items():
+        write_whole(folder / name, text)
+    return [folder / name for name in files]
+
+
+def _content(result: Outcome) -> dict[str, object]:
+    return {
+        "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
+        "annotators": {name: asdict(one) for name, one in result.annotators.items()},
+    }
+
+
+def report(result: Outcome) -> Iterator[str]:
+    """Yield the lines of the table, with the columns of VALSE's Table 5, the dropped cases and the annotators."""
+    yield "| task | items | valid (%) | unanimous (%) | alpha | alpha, valid |"
+    yield "|---|---|---|---|---|---|"
+    for task, line in result.table.items():
+        yield _row(task, line, _number(line.alpha), _number(line.alpha_valid))
+    if len(result.table) > 1:
+        lines = result.table.values()
+        total = [sum(numbers) for numbers in zip(*((x.items, x.valid, x.unanimous) for x in lines), strict=True)]
+        overall = Agreement(items=total[0], valid=total[1], unanimous=total[2], alpha=None, alpha_valid=None)
+        yield _row("overall", overall, "", "")
+    yield ""
+    for task, reasons in result.dropped.items():
+        number = sum(reasons.values())
+        listed = f": {', '.join(f'{count:,} x {why}' for why, count in sorted(reasons.items()))}" if reasons else ""
+        yield f"{task}: {len(result.kept[task]):,} cases kept, {number:,} dropped{listed}"
+    for name, one in result.annotators.items():
+        yield f"{name}: {one.votes:,} votes, {_share(one.caption, one.votes)} % for the caption"
+
+
+def row_of(task: str, case: Case) -> dict[str, object]:
+    """Return a case as a line of ``cases/*.jsonl``, which reads back as an equal case."""
+    asked = [request for request in case.requests if isinstance(request, Match)]
+    texts = [request.text for request in asked]
+    fields: dict[str, object]
+    if len(asked) == 2:
+        fields = {"image": asked[0].image.key, "caption": texts[0], "foil": texts[1]}
+    elif case.truths[1] is True:
+        fields = {"image": asked[0].image.key, "true": texts[:2], "false": texts[2:]}
+    else:
+        fields = {"images": [asked[0].image.key, asked[2].image.key], "captions": texts[:2]}
+    return {"task": task, "id": case.id, **fields, **({"tags": dict(case.tags)} if case.tags else {})}
+
+
+def _annotators(items: Iterable[Item], ballots: Ballots) -> dict[str, Annotator]:
+    votes: Counter[str] = Counter()
+    caption: Counter[str] = Counter()
+    for item in items:
+        for name, answer in ballots[item.id].items():
+            votes[name] += 1
+            caption[name] += answer == item.right
+    return {name: Annotator(votes=votes[name], caption=caption[name]) for name in sorted(votes)}
+
+
+def _row(task: str, line: Agreement, *alphas: str) -> str:
+    shares = (f"{number:,} ({_share(number, line.items)})" for number in (line.valid, line.unanimous))
+    return f"| {' | '.join((task, f'{line.items:,}', *shares, *alphas))} |"
+
+
+def _share(number: int, total: int) -> str:
+    return f"{100 * number / total:.1f}" if total else "-"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

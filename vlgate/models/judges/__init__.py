@@ -1,0 +1,1 @@
+"""Language models that judge captions and foils: gap filling, entailment, grammaticality, similarity, plausibility."""
