@@ -149,7 +149,7 @@ def test_a_feature_that_the_other_person_may_have_is_not_exchanged() -> None:
 
 @pytest.mark.parametrize(("relation", "apart"), [("holding", False), ("washing", True)])
 def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation: str, *, apart: bool) -> None:
-    """The woman holds a cup of her own; what she washes is no reason."""
+    """The woman holds a cup of her own; a cup that she washes does not count."""
     alike = _two()
     cup = thing("e", "cup", (900, 10, 50, 50))
     woman = thing("q", "woman", RIGHT, wearing="c", riding="d", **{relation: "e"})

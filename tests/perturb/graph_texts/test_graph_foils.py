@@ -8,10 +8,10 @@ from graphs import graph, thing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
 from vlgate.perturb.graph_texts import attributes, checklist, objects, relations
 from vlgate.perturb.graph_texts.attributes import attribute_foils
 from vlgate.perturb.graph_texts.checklist import Words
-from vlgate.perturb.graph_texts.frames import graph_of_frame, graph_of_interactions
 from vlgate.perturb.graph_texts.likeness import Likeness
 from vlgate.perturb.graph_texts.objects import object_foils
 from vlgate.perturb.graph_texts.relations import relation_foils
