@@ -35,6 +35,10 @@ _NO_VERBS = frozenset(
         *("with", "within"),
     ),
 )
+# What may stand between a verb and its object. Other words are another object: "wearing white", "playing tennis with".
+_LINKS = _NO_VERBS | frozenset(
+    ("about", "after", "among", "away", "close", "corner", "middle", "ahead", "the", "together")
+)
 _AUXILIARIES = frozenset(("is", "are", "be", "being", "was", "were", "been", "has been", "have been"))
 _ARTICLES = frozenset(("a", "an", "the", "some", "his", "her", "their", "its"))
 _BY = "by"
@@ -105,7 +109,7 @@ def be(number: Number) -> str:
 def read_predicate(text: str) -> Predicate | None:
     """Read the name of a relation as a verb: any form, with or without an auxiliary and an article behind it.
 
-    Returns: the predicate, or None if the text is not a verb ("next to").
+    Returns: the predicate, or None if the text is not a verb ("next to") or has an object of its own ("wearing white").
 
     >>> read_predicate("is holding a")
     Predicate(verb=Verb(base='hold', rest=''), passive=False)
@@ -125,6 +129,8 @@ def read_predicate(text: str) -> Predicate | None:
     if base is None or base == "be":
         return None
     rest = words[1:]
+    if not _LINKS.issuperset(rest):
+        return None
     if base == "lay" and rest and rest[0] in _LAY:
         base = "lie"  # "laying on" is what most annotators write
     if rest and rest[-1] == _BY and words[0] == _form(base, "VBN"):

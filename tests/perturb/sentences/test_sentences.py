@@ -30,7 +30,9 @@ def test_a_relation_is_read_as_a_verb_in_its_voice(text: str, base: str, rest: s
     assert read_predicate(text) == Predicate(verb=Verb(base=base, rest=rest), passive=is_passive)
 
 
-@pytest.mark.parametrize("text", ["on", "next to", "in front of", "near", "", "is", "of", "blorping", "左", "42", "by"])
+@pytest.mark.parametrize(
+    "text", ["on", "next to", "in front of", "near", "", "is", "of", "blorping", "左", "42", "by", "wearing white"]
+)
 def test_a_relation_without_a_verb_is_refused(text: str) -> None:
     assert read_predicate(text) is None
 

@@ -14,6 +14,12 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
         "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
         "plurality": "vlgate.making.kinds.captions:PLURALITY",
+        "active-passive": "vlgate.making.kinds.bla:ACTIVE_PASSIVE",
+        "coordination": "vlgate.making.kinds.bla:COORDINATION",
+        "relative-clause": "vlgate.making.kinds.bla:RELATIVE_CLAUSE",
+        "object": "vlgate.making.kinds.checklist:OBJECT",
+        "attribute": "vlgate.making.kinds.checklist:ATTRIBUTE",
+        "relation": "vlgate.making.kinds.checklist:RELATION",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
         "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
     }

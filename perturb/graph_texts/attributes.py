@@ -1,0 +1,185 @@
+"""Captions in which one attribute is replaced by one that excludes it (VL-CheckList, attributes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.names import contradict, known_form, may_be_called
+from vlgate.perturb.graph_texts.objects import box_tags
+from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
+from vlgate.seeds import quick_generator
+
+NO_KIND = "the attribute is of none of the five kinds"
+NOT_BEFORE = "the attribute does not read before the noun"
+NO_OTHER = "no attribute of its kind excludes it"
+NOT_ASKED = "such things are not told apart by the attribute"
+MAY_HOLD = "another thing of the name may have the replacement"
+SEVERAL_WORDS = "the attribute has several words"
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("color", "hair color"), "color"),
+        "material": "material",
+        **dict.fromkeys(("size", "length", "height", "width", "thickness", "depth", "build"), "size"),
+        **dict.fromkeys(
+            (
+                *(
+                    "age",
+                    "bedding",
+                    "cleanliness",
+                    "connection",
+                    "display",
+                    "doneness",
+                    "foliage",
+                    "fullness",
+                    "hardness",
+                ),
+                *(
+                    "lighting",
+                    "mood",
+                    "motion",
+                    "opening",
+                    "paving",
+                    "peel",
+                    "position",
+                    "power",
+                    "ripeness",
+                    "sharpness",
+                ),
+                *("texture", "tidiness", "weather", "wetness", "curvature"),
+            ),
+            "state",
+        ),
+        **dict.fromkeys(("pose", "activity", "sport"), "action"),
+    },
+)
+"""VL-CheckList's kinds of attributes (section 3.1) by the categories of the ontology."""
+
+_COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
+# Colors that one person calls a thing and another calls it something else. A color that is not here is not replaced.
+_CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        name: frozenset((name, *close.split()))
+        for name, close in {
+            "black": "gray brown blue purple",
+            "blue": "purple green gray black white",
+            "brown": "orange red yellow black gray white green",
+            "gray": "black white blue brown green",
+            "grey": "gray black white blue brown green",
+            "green": "blue yellow gray black brown",
+            "orange": "red yellow brown pink",
+            "pink": "red purple white orange",
+            "purple": "blue pink red black",
+            "red": "orange pink brown purple",
+            "white": "gray yellow blue brown pink",
+            "yellow": "orange green white brown",
+            "silver": "gray white black blue",
+            "gold": "yellow brown orange white",
+            "golden": "yellow brown orange white",
+            "tan": "brown yellow orange white gray pink",
+            "beige": "brown yellow orange white gray pink",
+            "cream": "brown yellow orange white gray pink",
+            "blond": "yellow white brown orange gray",
+            "blonde": "yellow white brown orange gray",
+            "maroon": "red purple brown black pink",
+            "teal": "blue green gray",
+        }.items()
+    },
+)
+
+
+def attribute_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
+
+    The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may have
+    the name: each has an attribute that excludes it.
+
+    Returns: foils with the tags ``kind`` (color, material, size, state or action), ``size`` and ``location``; and a
+    reason for each attribute that gives none.
+    """
+    captions = (
+        f"{determiner(f'{attribute} {thing.name}', thing.name)} {attribute} {thing.name}".strip()
+        for thing in graph.objects.values()
+        for attribute in thing.attributes
+    )
+    return checked(_foils(graph, words), captions)
+
+
+def _foils(graph: SceneGraph, words: Words) -> Iterator[Foil | str]:
+    for thing in graph.objects.values():
+        for attribute in thing.attributes:
+            yield _foil(graph, thing, attribute, words)
+
+
+def _foil(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> Foil | str:
+    reason = _unfit(thing, attribute, words.ontology)
+    first = determiner(f"{attribute} {thing.name}", thing.name)
+    if reason is not None or first is None:
+        return reason or NO_NUMBER
+    others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
+    quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
+    other = next((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), None)
+    if other is None:
+        return MAY_HOLD if others else NO_OTHER
+    return Foil(
+        caption=f"{first} {attribute} {thing.name}".strip(),
+        foil=f"{determiner(f'{other} {thing.name}', thing.name) or ''} {other} {thing.name}".strip(),
+        classes=(attribute, other),
+        why=f"every {thing.name} of the image has an attribute that excludes {other!r}",
+        tags={"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)},
+    )
+
+
+def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None:
+    known, noun = ontology.attributes.get(attribute), known_form(thing.name, ontology)
+    if known is None or known.category not in KINDS:
+        return NO_KIND
+    if " " in attribute:
+        return SEVERAL_WORDS
+    if not known.before or noun is None or attribute in thing.name.split():
+        return NOT_BEFORE
+    if is_vague(noun, ontology) or is_vague(thing.name, ontology):
+        return VAGUE
+    asked = ontology.words.asked((noun, *ontology.hypernyms(noun)), known.category)
+    return None if asked else NOT_ASKED
+
+
+def _others(noun: str, attribute: str, words: Words) -> list[str]:
+    """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
+    key = ("attribute", noun, attribute)
+    if key not in words.pools:
+        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
+    return list(words.pools[key])
+
+
+def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
+    ontology = words.ontology
+    if KINDS[ontology.attributes[attribute].category] == "color":
+        yield from (one for one in _COLORS if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one))
+        return
+    opposite = ontology.antonym(attribute, noun)
+    for other, known in ontology.attributes.items():
+        if not known.before or " " in other or (opposite is not None and other != opposite):
+            continue
+        exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other)
+        if other == opposite or (exclusive and not words.likeness.too_alike(attribute, other)):
+            yield other
+
+
+def _false_everywhere(other: str, thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+    return all(
+        contradict(one.attributes, [other], ontology) or _opposed(one, other, ontology)
+        for one in graph.objects.values()
+        if one.id == thing.id or may_be_called(one.name, thing.name, ontology)
+    )
+
+
+def _opposed(thing: SceneObject, attribute: str, ontology: Ontology) -> bool:
+    noun = known_form(thing.name, ontology)
+    opposite = None if noun is None else ontology.antonym(attribute, noun)
+    return opposite in thing.attributes and attribute not in thing.attributes

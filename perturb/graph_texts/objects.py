@@ -1,0 +1,220 @@
+"""Captions in which one object is replaced by one that the image does not show (VL-CheckList, objects)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.geometry import image_size, place_of, size_of
+from vlgate.perturb.graph_texts.names import known_form
+from vlgate.perturb.graph_texts.phrases import Triple, determiner, triple_of
+from vlgate.perturb.graph_texts.vocabulary import OBJECT, SUBJECT
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
+from vlgate.seeds import quick_generator
+
+UNKNOWN = "the ontology does not know the noun, or it is vague"
+SEVERAL_WORDS = "the noun has several words"
+NONE_ABSENT = "nothing of its class is surely absent"
+
+_DRAWS = 8
+_FEW = 30  # nouns of a place, up to which they are looked at one by one
+# Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
+_FREE = frozenset(
+    (
+        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
+        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
+        *("touching", "under", "underneath", "wearing", "with"),
+    ),
+)
+# What images often show and annotators leave out.
+_CLUTTER = frozenset(
+    (
+        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
+        *(
+            "edge",
+            "floor",
+            "grass",
+            "ground",
+            "image",
+            "label",
+            "leaf",
+            "leaves",
+            "letter",
+            "letters",
+            "light",
+            "lights",
+        ),
+        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
+        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
+        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
+        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
+        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
+        *("words", "writing"),
+    ),
+)
+
+
+def object_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
+
+    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated. Nouns that
+    the collection has in the same place, behind the same relation, come first, in the shares that they have there.
+
+    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
+    and a reason for each end that gives none.
+    """
+    triples = [
+        triple_of(thing, relation, graph, words.ontology)
+        for thing in graph.objects.values()
+        for relation in thing.relations
+    ]
+    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    return checked(_foils(graph, triples, words), captions)
+
+
+def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[Foil | str]:
+    absence = Absence(graph, words.ontology)
+    for triple in triples:
+        if isinstance(triple, str):
+            yield triple
+            continue
+        for role in (SUBJECT, OBJECT):
+            yield _foil(graph, triple, role, words, absence)
+
+
+def _foil(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Foil | str:
+    thing = triple.subject if role == SUBJECT else triple.object
+    if " " in thing.name:
+        return SEVERAL_WORDS
+    if not words.ontology.knows(thing.name) or not words.ontology.nouns[thing.name].askable:
+        return UNKNOWN
+    other = _replacement(graph, triple, role, words, absence)
+    if other is None:
+        return NONE_ABSENT
+    foil = triple.said(subject=other) if role == SUBJECT else triple.said(object=other)
+    return Foil(
+        caption=triple.said(),
+        foil=foil,
+        classes=(thing.name, other),
+        why=f"nothing in the image may be called {other!r}",
+        tags={"role": role, **box_tags(thing, graph)},
+    )
+
+
+def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
+    """Return the tags of an object's box: ``size``, and ``location`` if the size of the image is known."""
+    image = image_size(graph)
+    tags = {"size": size_of(thing.box)}
+    return tags if image is None else {**tags, "location": place_of(thing.box, image)}
+
+
+def _replacement(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> str | None:
+    thing = triple.subject if role == SUBJECT else triple.object
+    random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
+    for pool in _pools(triple, role, words):
+        name = _drawn(pool, random, lambda one: absence.lacks(one) and not words.likeness.too_alike(thing.name, one))
+        if name is not None:
+            return name
+    return None
+
+
+def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool]) -> str | None:
+    """One of the nouns that fit, each as often as its count says; most draws hit one soon, so few are looked at."""
+    names, counts = list(pool), list(pool.values())
+    for name in random.choices(names, counts, k=_DRAWS) if names else ():
+        if fits(name):
+            return name
+    fitting = [name for name in names if fits(name)]
+    return random.choices(fitting, [pool[name] for name in fitting])[0] if fitting else None
+
+
+def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
+    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
+    if " " in other or other == one or other in _CLUTTER:
+        return False
+    mine, theirs = words.ontology.nouns[one], words.ontology.nouns[other]
+    some, others = _known_classes(one, words), _known_classes(other, words)
+    return (
+        (not some.isdisjoint(others) if some or others else True)
+        and theirs.askable
+        and bool(mine.other) == bool(theirs.other)  # "pants" for "jeans", not "hats"
+        and determiner(other) == wanted
+    )
+
+
+def _known_classes(name: str, words: Words) -> frozenset[str]:
+    if name not in words.classes:
+        words.classes[name] = _classes(name, words.ontology)
+    return words.classes[name]
+
+
+def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
+    """Nouns to choose from: those that stand beside the same noun, those in the same place, all, the ontology's.
+
+    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
+    """
+    thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
+    name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
+    near = (role, text, other.name)
+    yield _pool(name, wanted, near, words, lambda: vocabulary.beside.get(near, Counter()))
+    if _known_classes(name, words):
+        yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
+    if text in _FREE and _known_classes(name, words):
+        yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
+        yield _pool(name, wanted, ("ontology",), words, lambda: _siblings(name, words.ontology))
+
+
+def _pool(
+    name: str, wanted: str, place: tuple[str, ...], words: Words, counted: Callable[[], Counter[str]]
+) -> Mapping[str, int]:
+    """The nouns of a place that may stand for a name, with their counts; each pool is made once."""
+    key = (name, wanted, *place)
+    if key not in words.pools:
+        found = counted()
+        fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
+        names = [one for one in sorted(found) if one in fitting]
+        if fitting is found:
+            names = [one for one in names if _fits(name, one, wanted, words)]
+        words.pools[key] = {one: found[one] for one in names}
+    return words.pools[key]
+
+
+def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
+    """All nouns of the collection and of the ontology that fit the place of one: the same for every relation."""
+    key = (name, wanted)
+    if key not in words.pools:
+        every = sorted({*words.vocabulary.names, *_siblings(name, words.ontology)})
+        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words)}
+    return words.pools[key]
+
+
+def _siblings(name: str, ontology: Ontology) -> Counter[str]:
+    return Counter({below for parent in ontology.nouns[name].parents for below in ontology.hyponyms(parent)})
+
+
+def _classes(name: str, ontology: Ontology) -> frozenset[str]:
+    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
+    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
+    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}
+
+
+class Absence:
+    """Which nouns an image surely does not show: none of its objects may be called so or have such a part."""
+
+    def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
+        """Look up what may fit each name of the graph."""
+        names = {thing.name for thing in graph.objects.values()}
+        known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
+        self._shown = [fitting for name in known for fitting in (ontology.possible(name), ontology.parts(name))]
+        self._words = frozenset(word for name in names for word in name.split())
+        self._lacks: dict[str, bool] = {}
+
+    def lacks(self, name: str) -> bool:
+        """Return whether the image surely shows nothing of that name."""
+        if name not in self._lacks:
+            self._lacks[name] = name not in self._words and not any(name in one for one in self._shown)
+        return self._lacks[name]

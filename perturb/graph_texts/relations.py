@@ -1,0 +1,192 @@
+"""Captions in which the relation is replaced by one that excludes it (VL-CheckList, relations)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.geometry import inside, overlap
+from vlgate.perturb.graph_texts.names import known_form, may_be_called
+from vlgate.perturb.graph_texts.objects import box_tags
+from vlgate.perturb.graph_texts.people import known_person
+from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
+from vlgate.perturb.sentences import read_predicate
+from vlgate.seeds import quick_generator
+
+UNLISTED = "the relation has no listed replacement"
+INANIMATE = "the subject is neither a person nor an animal"
+PLACE = "a garment or a place, to which other relations do not apply"
+BOXES = "the boxes do not show that the replacement is false"
+MAY_HOLD = "another pair of the names may have the replacement"
+ALIKE = "the relations are too alike"
+
+_FILE = "relation_swaps.tsv"
+_PLACES = frozenset(
+    (
+        *(
+            "air",
+            "background",
+            "beach",
+            "corner",
+            "court",
+            "desert",
+            "dirt",
+            "distance",
+            "field",
+            "floor",
+            "foreground",
+        ),
+        *(
+            "forest",
+            "grass",
+            "ground",
+            "image",
+            "lot",
+            "mirror",
+            "mud",
+            "ocean",
+            "park",
+            "photo",
+            "picture",
+            "rain",
+            "road",
+        ),
+        *(
+            "room",
+            "sand",
+            "sea",
+            "shade",
+            "shadow",
+            "sky",
+            "slope",
+            "snow",
+            "street",
+            "sun",
+            "sunlight",
+            "water",
+            "wave",
+        ),
+        *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
+    ),
+)
+_TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """A line of the table: replacements, what the boxes must show, and whether the subject must be animate."""
+
+    instead: tuple[str, ...]
+    needs: str
+    animate: bool
+
+
+def relation_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
+
+    Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and
+    ``location`` of the subject; and a reason for each relation that gives none.
+    """
+    triples = [
+        triple_of(thing, relation, graph, words.ontology)
+        for thing in graph.objects.values()
+        for relation in thing.relations
+    ]
+    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    return checked((one if isinstance(one, str) else _foil(graph, one, words) for one in triples), captions)
+
+
+def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
+    swaps = _swaps().get(triple.text, ())
+    if not swaps:
+        return UNLISTED
+    spatial = read_predicate(triple.text) is None
+    if spatial and (_is_place(triple.object.name, words.ontology) or is_garment(triple.subject.name, words.ontology)):
+        return PLACE
+    possible = list(_possible(triple, swaps, words.ontology))
+    if not possible:
+        return BOXES if any(not one.animate for one in swaps) else INANIMATE
+    alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
+    others = [one for one in possible if one not in alike and not _may_hold(one, triple, graph, words.ontology)]
+    if not others:
+        return ALIKE if len(alike) == len(possible) else MAY_HOLD
+    other = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}").choice(others)
+    return Foil(
+        caption=triple.said(),
+        foil=triple.said(text=other),
+        classes=(triple.text, other),
+        why=f"what is {triple.text!r} a thing cannot be {other!r} it",
+        tags={"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)},
+    )
+
+
+def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:
+    for swap in swaps:
+        fits = _shown(swap.needs, triple.subject.box, triple.object.box)
+        if fits and (not swap.animate or is_animate(triple.subject.name, ontology)):
+            yield from (one for one in swap.instead if len(one.split()) == len(triple.text.split()))
+
+
+def _shown(needs: str, one: Box, other: Box) -> bool:
+    if needs == "apart":
+        return overlap(one, other) == 0
+    if needs == "within":
+        return inside(one, other) >= 0.9
+    if needs == "higher":
+        return one.y + one.h / 2 < other.y + other.h / 2 and one.y + one.h < other.y + 0.9 * other.h
+    return True
+
+
+def _may_hold(text: str, triple: Triple, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Whether the replacement may be true of two other things of these names."""
+    subjects = [one for one in graph.objects.values() if may_be_called(one.name, triple.subject.name, ontology)]
+    objects = [one for one in graph.objects.values() if may_be_called(one.name, triple.object.name, ontology)]
+    return any(
+        not (text in _TOUCH and overlap(one.box, other.box) == 0) and not _rules_out(one, other, text, ontology)
+        for one in subjects
+        for other in objects
+        if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
+    )
+
+
+def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
+    """Whether a relation that the graph has between two things excludes another one."""
+    for relation in one.relations:
+        swaps = _swaps().get(wording(relation.name, ontology), ())
+        if relation.object == other.id and any(text in swap.instead for swap in swaps):
+            return True
+    return False
+
+
+def is_animate(name: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of persons or animals."""
+    noun = known_form(name, ontology)
+    return known_person(name) or (noun is not None and not ontology.certain(noun).isdisjoint(("animal", "animals")))
+
+
+def is_garment(name: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of clothes or shoes."""
+    noun = known_form(name, ontology)
+    return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
+
+
+def _is_place(name: str, ontology: Ontology) -> bool:
+    return name.rpartition(" ")[2] in _PLACES or is_garment(name, ontology)
+
+
+@cache
+def _swaps() -> dict[str, tuple[Swap, ...]]:
+    found: dict[str, tuple[Swap, ...]] = {}
+    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
+    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject"):
+        swap = Swap(instead=row.names("instead"), needs=row["needs"], animate=row["subject"] == "animate")
+        for relation in row.names("relation"):
+            found[relation] = (*found.get(relation, ()), swap)
+    return found

@@ -1,0 +1,128 @@
+"""The kinds made from scene graphs and role frames: made, written as the releases are, and read back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vlgate.cli import main
+from vlgate.sources.benchmarks import bla, own_cases, vl_checklist
+from vlgate.sources.reading.options import ReadOptions
+
+COUPLE = [
+    ("1", "man", [0, 0, 300, 900], [], {"lifting": "5", "wearing": "3", "holding": "4"}),
+    ("2", "woman", [500, 0, 300, 900], [], {"wearing": "6", "riding": "7"}),
+    ("3", "shirt", [50, 100, 100, 200], ["white"], {}),
+    ("4", "cup", [100, 300, 50, 50], [], {}),
+    ("5", "child", [20, 500, 150, 300], [], {}),
+    ("6", "shirt", [550, 100, 100, 200], ["blue"], {}),
+    ("7", "bike", [500, 500, 300, 400], [], {}),
+]
+FARM = [("1", "horse", [0, 0, 90, 90], ["brown"], {"on": "2"}), ("2", "truck", [0, 60, 500, 400], [], {})]
+ZOO = [("1", "cow", [0, 0, 90, 90], ["white"], {"on": "2"}), ("2", "plane", [0, 60, 500, 400], [], {})]
+FRAMES = [("1.jpg", {"agent": "man", "vehicle": "horse"}), ("2.jpg", {"agent": "woman", "vehicle": "motorcycle"})]
+SPACE = {"nouns": {}, "verbs": {"riding": {"abstract": "an AGENT rides a VEHICLE at a PLACE"}}}
+
+
+@pytest.fixture
+def graphs(tmp_path):
+    """A file of three graphs in our own form."""
+    file = tmp_path / "graphs.json"
+    rows = []
+    for image, things in (("couple.jpg", COUPLE), ("farm.jpg", FARM), ("zoo.jpg", ZOO)):
+        objects = [
+            {
+                "id": number,
+                "name": name,
+                "box": box,
+                "attributes": attributes,
+                "relations": [{"name": relation, "object": other} for relation, other in relations.items()],
+            }
+            for number, name, box, attributes, relations in things
+        ]
+        rows.append({"image": image, "width": 1000, "height": 1000, "objects": objects})
+    file.write_text(json.dumps({"graphs": rows}))
+    return file
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Run the command; return the folder of the set."""
+
+    def run(kind, *files, form="release"):
+        out = tmp_path / f"{kind}-{form}"
+        assert main(["make", kind, "--from", *map(str, files), "--format", form, "--out", str(out)]) == 0
+        return out
+
+    return run
+
+
+def _texts(reader, folder, task):
+    [found] = reader.read(ReadOptions(folders=(folder,), seed=0, wanted=task.__eq__))
+    return [tuple(request.text for request in case.requests) for case in found.cases]
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"),
+    [
+        ("active-passive", "the man lifts the child"),
+        ("coordination", "the man holds a cup and wears a white shirt"),
+        ("relative-clause", "the man who holds a cup wears a white shirt"),
+    ],
+)
+def test_one_set_of_bla_is_made_of_an_image_and_read_back(make, graphs, kind: str, first: str) -> None:
+    released = _texts(bla, make(kind, graphs), f"bla/{kind}")
+    assert [texts[0] for texts in released] == [first]
+    assert _texts(own_cases, make(kind, graphs, form="cases"), f"made/{kind}") == released
+
+
+def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
+    folder = make("active-passive", graphs)
+    [task] = bla.read(ReadOptions(folders=(folder,), seed=0, wanted="bla/active-passive".__eq__))
+    assert (task.cases[0].tags, task.cases[0].id) == ({"verb": "lift"}, "couple.jpg")
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "pair"),
+    [
+        ("object", "location/margin/vg_subj", ("a horse on a truck", "a cow on a truck")),
+        ("object", "size/large/vg_obj", ("a horse on a truck", "a horse on a plane")),
+        ("attribute", "color/vg", None),
+        ("relation", "spatial/vg", None),
+    ],
+)
+def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, task: str, pair) -> None:
+    folder = make(kind, graphs)
+    pairs = _texts(vl_checklist, folder, f"vl-checklist/{kind}/{task}")
+    assert pairs
+    assert pair is None or pair in pairs
+    assert all(len(set(pos.split()) ^ set(neg.split())) == 2 for pos, neg in pairs)
+
+
+def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
+    assert ("a horse on a truck", "a cow on a truck") in _texts(
+        own_cases, make("object", graphs, form="cases"), "made/object"
+    )
+
+
+def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:
+    swig, space = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
+    boxes = {"agent": [0, 0, 200, 200], "vehicle": [0, 100, 300, 300]}
+    nouns = {noun: f"n{number}" for number, noun in enumerate({name for _, roles in FRAMES for name in roles.values()})}
+    space.write_text(json.dumps({**SPACE, "nouns": {code: {"gloss": [noun]} for noun, code in nouns.items()}}))
+    rows = {
+        image: {
+            "verb": "riding",
+            "width": 400,
+            "height": 400,
+            "bb": boxes,
+            "frames": [{role: nouns[noun] for role, noun in roles.items()}],
+        }
+        for image, roles in FRAMES
+    }
+    swig.write_text(json.dumps(rows))
+    pairs = _texts(vl_checklist, make("object", swig, space), "vl-checklist/object/size/large/swig_agent")
+    assert ("a man riding a horse", "a woman riding a horse") in pairs
+    verbs = _texts(vl_checklist, make("relation", swig, space), "vl-checklist/relation/action/swig")
+    assert {pos for pos, _ in verbs} == {"a man riding a horse", "a woman riding a motorcycle"}

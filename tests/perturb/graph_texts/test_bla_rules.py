@@ -1,0 +1,242 @@
+"""The rules for BLA's sets: persons, sizes, voices, features, and what makes a false sentence false."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from graphs import graph, thing
+
+from vlgate.perturb.foils.candidate import SentenceSet
+from vlgate.perturb.graph_texts import active_passive as voices
+from vlgate.perturb.graph_texts import features, two_persons
+from vlgate.perturb.graph_texts.active_passive import active_passive
+from vlgate.perturb.graph_texts.exclusion import excluded
+from vlgate.perturb.graph_texts.people import known_person, may_be_one_person
+from vlgate.perturb.graph_texts.rules import SURE, THESIS, BlaTools, one_of
+from vlgate.perturb.graph_texts.two_persons import coordination, relative_clause
+
+LEFT, RIGHT = (0, 0, 300, 900), (500, 0, 300, 900)
+
+
+def _pair(relation, *, one="man", other="child", boxes=(LEFT, RIGHT), **more):
+    return graph(thing("1", one, boxes[0], **{relation: "2"}), thing("2", other, boxes[1], **more))
+
+
+def _said(found):
+    return [(*one.true, *one.false) for one in found.candidates]
+
+
+@pytest.mark.parametrize("relation", ["lifting", "lifts", "is_lifting", "lifting_a", "lift"])
+def test_any_form_of_the_verb_makes_the_four_sentences(relation: str) -> None:
+    assert _said(active_passive(_pair(relation))) == [
+        (
+            "the man lifts the child",
+            "the child is lifted by the man",
+            "the child lifts the man",
+            "the man is lifted by the child",
+        )
+    ]
+
+
+def test_a_passive_relation_has_its_agent_behind_it() -> None:
+    assert _said(active_passive(_pair("watched_by")))[0][0] == "the child watches the man"
+
+
+def test_plurals_agree_in_both_voices() -> None:
+    [four] = _said(active_passive(_pair("watching", one="men", other="girl")))
+    assert four == (
+        "the men watch the girl",
+        "the girl is watched by the men",
+        "the girl watches the men",
+        "the men are watched by the girl",
+    )
+
+
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        (_pair("sitting_near"), voices.INTRANSITIVE),
+        (_pair("next_to"), voices.NO_VERB),
+        (_pair("hugging"), voices.MUTUAL),
+        (_pair("lifting", other="dog"), voices.NOT_PERSONS),
+        (_pair("lifting", boxes=(LEFT, (500, 0, 99, 99))), voices.SMALL),
+        (_pair("lifting", boxes=(LEFT, (0, 0, 300, 850))), voices.ONE_PERSON),
+        (_pair("lifting", other="person", boxes=(LEFT, (10, 10, 200, 200))), voices.ONE_PERSON),
+        (_pair("lifting", other="man"), voices.ALIKE),
+        (_pair("lifting", lifting="1"), voices.BOTH_WAYS),
+    ],
+)
+def test_what_gives_no_active_passive_set_is_counted(scene, reason: str) -> None:
+    found = active_passive(scene)
+    assert found.candidates == ()
+    assert reason in found.refused
+
+
+def test_a_graph_without_a_size_gives_no_set() -> None:
+    unsized = graph(*_pair("lifting").objects.values(), size=None)
+    for make in (active_passive, coordination, relative_clause):
+        assert make(unsized).refused == (voices.NO_SIZE,)
+
+
+def test_a_child_on_an_arm_lies_in_the_box_of_the_adult() -> None:
+    held = _pair("holding", boxes=(LEFT, (50, 200, 150, 200)))
+    assert _said(active_passive(held))[0][0] == "the man holds the child"
+
+
+def test_persons_of_one_name_are_told_apart_by_an_attribute() -> None:
+    old = thing("1", "man", LEFT, attributes=["old"], lifting="2")
+    young = thing("2", "man", RIGHT, attributes=["young"])
+    assert _said(active_passive(graph(old, young)))[0][1] == "the young man is lifted by the old man"
+
+
+def test_a_third_man_makes_the_man_ambiguous() -> None:
+    third = graph(*_pair("lifting").objects.values(), thing("3", "guy", (850, 0, 100, 300)))
+    assert active_passive(third).refused == (voices.ALIKE,)
+    assert len(active_passive(third, THESIS).candidates) == 1
+
+
+def _two(*, first=("man", "white"), second=("woman", "blue"), **more):
+    """Two persons in shirts; the first holds a cup, the second rides a bike."""
+    return graph(
+        thing("p", first[0], LEFT, wearing="a", holding="b"),
+        thing("q", second[0], RIGHT, wearing="c", riding="d"),
+        thing("a", "shirt", (50, 100, 100, 200), attributes=[first[1]]),
+        thing("b", "cup", (100, 300, 50, 50)),
+        thing("c", "shirt", (550, 100, 100, 200), attributes=[second[1]]),
+        thing("d", "bike", (500, 500, 300, 400)),
+        **more,
+    )
+
+
+def test_two_features_of_two_persons_are_told_and_exchanged() -> None:
+    first = coordination(_two()).candidates[0]
+    assert first.true == (
+        "the man holds a cup and wears a white shirt",
+        "the woman wears a blue shirt and rides a bike",
+    )
+    assert first.false == (
+        "the man holds a cup and wears a blue shirt",
+        "the woman wears a white shirt and rides a bike",
+    )
+
+
+def test_relative_clauses_tell_the_same() -> None:
+    first = relative_clause(_two()).candidates[0]
+    assert first.true[0] == "the man who holds a cup wears a white shirt"
+    assert first.false[1] == "the woman who wears a white shirt rides a bike"
+
+
+def test_at_most_three_sets_are_made_of_an_image() -> None:
+    assert len(coordination(_two()).candidates) == 3
+    assert len(coordination(_two(), replace(SURE, most_sets=1)).candidates) == 1
+
+
+def test_true_and_false_sentences_have_the_same_words() -> None:
+    for one in (*coordination(_two()).candidates, *relative_clause(_two()).candidates):
+        assert sorted(" ".join(one.true).split()) == sorted(" ".join(one.false).split())
+
+
+def test_a_feature_that_the_other_person_may_have_is_not_exchanged() -> None:
+    """Two shirts of colors that people mix up, and a cup that touches both."""
+    alike = _two(first=("man", "blue"), second=("woman", "blue"))
+    things = {**alike.objects, "e": thing("e", "cup", (550, 300, 50, 50)), "f": thing("f", "bike", (0, 500, 300, 400))}
+    found = coordination(graph(*things.values()))
+    assert found.candidates == ()
+    assert {two_persons.NOT_UNIQUE, two_persons.UNSURE} & set(found.refused)
+
+
+@pytest.mark.parametrize(("relation", "apart"), [("holding", False), ("washing", True)])
+def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation: str, *, apart: bool) -> None:
+    """The woman holds a cup of her own; a cup that she washes does not count."""
+    alike = _two()
+    cup = thing("e", "cup", (900, 10, 50, 50))
+    woman = thing("q", "woman", RIGHT, wearing="c", riding="d", **{relation: "e"})
+    facts = graph(*{**alike.objects, "q": woman, "e": cup}.values())
+    [held] = [
+        one
+        for one in features.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
+        if isinstance(one, features.Feature) and one.thing.id == "b"
+    ]
+    assert excluded(held, woman, facts, BlaTools().ontology) is apart
+
+
+@pytest.mark.parametrize(
+    ("relation", "name", "box", "reason"),
+    [
+        ("having", "arm", (0, 0, 90, 90), features.BODY_PART),
+        ("next_to", "cup", (0, 0, 90, 90), features.NO_VERB),
+        ("holding", "cup", (0, 0, 20, 20), features.SMALL_THING),
+        ("watching", "cup", (0, 0, 90, 90), features.UNLISTED),
+        ("holding", "woman", (0, 0, 90, 90), features.PERSON),
+        ("holding", "gribbleflax", (0, 0, 90, 90), features.NUMBER),
+    ],
+)
+def test_what_is_no_feature_is_counted(relation: str, name: str, box, reason: str) -> None:
+    one = graph(thing("1", "man", LEFT, **{relation: "2"}), thing("2", name, box))
+    assert coordination(one).refused[0] == reason
+
+
+class _Encoder:
+    """Features with the same last word are equal, all others orthogonal."""
+
+    def encode(self, texts):
+        last = sorted({text.split()[-1] for text in texts})
+        return np.eye(len(last))[[last.index(text.split()[-1]) for text in texts]]
+
+
+class _Vectors:
+    """All words are equal."""
+
+    def similarity(self, one: str, other: str) -> float:
+        return float(bool(one and other))
+
+
+def test_alike_features_of_two_persons_tell_nobody_apart() -> None:
+    found = coordination(_two(), THESIS, BlaTools(encoder=_Encoder()))
+    assert (found.candidates, found.refused) == ((), (two_persons.NOT_UNIQUE,))
+
+
+def test_alike_features_of_one_person_are_one() -> None:
+    assert two_persons.FEW in coordination(_two(), THESIS, BlaTools(vectors=_Vectors())).refused
+
+
+class _Grammar:
+    """Scores by the words of the texts."""
+
+    def __init__(self, **scores: float) -> None:
+        self.scores = scores
+
+    def acceptability(self, texts):
+        return np.array([self.scores[text.split()[0]] for text in texts])
+
+
+def _set(*words):
+    return SentenceSet(true=(words[0], words[1]), false=(words[2], words[3]), why="")
+
+
+def test_the_best_set_of_an_image_is_kept_and_ungrammatical_ones_are_dropped() -> None:
+    a, b = _set("ok", "ok", "good", "ok"), _set("good", "good", "good", "good")
+    broken = _set("good", "good", "good", "bad")
+    grammar = _Grammar(ok=0.7, good=0.9, bad=0.69)
+    assert one_of([a, broken, b], grammar) == b
+    assert one_of([broken], grammar) is None
+    assert one_of([a, b]) == a
+    assert one_of([]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_person"),
+    [("man", True), ("tall women", True), ("paramedic", True), ("kids", True), ("statue", False), ("bus", False)],
+)
+def test_persons(name: str, *, is_person: bool) -> None:
+    assert known_person(name) is is_person
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "may_be"),
+    [("man", "skier", True), ("man", "women", False), ("boy", "man", False), ("young man", "boy", True)],
+)
+def test_who_may_be_called_what(one: str, other: str, *, may_be: bool) -> None:
+    assert may_be_one_person(one, other) is may_be_one_person(other, one) is may_be

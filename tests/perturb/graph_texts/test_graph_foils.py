@@ -1,0 +1,240 @@
+"""Objects, attributes and relations of scene graphs, replaced as in VL-CheckList."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import graph, thing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
+from vlgate.perturb.graph_texts import attributes, checklist, objects, relations
+from vlgate.perturb.graph_texts.attributes import attribute_foils
+from vlgate.perturb.graph_texts.checklist import Words
+from vlgate.perturb.graph_texts.likeness import Likeness
+from vlgate.perturb.graph_texts.objects import object_foils
+from vlgate.perturb.graph_texts.relations import relation_foils
+from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
+from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
+
+FARM = graph(thing("1", "horse", (0, 0, 50, 50), on="2"), thing("2", "truck", (0, 25, 100, 75)), image="farm")
+ZOO = graph(thing("1", "cow", (0, 0, 50, 50), on="2"), thing("2", "plane", (0, 25, 100, 75)), image="zoo")
+
+
+def _words(*graphs, **more):
+    return Words(vocabulary=vocabulary_of(graphs), **more)
+
+
+def _pairs(found):
+    return [(one.caption, one.foil) for one in found.candidates]
+
+
+def test_an_object_is_replaced_by_one_of_its_class_that_the_collection_has_in_its_place() -> None:
+    found = object_foils(FARM, _words(FARM, ZOO))
+    assert _pairs(found) == [("a horse on a truck", "a cow on a truck"), ("a horse on a truck", "a horse on a plane")]
+    assert [one.classes for one in found.candidates] == [("horse", "cow"), ("truck", "plane")]
+
+
+def test_the_place_and_size_of_the_object_are_tags() -> None:
+    tags = [dict(one.tags) for one in object_foils(FARM, _words(FARM, ZOO)).candidates]
+    assert tags[0] == {"role": "subject", "size": "medium", "location": "margin"}
+    assert [one["role"] for one in tags] == ["subject", "object"]
+    unsized = object_foils(graph(*FARM.objects.values(), size=None), _words(FARM, ZOO)).candidates
+    assert all("location" not in one.tags for one in unsized)
+
+
+@pytest.mark.parametrize("shown", ["cow", "cows", "calf", "hoof"])
+def test_what_the_image_may_show_replaces_nothing(shown: str) -> None:
+    """A cow that is annotated under any name, or only by one of its parts."""
+    more = graph(*FARM.objects.values(), thing("3", shown, (500, 500, 9, 9)), image="farm")
+    assert all(one.classes != ("horse", "cow") for one in object_foils(more, _words(FARM, ZOO)).candidates)
+
+
+def test_the_article_and_number_stay_so_that_one_word_differs() -> None:
+    apples = graph(thing("1", "apple", (0, 0, 50, 50), on="2"), thing("2", "table", (0, 25, 100, 75)))
+    fruits = ("banana", "avocado", "grapes")
+    others = [
+        graph(thing("1", name, (0, 0, 50, 50), on="2"), thing("2", "desk", (0, 25, 100, 75)), image=name)
+        for name in fruits
+    ]
+    replaced = {one.classes for one in object_foils(apples, _words(apples, *others)).candidates}
+    assert ("apple", "avocado") in replaced
+    assert not {("apple", "banana"), ("apple", "grapes")} & replaced
+
+
+class _Alike:
+    """Words are as alike as the table says; all others are orthogonal."""
+
+    def __init__(self, *alike: str) -> None:
+        self.alike, self.calls = alike, 0
+
+    def encode(self, texts):
+        self.calls += 1
+        return np.array([[1.0, 0.0] if text in self.alike else [0.0, 1.0] for text in texts])
+
+
+def test_a_word_that_is_too_alike_replaces_nothing() -> None:
+    likeness = Likeness(encoder=_Alike("cow", "truck"))
+    words = _words(FARM, ZOO, likeness=likeness)
+    assert ("a horse on a truck", "a cow on a truck") in _pairs(object_foils(FARM, words))
+    alike = _words(FARM, ZOO, likeness=Likeness(encoder=_Alike()))
+    assert _pairs(object_foils(FARM, alike)) == []
+
+
+def test_each_word_is_encoded_once() -> None:
+    encoder = _Alike("cow", "bus")
+    likeness = Likeness(encoder=encoder)
+    likeness.learn(["cow", "bus", "horse"])
+    assert not likeness.too_alike("cow", "horse")
+    assert likeness.too_alike("cow", "bus")
+    assert encoder.calls == 1
+
+
+def test_an_attribute_is_replaced_by_one_that_excludes_it() -> None:
+    sheep = thing("1", "car", (0, 0, 50, 50), attributes=["white"])
+    [one] = attribute_foils(graph(sheep), _words(graph(sheep))).candidates
+    assert one.caption == "a white car"
+    assert one.classes[1] in {"black", "red", "green", "orange", "purple"}
+    assert one.tags["kind"] == "color"
+
+
+def test_an_attribute_must_be_false_of_every_thing_of_the_name() -> None:
+    white = thing("1", "car", (0, 0, 50, 50), attributes=["white"])
+    for other in (thing("2", "car", (90, 0, 9, 9)), thing("2", "taxi", (90, 0, 9, 9), attributes=["old"])):
+        found = attribute_foils(graph(white, other), _words())
+        assert "a white car" not in [one.caption for one in found.candidates]
+        assert attributes.MAY_HOLD in found.refused
+    colors = [thing(str(n), "car", (90, 0, 9, 9), attributes=[color]) for n, color in enumerate(["black", "red"], 2)]
+    foils = attribute_foils(graph(white, *colors), _words()).candidates
+    assert {one.foil for one in foils}.isdisjoint({"a white car", "a black car", "a red car"})
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "kind", "foil"),
+    [
+        ("door", "open", "state", "a closed door"),
+        ("lamp", "tall", "size", "a short lamp"),
+        ("table", "wooden", "material", None),
+        ("man", "standing", "action", None),
+    ],
+)
+def test_the_kinds_of_attributes(name: str, attribute: str, kind: str, foil: str | None) -> None:
+    one_thing = graph(thing("1", name, (0, 0, 50, 50), attributes=[attribute]))
+    [one] = attribute_foils(one_thing, _words()).candidates
+    assert one.tags["kind"] == kind
+    assert foil in {None, one.foil}
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "reason"),
+    [
+        ("man", "white", attributes.NOT_ASKED),
+        ("car", "parked on street", attributes.NO_KIND),
+        ("area", "white", attributes.VAGUE),
+        ("gribbleflax", "white", attributes.NOT_BEFORE),
+    ],
+)
+def test_attributes_that_tell_nothing_are_refused(name: str, attribute: str, reason: str) -> None:
+    found = attribute_foils(graph(thing("1", name, (0, 0, 50, 50), attributes=[attribute])), _words())
+    assert (found.candidates, found.refused) == ((), (reason,))
+
+
+def test_a_preposition_is_replaced_by_one_that_the_boxes_exclude() -> None:
+    cup = thing("1", "cup", (0, 0, 50, 50), on="2")
+    table = thing("2", "table", (0, 40, 100, 100))
+    [one] = relation_foils(graph(cup, table), _words()).candidates
+    assert (one.caption, one.tags["kind"]) == ("a cup on a table", "spatial")
+    assert one.classes[1] in {"under", "beneath", "below"}
+
+
+@pytest.mark.parametrize("box", [(80, 90, 50, 50), (80, 20, 50, 118)])
+def test_what_reaches_to_the_foot_of_a_thing_may_be_under_it(box) -> None:
+    wheel = thing("1", "wheel", box, on="2")
+    found = relation_foils(graph(wheel, thing("2", "car", (0, 40, 100, 100))), _words())
+    assert (found.candidates, found.refused) == ((), (relations.BOXES,))
+
+
+def test_a_verb_is_replaced_by_one_with_the_same_words_behind_it() -> None:
+    man = thing("1", "man", (0, 0, 50, 50), sitting_on="2")
+    [one] = relation_foils(graph(man, thing("2", "bench", (0, 40, 100, 100))), _words()).candidates
+    assert one.foil in {f"a man {verb} on a bench" for verb in ("kneeling", "standing", "lying", "jumping")}
+    assert one.tags["kind"] == "action"
+    still = relation_foils(
+        graph(thing("1", "cup", (0, 0, 9, 9), sitting_on="2"), thing("2", "bench", (0, 0, 9, 9))), _words()
+    )
+    assert (still.candidates, still.refused) == ((), (relations.INANIMATE,))
+
+
+def test_another_pair_of_the_names_must_exclude_the_replacement_too() -> None:
+    cup, table = thing("1", "cup", (0, 0, 50, 50), on="2"), thing("2", "table", (0, 40, 100, 100))
+    beside = thing("3", "cup", (0, 60, 10, 10))
+    found = relation_foils(graph(cup, table, beside), _words())
+    assert (found.candidates, found.refused) == ((), (relations.MAY_HOLD,))
+    far = thing("3", "cup", (500, 60, 10, 10))
+    assert [one.classes[1] != "below" for one in relation_foils(graph(cup, table, far), _words()).candidates] == [True]
+
+
+def test_no_foil_is_a_caption_of_the_image_and_none_is_made_twice() -> None:
+    foils = object_foils(FARM, _words(FARM, ZOO)).candidates
+    again = checklist.checked((*foils, *foils), ["a cow on a truck"])
+    assert _pairs(again) == [("a horse on a truck", "a horse on a plane")]
+    assert again.refused == (checklist.POSITIVE,) * 2
+
+
+def test_the_same_seed_gives_the_same_foils() -> None:
+    many = [
+        graph(thing("1", name, (0, 0, 50, 50), on="2"), thing("2", "plane", (0, 25, 100, 75)), image=name)
+        for name in ("cow", "dog", "zebra", "lion", "giraffe", "bear")
+    ]
+    made = {seed: _pairs(object_foils(FARM, _words(FARM, *many, seed=seed))) for seed in range(8)}
+    assert made[3] == _pairs(object_foils(FARM, _words(FARM, *many, seed=3)))
+    assert len({str(pairs) for pairs in made.values()}) > 1
+
+
+def test_interactions_and_frames_become_graphs_of_which_foils_are_made() -> None:
+    hake = graph_of_interactions("1.jpg", [((0, 0, 50, 90), "ride", "horse", (0, 40, 90, 99))], (640, 480))
+    [one] = relation_foils(hake, _words(hake)).candidates
+    assert one.caption == "a person riding a horse"
+    box = Box(x=0, y=0, w=50, h=50)
+    roles = {"agent": "woman", "item": "tomato", "tool": "knife", "place": "kitchen"}
+    cutting = graph_of_frame(
+        "cutting_1.jpg", "the AGENT cuts the ITEM with a TOOL at a PLACE", roles, dict.fromkeys(roles, box)
+    )
+    sawing = graph_of_frame(
+        "cutting_2.jpg",
+        "the AGENT cuts the ITEM with a TOOL at a PLACE",
+        {"agent": "man", "item": "potato", "tool": "saw"},
+        dict.fromkeys(roles, box),
+    )
+    pairs = _pairs(object_foils(cutting, _words(cutting, sawing)))
+    assert ("a woman cutting a tomato", "a woman cutting a potato") in pairs
+    assert ("a woman cutting a tomato", "a man cutting a tomato") in pairs
+
+
+_NAMES = st.sampled_from(
+    ["cup", "man", "", "CUP", "<b>cup</b>", "杯子", "🐄", "cup " * 300, "horses", "white", "a"]
+) | st.text(max_size=9)
+_THINGS = st.builds(
+    SceneObject,
+    id=st.sampled_from("123"),
+    name=_NAMES,
+    box=st.just(Box(x=1, y=1, w=9, h=9)),
+    attributes=st.lists(_NAMES, max_size=2).map(tuple),
+    relations=st.lists(
+        st.builds(Relation, name=_NAMES | st.sampled_from(["on", "riding"]), object=st.sampled_from("1234")), max_size=3
+    ).map(tuple),
+)
+
+
+@given(st.lists(_THINGS, max_size=3))
+def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
+    odd = SceneGraph(id="odd", objects={one.id: one for one in things})
+    words = _words(odd, FARM)
+    for make in (object_foils, attribute_foils, relation_foils):
+        found = make(odd, words)
+        assert all(one.caption != one.foil for one in found.candidates)
+
+
+def test_an_empty_graph_gives_nothing() -> None:
+    assert object_foils(graph(), _words()) == objects.Found()

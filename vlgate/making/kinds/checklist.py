@@ -1,0 +1,136 @@
+"""VL-CheckList's objects, attributes and relations, from scene graphs and role frames (paper, section 3)."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from vlgate.making.inputs.records import Frame
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Start, Work
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.frame_graphs import graph_of_frame
+from vlgate.perturb.graph_texts.attributes import attribute_foils
+from vlgate.perturb.graph_texts.checklist import Words
+from vlgate.perturb.graph_texts.geometry import sized
+from vlgate.perturb.graph_texts.likeness import Likeness
+from vlgate.perturb.graph_texts.objects import object_foils
+from vlgate.perturb.graph_texts.relations import relation_foils
+from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
+from vlgate.perturb.scene_graph import Box, SceneGraph
+from vlgate.sources.benchmarks.vl_checklist import CORPUS
+
+_ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
+_FOLDERS = {"VG": "vg/", "SWIG": "swig/"}
+
+_Foils = Callable[[SceneGraph, Words], Found]
+_Places = Callable[[Foil, Any], Iterator[str]]
+
+
+def _start(foils: _Foils, places: _Places) -> Start:
+    def start(work: Work) -> MakeSome:
+        encoder = work.tools.similarity if work.tools.has("similarity") else None
+        vocabulary = vocabulary_of(_graph(one) for one in work.inputs)
+        words = Words(vocabulary=vocabulary, likeness=Likeness(encoder=encoder), seed=work.seed)
+        words.likeness.learn(vocabulary.names)
+
+        def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
+            for one in inputs:
+                found = foils(sized(_graph(one)), words)
+                yield Made(
+                    image=_image(one),
+                    origin=one.origin or one.id,
+                    found=found,
+                    extra=tuple(_extra(foil, one, places) for foil in found.candidates),
+                )
+
+        return make_some
+
+    return start
+
+
+def _graph(one: SceneGraph | Frame) -> SceneGraph:
+    if isinstance(one, SceneGraph):
+        return one
+    boxes = {role: Box(x=x, y=y, w=w, h=h) for role, (x, y, w, h) in one.boxes.items()}
+    return graph_of_frame(one.image, one.template, one.roles, boxes, one.size)
+
+
+def _image(one: SceneGraph | Frame) -> str:
+    if isinstance(one, Frame):
+        return one.image
+    return one.id if "." in one.id else f"{one.id}.jpg"
+
+
+def _extra(foil: object, one: SceneGraph | Frame, places: _Places) -> Mapping[str, Any]:
+    """The files of the release that a foil belongs to, and where their images are."""
+    wanted = list(places(foil, one)) if isinstance(foil, Foil) else []
+    files = [place for place in wanted if f"vl-checklist/{place}".lower() in CORPUS]
+    return {"files": files, "images": _FOLDERS["SWIG" if isinstance(one, Frame) else "VG"]}
+
+
+def _object_places(foil: Foil, one: SceneGraph | Frame) -> Iterator[str]:
+    if isinstance(one, Frame):
+        role = next((role for role in _ROLES if one.roles.get(role, "").lower() == foil.classes[0]), "item")
+        source = f"swig_{role}"
+    else:
+        source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
+    if "location" in foil.tags:
+        yield f"Object/Location/{foil.tags['location']}/{source}"
+    yield f"Object/Size/{foil.tags['size']}/{source}"
+
+
+def _attribute_places(foil: Foil, _: SceneGraph | Frame) -> Iterator[str]:
+    yield f"Attribute/{foil.tags['kind']}/vg"
+
+
+def _relation_places(foil: Foil, one: SceneGraph | Frame) -> Iterator[str]:
+    yield f"Relation/{foil.tags['kind']}/{'swig' if isinstance(one, Frame) else 'vg'}"
+
+
+def release(items: Sequence[Item]) -> dict[str, str]:
+    """Write the items as the release does: for each file of the corpus a YAML file, and the JSON that it names."""
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    folders: dict[str, str] = {}
+    for item in items:
+        if isinstance(item.candidate, Foil):
+            for place in item.extra.get("files", ()):
+                texts = {"POS": [item.candidate.caption], "NEG": [item.candidate.foil]}
+                rows[place].append([item.image, texts])
+                folders[place] = item.extra["images"]
+    written = {}
+    for place, found in sorted(rows.items()):
+        lines = {"ANNO_PATH": f"data/{place}.json", "IMG_ROOT": folders[place], "TYPE": "TUPLE_JSON"}
+        written[f"vl-checklist/corpus/v1/{place}.yaml"] = "".join(f'{key}: "{value}"\n' for key, value in lines.items())
+        written[f"vl-checklist/data/{place}.json"] = json.dumps(found, ensure_ascii=False)
+    return written
+
+
+OBJECT = Kind(
+    name="object",
+    sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
+    takes=("graphs", "frames"),
+    shape="pair",
+    start=_start(object_foils, _object_places),
+    release=release,
+    uses=("similarity",),
+)
+ATTRIBUTE = Kind(
+    name="attribute",
+    sentence="things with an attribute, and with one that excludes it, as in VL-CheckList",
+    takes=("graphs",),
+    shape="pair",
+    start=_start(attribute_foils, _attribute_places),
+    release=release,
+    uses=("similarity",),
+)
+RELATION = Kind(
+    name="relation",
+    sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
+    takes=("graphs", "frames"),
+    shape="pair",
+    start=_start(relation_foils, _relation_places),
+    release=release,
+    uses=("similarity",),
+)
