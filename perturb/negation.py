@@ -11,7 +11,9 @@ import re
 from vlgate.perturb.grammar import article
 
 # "a lot", "a few" and the like are quantities, not things, and "no" does not negate them.
-_QUANTITY = r"(?:lot|few|couple|bit|little|number|pair|variety|group)\b"
+_QUANTITY = (
+    r"(?:lot|few|couple|bit|little|number|pair|variety|group|bunch|dozen|plenty|handful|multitude|great|good|whole)\b"
+)
 _SINGULAR = re.compile(
     rf"(?P<head>there is|is there) (?P<word>an?|any|no) (?!{_QUANTITY}|one\b|longer\b|way\b)(?P<rest>\w.*)",
     re.IGNORECASE | re.DOTALL,
@@ -20,11 +22,16 @@ _PLURAL = re.compile(
     r"(?P<head>there are|are there) (?:(?P<word>some|any|no) )?(?P<rest>\w.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# To negate the first operand alone would not negate the sentence.
-_JOINED = re.compile(r"\b(?:and|or|nor|but)\b|,", re.IGNORECASE)
+# To negate the first operand or the first sentence alone, or twice, would not negate the text.
+_JOINED = re.compile(
+    r"\b(?:and|or|nor|but|not|never|without|nothing|only|also|except|because|if)\b|n't\b|[,;:]|[.?!]\s*\w",
+    re.IGNORECASE,
+)
+_CAPITALS = re.compile(r"\b(?:THERE|IS|ARE)\b")
 _OTHER_QUANTITY = re.compile(
     r"(?:exactly|only|just|at|more|fewer|less|many|few|several|all|both|two|three|four|five|six|seven|eight|nine|ten|\d+"
-    r"|the|not|a|an|each|every|one)\b",
+    r"|the|not|a|an|each|every|one|plenty|lots|dozens|hundreds|thousands|tons|loads|numerous|multiple|various|different"
+    r"|other|most|enough|these|those|such|almost|about|nearly|eleven|twelve|twenty|hardly|so)\b",
     re.IGNORECASE,
 )
 
@@ -33,6 +40,8 @@ def negate(text: str) -> str | None:
     """Turn a sentence about existence into its negation, and a negated one back.
 
     The noun after "There is no" is taken to be countable: "There is no cup." becomes "There is a cup."
+
+    Captions of any other form need a parse: see ``captions.negating.negated``.
 
     Returns: the new text, or None if the text is not one plain statement or question about existence.
 
@@ -45,7 +54,7 @@ def negate(text: str) -> str | None:
     >>> negate("There is a cup and a ball.") is None
     True
     """
-    if _JOINED.search(text):
+    if _JOINED.search(text) or _CAPITALS.search(text):
         return None
     if found := _SINGULAR.fullmatch(text):
         positive = article(found["rest"])

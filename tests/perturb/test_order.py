@@ -36,6 +36,14 @@ def test_swapping_twice_is_the_identity(nouns, frame):
         ("Is the cup to the left or to the right?", "Is the cup to the right or to the left?"),
         ("A cup or an apple is in the picture.", "An apple or a cup is in the picture."),
         ("Is it a cup and a ball?", None),
+        ("Is there a cup on a table or a ball?", None),
+        ("Is there both a cup and a balls?", None),
+        ("Is there both a tree anywhere and a man?", None),
+        ("Is there both a tree and a man anywhere?", "Is there both a man and a tree anywhere?"),
+        ("is it night or day time?", None),
+        ("is he alone or with a dog?", None),
+        ("An old phone that doesn't have a touch screen or flip.", None),
+        ("Is he wearing a red or blue?", None),
         ("Is there a cup, a ball or a hat?", None),
         ("Is there a cup or a ball and a hat?", None),
         ("Is there both a cup and a cup?", None),
@@ -61,6 +69,11 @@ def test_reversing_choices_twice_is_the_identity(colours, number):
 def test_reversed_choices_get_their_articles():
     question = "Is it a cup or an apple?"
     assert reverse_choices(question, ("cup", "apple")) == ("Is it an apple or a cup?", ("apple", "cup"))
+
+
+def test_reversed_choices_take_their_articles_along():
+    question, choices = "Is it sprinkles, a bun, or a peach?", ("sprinkles", "bun", "peach")
+    assert reverse_choices(question, choices) == ("Is it a peach, a bun, or sprinkles?", ("peach", "bun", "sprinkles"))
 
 
 @pytest.mark.parametrize("choices", [(), ("red",), ("red", "green"), ("blue", "red"), ("red", "red")])

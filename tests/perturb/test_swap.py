@@ -47,6 +47,25 @@ def test_no_exchange_where_a_phrase_is_missing_repeated_or_overlapping(first, se
     assert exchange("a red cup on a mat", first, second) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("Two cows in a field.", "cows", "field"),
+        ("A cup is near balls.", "cup", "balls"),
+        ("A cup is near two balls.", "a cup", "two balls"),
+    ],
+)
+def test_no_exchange_of_one_thing_and_several_where_a_word_agrees(text, first, second):
+    assert exchange(text, first, second) is None
+
+
+def test_one_thing_and_several_where_nothing_agrees():
+    assert exchange("A cup near some balls", "a cup", "some balls") == "Some balls near a cup"
+    assert replace("The cup near the ball", "cup", "hats") == "The hats near the ball"
+    assert replace("A cup near the ball", "cup", "hats") is None
+    assert replace("The cup is red", "cup", "hats") is None
+
+
 @given(st.sampled_from(NOUNS), st.sampled_from(NOUNS))
 def test_replacing_back_is_the_identity(old, new):
     assume(old != new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,3 +122,25 @@ def test_a_wording_that_the_case_asks_already_is_left_out():
     texts = {request.question for request in case.requests}
     assert space(case).wordings
     assert texts.isdisjoint(move.instead.words for move in space(case).wordings)
+
+
+def test_joined_things_are_exchanged_by_their_parse():
+    pytest.importorskip("spacy")
+    found = space(case_of("A red cup with a lid and a straw."))
+    assert [move.instead.words for move in found.wordings] == ["A red cup with a straw and a lid."]
+    assert found.left_out == ""
+
+
+def test_without_a_parser_the_missing_wordings_are_named_and_the_sure_ones_stay(monkeypatch):
+    from vlgate.shrink.parser import pipeline
+
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    pipeline.cache_clear()
+    free, sure, alone = (
+        space(case_of(text)) for text in ("A red cup with a lid and a straw.", "Is it a cup or a hat?", "A cup.")
+    )
+    pipeline.cache_clear()
+    assert free.wordings == ()
+    assert "pip install 'vlgate[text]'" in free.left_out
+    assert "Is it a hat or a cup?" in {move.instead.words for move in sure.wordings}
+    assert alone.left_out == ""

@@ -58,7 +58,8 @@ class Model:
 
     def reply(self, request):
         if isinstance(request, Ask):
-            yes = (" no " in request.question) == self.breaks(request.image.key, request.question)
+            denied = " no " in request.question or "unable" in request.question
+            yes = denied == self.breaks(request.image.key, request.question)
             return Prediction(request=request, answer="yes" if yes else "no")
         right = ("cup" in request.text) != self.breaks(request.image.key, request.text)
         return Prediction(request=request, score=float(right))

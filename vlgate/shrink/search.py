@@ -97,8 +97,9 @@ def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 
     if original.state != "judged" or not original.right:
         ending: Ending = "wrong" if original.state == "judged" else original.state
         return Search(original=original, ending=ending, calls=asking.calls, budget=budget)
+    changes = space(batch.cases[0])
     try:
-        _search(asking, space(batch.cases[0]), f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
+        _search(asking, changes, f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
         note = ""
     except _BudgetSpent:
         note = f"the search ended because its {budget} calls were used"
@@ -109,7 +110,7 @@ def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 
         budget=budget,
         changes=len(asking.seen) - 1,
         find=asking.best,
-        note="; ".join(filter(None, (note, asking.unjudged()))),
+        note="; ".join(filter(None, (note, asking.unjudged(), changes.left_out))),
     )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from vlgate.perturb.parsing.parsed import Parsed
 from vlgate.shrink.moves import IMAGE_MOVES, Move
+from vlgate.shrink.parser import LEFT_OUT, parsed
 from vlgate.shrink.texts import Text, text_of
 from vlgate.types import Case, Read
 
@@ -42,10 +44,14 @@ WORDING = "wording"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of image changes, the weakest first, and wordings, the nearest first."""
+    """The changes of one case: directions of image changes, the weakest first, and wordings, the nearest first.
+
+    ``left_out`` says which wordings are missing, and why; empty if none are.
+    """
 
     images: tuple[tuple[Move, ...], ...]
     wordings: tuple[Move, ...]
+    left_out: str = ""
 
     @property
     def directions(self) -> tuple[tuple[Move, ...], ...]:
@@ -77,7 +83,8 @@ def space(case: Case) -> Space:
         for kind in IMAGE_MOVES
         if images and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
     ]
-    return Space(images=tuple(IMAGE_MOVES[kind] for kind in kinds), wordings=_wordings(case))
+    wordings, left_out = _wordings(case)
+    return Space(images=tuple(IMAGE_MOVES[kind] for kind in kinds), wordings=wordings, left_out=left_out)
 
 
 def _texts(case: Case) -> Iterator[str]:
@@ -86,13 +93,23 @@ def _texts(case: Case) -> Iterator[str]:
         yield from (text.words, *text.choices, *([truth] if isinstance(truth, str) else []))
 
 
-def _wordings(case: Case) -> tuple[Move, ...]:
-    """Other wordings of each text of the case, the nearest first; each of them changes one text."""
+def _wordings(case: Case) -> tuple[tuple[Move, ...], str]:
+    """Other wordings of each text of the case, the nearest first; each of them changes one text.
+
+    Returns: the wordings, and what is missing among them.
+    """
     texts = dict.fromkeys(text_of(request) for request in case.requests)
-    found = [(text, instead) for text in texts for instead in _others(text) if instead not in texts]
+    parses = [parsed(text.words) for text in texts]
+    lacking = next((why for why in parses if isinstance(why, str) and why), "")
+    found = [
+        (text, instead)
+        for text, parse in zip(texts, parses, strict=True)
+        for instead in _others(text, None if isinstance(parse, str) else parse)
+        if instead not in texts
+    ]
     distances = [_share(text, instead) for text, instead in found]
     order = sorted(range(len(found)), key=distances.__getitem__)
-    return tuple(
+    moves = tuple(
         Move(
             kind=WORDING,
             strength=number,
@@ -103,15 +120,17 @@ def _wordings(case: Case) -> tuple[Move, ...]:
         )
         for number, place in enumerate(order, start=1)
     )
+    return moves, LEFT_OUT.format(why=lacking) if lacking else ""
 
 
-def _others(text: Text) -> Iterator[Text]:
+def _others(text: Text, parse: Parsed | None) -> Iterator[Text]:
+    from vlgate.perturb.certain import agrees
     from vlgate.perturb.order import reverse_choices
     from vlgate.perturb.rewording import rewordings
 
-    for words in rewordings(text.words, text.choices):
+    for words in rewordings(text.words, text.choices, parse):
         yield Text(words=words, choices=text.choices)
-    reverse = reverse_choices(text.words, text.choices)
+    reverse = reverse_choices(text.words, text.choices) if agrees(text.words) else None
     if reverse is not None:
         yield Text(words=reverse[0], choices=reverse[1])
 

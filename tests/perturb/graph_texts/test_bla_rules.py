@@ -12,6 +12,7 @@ from vlgate.perturb.foils.candidate import SentenceSet
 from vlgate.perturb.graph_texts import active_passive as voices
 from vlgate.perturb.graph_texts import features, two_persons
 from vlgate.perturb.graph_texts.active_passive import active_passive
+from vlgate.perturb.graph_texts.exclusion import excluded
 from vlgate.perturb.graph_texts.people import known_person, may_be_one_person
 from vlgate.perturb.graph_texts.rules import SURE, THESIS, BlaTools, one_of
 from vlgate.perturb.graph_texts.two_persons import coordination, relative_clause
@@ -144,6 +145,21 @@ def test_a_feature_that_the_other_person_may_have_is_not_exchanged() -> None:
     found = coordination(graph(*things.values()))
     assert found.candidates == ()
     assert {two_persons.NOT_UNIQUE, two_persons.UNSURE} & set(found.refused)
+
+
+@pytest.mark.parametrize(("relation", "apart"), [("holding", False), ("washing", True)])
+def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation: str, *, apart: bool) -> None:
+    """The woman holds a cup of her own; a cup that she washes does not count."""
+    alike = _two()
+    cup = thing("e", "cup", (900, 10, 50, 50))
+    woman = thing("q", "woman", RIGHT, wearing="c", riding="d", **{relation: "e"})
+    facts = graph(*{**alike.objects, "q": woman, "e": cup}.values())
+    [held] = [
+        one
+        for one in features.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
+        if isinstance(one, features.Feature) and one.thing.id == "b"
+    ]
+    assert excluded(held, woman, facts, BlaTools().ontology) is apart
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from graphs import graph, thing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
 from vlgate.perturb.graph_texts import attributes, checklist, objects, relations
 from vlgate.perturb.graph_texts.attributes import attribute_foils
 from vlgate.perturb.graph_texts.checklist import Words
-from vlgate.perturb.graph_texts.frames import graph_of_frame, graph_of_interactions
 from vlgate.perturb.graph_texts.likeness import Likeness
 from vlgate.perturb.graph_texts.objects import object_foils
 from vlgate.perturb.graph_texts.relations import relation_foils
@@ -148,8 +148,9 @@ def test_a_preposition_is_replaced_by_one_that_the_boxes_exclude() -> None:
     assert one.classes[1] in {"under", "beneath", "below"}
 
 
-def test_what_is_at_the_foot_of_a_thing_may_be_under_it() -> None:
-    wheel = thing("1", "wheel", (80, 90, 50, 50), on="2")
+@pytest.mark.parametrize("box", [(80, 90, 50, 50), (80, 20, 50, 118)])
+def test_what_reaches_to_the_foot_of_a_thing_may_be_under_it(box) -> None:
+    wheel = thing("1", "wheel", box, on="2")
     found = relation_foils(graph(wheel, thing("2", "car", (0, 40, 100, 100))), _words())
     assert (found.candidates, found.refused) == ((), (relations.BOXES,))
 

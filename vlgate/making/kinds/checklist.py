@@ -10,9 +10,9 @@ from typing import Any
 from vlgate.making.inputs.records import Frame
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Start, Work
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.frame_graphs import graph_of_frame
 from vlgate.perturb.graph_texts.attributes import attribute_foils
 from vlgate.perturb.graph_texts.checklist import Words
-from vlgate.perturb.graph_texts.frames import graph_of_frame
 from vlgate.perturb.graph_texts.geometry import sized
 from vlgate.perturb.graph_texts.likeness import Likeness
 from vlgate.perturb.graph_texts.objects import object_foils

@@ -1,0 +1,161 @@
+"""Replace a noun phrase of a text, or exchange two of them, with all that agrees with them, by the parse.
+
+``vlgate.perturb.swap`` does the same to texts without a parse, and leaves what does not agree to its caller.
+"""
+
+from __future__ import annotations
+
+from vlgate.perturb.captions.fitness import first as reason
+from vlgate.perturb.captions.fitness import unfit
+from vlgate.perturb.captions.phrases import is_plural
+from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.inflection import plural, singular
+from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
+
+_ARTICLES = frozenset(("a", "an", "the", "some"))
+_NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
+# Nouns that do not name an object, so that nothing is on, in or with it.
+_ABSTRACT = frozenset(
+    (
+        *(
+            "picture",
+            "photo",
+            "image",
+            "view",
+            "shot",
+            "close",
+            "scene",
+            "game",
+            "trick",
+            "time",
+            "day",
+            "night",
+            "look",
+        ),
+        *("swing", "jump", "turn", "walk", "ride", "sport", "match", "way", "kind", "type", "sort", "place", "middle"),
+        *("background", "foreground", "front", "back", "side", "top", "bottom", "end", "edge", "corner", "distance"),
+        *("wave", "air", "sky", "sun", "light", "dark", "shade", "rain", "weather", "pose", "part", "piece", "couple"),
+        *(
+            "group",
+            "bunch",
+            "lot",
+            "number",
+            "variety",
+            "pair",
+            "set",
+            "row",
+            "line",
+            "pile",
+            "stack",
+            "slice",
+            "break",
+        ),
+        *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
+    )
+)
+_NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
+_POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
+
+
+def exchanged(parsed: Parsed) -> Found:
+    """Exchange the things of each relation in a text: "a dog on a cat" becomes "a cat on a dog".
+
+    The first thing is what the text begins with or a subject, the second one the thing behind the next preposition or
+    verb. Both have an article, and the same number, so that nothing else must agree.
+
+    Returns: the candidates, with the same words in another order, and the reasons of the pairs that were refused.
+    """
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    pairs = [(first, second) for first, second in zip(parsed.chunks, parsed.chunks[1:], strict=False)]
+    if not pairs:
+        return Found(refused=("not two noun phrases",))
+    made = [_exchanged(parsed, first, second) for first, second in pairs]
+    return Found(
+        candidates=tuple(one for one in made if isinstance(one, Foil)),
+        refused=tuple(one for one in made if isinstance(one, str)),
+    )
+
+
+def replaced(parsed: Parsed, old: str, new: str) -> Found:
+    """Replace the noun ``old`` by the noun ``new``, in the number of ``old``.
+
+    "Two dogs" and "cat" give "two cats"; the article agrees. Modifiers before the noun stay.
+
+    Returns: one candidate, or the reason why there is none: the noun is not there once, or its number is not known.
+    """
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    places = [place for place, token in enumerate(parsed.tokens) if token.lower == old.lower()]
+    if len(places) != 1 or parsed.tokens[places[0]].pos != "NOUN":
+        return Found(refused=("the noun is not there once",))
+    [place] = places
+    many = is_plural(parsed, place)
+    form = {None: None, True: plural(new) or (new if singular(new) else None), False: new if plural(new) else None}[
+        many
+    ]
+    if form is None or form.lower() == old.lower():
+        return Found(refused=("the number of a noun is not known",))
+    before = parsed.tokens[place - 1] if place else None
+    named = parsed.children(place, "compound") or (before is not None and before.tag in _NAMES)
+    if (
+        named
+        or parsed.tokens[place].dep in {"compound", "nmod"}
+        or (
+            parsed.tokens[place + 1 : place + 2]
+            and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
+        )
+    ):
+        return Found(refused=("part of a longer name",))
+    if not many and (not parsed.children(place, "det", "poss", "nummod") or parsed.tokens[place - 1].lower == "some"):
+        return Found(refused=("a noun without an article",))
+    text = parsed.edited([Edit(span=(place, place + 1), text=form)])
+    return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"),))
+
+
+def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
+    tokens = parsed.tokens
+    left, right = first[1] - 1, second[1] - 1
+    if not _related(parsed, left, right):
+        return "not two things in one relation"
+    numbers = {is_plural(parsed, place) for place in (left, right)}
+    described = _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES)
+    joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
+    bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
+    why = reason(
+        (bare, "a thing without an article"),
+        (described, "a description that belongs to one of them"),
+        (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a noun that does not name an object"),
+        (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
+        (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
+        (bool(joined) or tokens[right].dep == "conj", "several things are joined"),
+        (parsed.said(first).lower() == parsed.said(second).lower(), "the two are the same"),
+    )
+    if why:
+        return why
+    here, there = (parsed.said(span) for span in (first, second))
+    moved = here[0].lower() + here[1:]
+    text = parsed.edited([Edit(span=first, text=there), Edit(span=second, text=moved)])
+    return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")
+
+
+def _described(parsed: Parsed, noun: int) -> bool:
+    """Whether something behind a noun describes it: "a bowl of fruit", "a cat sleeping"."""
+    return any(place > noun for place in parsed.children(noun))
+
+
+def _related(parsed: Parsed, left: int, right: int) -> bool:
+    """Whether a relation holds between two nouns: "a dog on a cat", "a dog riding a horse", "a dog sits by a cat"."""
+    tokens = parsed.tokens
+    if tokens[right].dep not in {"pobj", "dobj"} or tokens[left].dep not in {"ROOT", "nsubj"}:
+        return False
+    over = tokens[right].head
+    if tokens[right].dep == "pobj" and tokens[over].lower in _NO_PLACES:
+        return False
+    while tokens[over].head != over and tokens[over].pos in {"ADP", "VERB"}:
+        if tokens[over].head == left or (tokens[left].dep == "nsubj" and tokens[left].head == tokens[over].head):
+            return True
+        over = tokens[over].head
+    return tokens[left].dep == "nsubj" and tokens[left].head == over
