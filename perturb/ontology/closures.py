@@ -11,6 +11,8 @@ from vlgate.perturb.ontology.nouns import Noun
 
 GARMENT = "clothing"
 """Who wears one garment may be there unannotated, with a head and hands; no other garment follows from it."""
+PERSON = "person"
+"""Who may be any person, if a part or a garment is all that is annotated."""
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
@@ -150,6 +152,8 @@ class Closures:
         brought = self._follow(owners, self.parts)
         if name == GARMENT or GARMENT in self.certain(name):
             brought = {part for part in brought if GARMENT not in self.certain(part)}
+        if PERSON in wholes:  # whoever wears a coat may be a pedestrian
+            wholes |= self._reach(self._forms({PERSON}), self._below)
         return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
 
     def _all_above(self, names: Collection[str]) -> Names:
