@@ -83,13 +83,14 @@ class Opposites:
             return None
         # A thing without an opposite of its name is asked for one of the two words only: the answers for both words
         # are never equal, so that the one would tell the other.
-        asked = attribute if places else _words(attribute, opposite)
+        answer = "yes" if yes else "no"
+        asked = f"{attribute} {answer}" if places else _words(attribute, opposite)
         few = min(len(self._places[name, attribute, ""]), len(places or ()))
-        often = max(1, min(few * few // 2, few))  # no more, or the side with more images has more answers
+        often = max(1, few // 2)  # as often for either answer, or the side with more images has more of them
         return Draft(
             "attribute-related" if self._related else "attribute",
             one.view,
-            "yes" if yes else "no",
+            answer,
             *said,
             attribute=attribute,
             opposite=opposite,
@@ -117,7 +118,9 @@ class Opposites:
         lone = [
             (word, category)
             for word, category in arguments.lone(thing)
-            if antonym(word, thing.name) is not None and arguments.ontology.words.asked(names, category)
+            if (opposite := antonym(word, thing.name)) is not None
+            and arguments.ontology.words.asked(names, category)
+            and arguments.ontology.expected.says(names, opposite, category)
         ]
         if not lone or not arguments.single(view, number, thing.name, ()):
             return

@@ -21,14 +21,18 @@ def sideways(text: str) -> bool:
 class Links:
     """All relations with a wording, by wording."""
 
-    def __init__(self, views: Sequence[View], power: float) -> None:
-        """Index them; a wording is drawn in proportion to its number to the ``power``."""
+    def __init__(self, views: Sequence[View], power: float, least: int = 1) -> None:
+        """Index them; a wording is drawn in proportion to its number to the ``power``.
+
+        Those that fewer than ``least`` graphs have are never drawn: what one image shows is expected in no other.
+        """
         self._places: dict[str, list[tuple[View, int, Link]]] = defaultdict(list)
         for view in views:
             for number, links in view.links.items():
                 for link in links:
                     self._places[link[0].text].append((view, number, link))
-        counts = {text: len(places) ** power for text, places in self._places.items()}
+        graphs = {text: len({id(view) for view, _, _ in places}) for text, places in self._places.items()}
+        counts = {text: len(places) ** power for text, places in self._places.items() if graphs[text] >= least}
         self._texts = {
             side: Weighted({text: weight for text, weight in counts.items() if side is None or sideways(text) == side})
             for side in (None, False, True)
