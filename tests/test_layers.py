@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEAVY = {"torch", "torchvision", "transformers", "open_clip"}
+FRAMEWORKS = {"torch", "torchvision", "transformers", "open_clip", "sentence_transformers"}
+HEAVY = FRAMEWORKS | {"spacy", "inflect", "wordfreq"}
 OURS = {"vlgate", "tests_vl"}
 MOST_FILES = 20
 
@@ -245,9 +246,15 @@ def test_no_framework_is_imported_before_it_is_used():
 
 def test_frameworks_are_imported_by_models_and_the_check_of_precision_only():
     allowed = ("vlgate.models", "vlgate.checks.precision")
-    found = [one for one in IMPORTS if one.top in HEAVY]
+    found = [one for one in IMPORTS if one.top in FRAMEWORKS]
     assert found
     assert offenders(one for one in found if not Import("", one.module, early=True).within(*allowed)) == []
+
+
+def test_spacy_is_known_to_the_parser_only():
+    assert offenders(one for one in IMPORTS if one.top == "spacy") == [
+        "vlgate.perturb.parsing.spacy_parser imports spacy"
+    ]
 
 
 def test_pytest_is_imported_by_the_plugin_the_fixtures_and_the_tests_only():
@@ -297,7 +304,7 @@ def test_questions_are_made_without_images(layer):
     "modules",
     [
         ["vlgate.perturb.questions", "vlgate.perturb.ontology"],
-        ["vlgate.cli.questions", "vlgate.sources.scene_graphs.generated"],
+        ["vlgate.cli.make", "vlgate.making.kinds.questions", "vlgate.sources.scene_graphs.generated"],
         ["vlgate.perturb.images", "vlgate.sources.scene_graphs.annotated"],
     ],
 )

@@ -1,9 +1,10 @@
-"""``vlgate questions``: from scene graphs to a file of questions, and one line for every error."""
+"""``vlgate make questions``: from scene graphs to a file of questions, and one line for every error."""
 
 import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.perturb.questions import TESTS
+from vlgate.sources.reading.options import ReadOptions
 
 REAL = Path(__file__).parents[3] / "shared/data/scene-graphs"
 GRAPHS = world_graphs(2, 60)
@@ -27,14 +29,15 @@ def gqa(tmp_path):
 def questions(gqa, tmp_path, capsys):
     """Run the command on the graphs; return the exit status, the rows and the text on stderr."""
 
-    def run(*arguments, graphs=gqa, out="x.jsonl", size="24"):
-        where = [] if graphs is None else ["--graphs", str(graphs)]
-        status = main(["questions", *where, "--out", str(tmp_path / out), "--size", size, *arguments])
+    def run(*arguments, graphs=gqa, out="x", size="24", form="jsonl"):
+        where = [] if graphs is None else ["--from", str(graphs)]
+        what = ["--out", str(tmp_path / out), "--size", size, "--format", form, "--overwrite"]
+        status = main(["make", "questions", *where, *what, *arguments])
         told = capsys.readouterr()
         assert told.out == ""
         rows = []
-        if status == 0 and "gqa" not in arguments:
-            rows = [json.loads(line) for line in (tmp_path / out).read_text().split("\n") if line]
+        if status == 0 and form == "jsonl":
+            rows = [json.loads(line) for line in (tmp_path / out / "questions.jsonl").read_text().split("\n") if line]
         return status, rows, told.err
 
     return run
@@ -58,27 +61,41 @@ def test_the_tests_can_be_chosen_and_a_repeated_name_counts_once(questions):
 def test_the_seed_decides_the_bytes(questions, tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         questions("--seed", seed, out=name)
-    a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
+    a, b, c = ((tmp_path / name / "questions.jsonl").read_bytes() for name in "abc")
     assert a == b != c
 
 
 def test_the_bytes_do_not_depend_on_the_process(gqa, tmp_path):
     for seed in ("1", "2"):
         code = "import sys; from vlgate.cli import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / seed, "--size", "24"]
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            "make",
+            "questions",
+            "--from",
+            gqa,
+            "--out",
+            tmp_path / seed,
+            "--size",
+            "24",
+        ]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run(command, env=environment, capture_output=True, timeout=120, check=True)
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+    for name in ("cases/questions.jsonl", "bias.md", "bias.json"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "gqa"])
 def test_no_image_of_the_files_given_is_asked_about(questions, tmp_path, form):
-    questions("--tests", "negation-dir", "--format", form, out="test", size="8")
-    text = (tmp_path / "test").read_text()
+    questions("--tests", "negation-dir", form=form, out="test", size="8")
+    file = tmp_path / "test" / ("questions.json" if form == "gqa" else "questions.jsonl")
+    text = file.read_text()
     rows = json.loads(text).values() if form == "gqa" else map(json.loads, text.splitlines())
     taken = {row["imageId" if form == "gqa" else "image"] for row in rows}
     assert taken
-    _, train, said = questions("--without", str(tmp_path / "test"), "--seed", "1", out="train")
+    _, train, said = questions("--without", str(file), "--seed", "1", out="train")
     assert not taken & {row["image"] for row in train}
     assert len({row["image"] for row in train}) > 10
     assert f"{len(taken)} x graph of an image that --without names" in said
@@ -87,7 +104,7 @@ def test_no_image_of_the_files_given_is_asked_about(questions, tmp_path, form):
 def test_a_graph_that_two_files_have_counts_once(questions, gqa, tmp_path):
     again = tmp_path / "again.json"
     again.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS[:7]}))
-    _, _, said = questions("--graphs", str(gqa), str(again), graphs=None)
+    _, _, said = questions("--from", str(gqa), str(again), graphs=None)
     assert "60 graphs\n" in said
     assert "7 x graph of an image that an earlier file has" in said
 
@@ -103,7 +120,7 @@ def test_a_users_own_file_brings_its_words(questions, tmp_path):
     file.write_text(json.dumps({"graphs": graphs}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="without")
     assert not any("zorbot" in row["question"] for row in rows)
-    assert "unknown names: 1, most often zorbot (6); see --words" in said
+    assert "unknown names: 1, most often zorbot (6); see --wordnet" in said
     words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["device"]}]}
     file.write_text(json.dumps({"graphs": graphs, "words": words}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="with")
@@ -119,7 +136,7 @@ def test_a_fault_is_an_error_unless_faults_are_left_out(questions, tmp_path):
     status, _, said = questions(graphs=file)
     assert status == 1
     assert GRAPHS[3].id in said
-    assert not (tmp_path / "x.jsonl").exists()
+    assert not (tmp_path / "x").exists()
     status, _, said = questions("--faults", "leave-out", graphs=file)
     assert status == 0
     assert "left out: 1 x a box without an extent" in said
@@ -128,27 +145,29 @@ def test_a_fault_is_an_error_unless_faults_are_left_out(questions, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--graphs", "no.json"], "no.json: "),
-        (["--graphs", "."], ".: "),
-        (["--graphs", "empty.json"], "empty.json"),
-        (["--graphs", "cut.json"], "cut.json"),
-        (["--graphs", "none.json"], "none.json"),
+        (["--from", "no.json"], "no.json: "),
+        (["--from", "."], ".: "),
+        (["--from", "empty.json"], "empty.json"),
+        (["--from", "cut.json"], "cut.json"),
+        (["--from", "none.json"], "none.json"),
         (["--tests", "order"], "unknown test in --tests 'order'; did you mean 'order-inv'?"),
         (["--tests", ""], "unknown test in --tests ''; known are 'antonym-dir'"),
         (["--size", "0"], "--size 0: "),
         (["--size", "ten"], "--size ten: "),
         (["--size", "²"], "--size ²: "),
         (["--size", "-3"], "--size -3: "),
-        (["--out", "there.jsonl"], "--out there.jsonl: "),
-        (["--out", "no/x.jsonl"], "--out no/x.jsonl: there is no folder no"),
+        (["--out", "there"], "--out there: holds bias.md of an earlier set; replace it with --overwrite"),
+        (["--out", "own.jsonl"], "--out own.jsonl: cannot be written (File exists)"),
         (["--out", "x" * 300], ": cannot be written (File name too long)"),
+        (["--limit", "0"], "--limit 0: "),
+        (["--format", "cvs"], "unknown format of questions 'cvs'; known are 'carets', 'cases'"),
         (["--without", "no.jsonl"], "no.jsonl: there is no such file"),
         (["--without", "cut.json"], "cut.json"),
         (["--without", "all.jsonl"], "60 x graph of an image that --without names"),
-        (["--words", "nothing:1"], "--words nothing:1: "),
-        (["--graphs", "alone.json"], "--graphs alone.json: give no question for "),
-        (["--graphs", "unknown.json"], "--graphs unknown.json: "),
-        (["--graphs", "words.json"], "words.json, record 'words': name='zorbot'"),
+        (["--wordnet", "nothing:1"], "--wordnet nothing:1: "),
+        (["--from", "alone.json"], "--from alone.json: give no question for "),
+        (["--from", "unknown.json"], "--from unknown.json: "),
+        (["--from", "words.json"], "words.json, record 'words': name='zorbot'"),
     ],
 )
 def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, says):
@@ -160,29 +179,31 @@ def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, say
         "empty.json": "",
         "cut.json": gqa.read_text()[:999],
         "none.json": "[]",
-        "there.jsonl": "mine",
+        "there/bias.md": "mine",
+        "own.jsonl": "mine",
         "all.jsonl": "".join(json.dumps({"image": graph.id}) + "\n" for graph in GRAPHS),
         "alone.json": json.dumps({"1": {"objects": {"1": {"name": "bench", **box}}}}),
         "unknown.json": json.dumps({"1": {"objects": {"1": {"name": "zorbot", **box}}}}),
         "words.json": json.dumps({"graphs": [own], "words": words}),
     }.items():
+        Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     before = sorted(map(str, Path().iterdir()))
-    status = main(["questions", "--graphs", str(gqa), "--out", "out.jsonl", "--size", "8", *arguments])
+    status = main(["make", "questions", "--from", str(gqa), "--out", "out", "--size", "8", *arguments])
     told = capsys.readouterr()
     assert status == 1
     assert told.out == ""
     last = told.err.splitlines()[-1]
-    assert last.startswith("vlgate questions: ")
+    assert last.startswith("vlgate make: ")
     assert says in last
     assert "Traceback" not in told.err
     assert sorted(map(str, Path().iterdir())) == before
-    assert Path("there.jsonl").read_text() == "mine"
+    assert Path("there/bias.md").read_text() == "mine"
 
 
 def test_an_option_that_argparse_refuses_ends_with_2(gqa, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["questions", "--graphs", str(gqa), "--out", "x", "--seed", "x"])
+        main(["make", "questions", "--from", str(gqa), "--out", "x", "--seed", "x"])
     assert ended.value.code == 2
     assert "--seed" in capsys.readouterr().err
 
@@ -191,7 +212,7 @@ def test_real_graphs_of_visual_genome_give_questions(questions):
     if not REAL.is_dir():
         pytest.skip(f"there is no {REAL}")
     files = [str(file) for file in sorted(REAL.glob("vg_scene_graphs*.json"))]
-    status, rows, said = questions("--graphs", *files, "--faults", "leave-out", graphs=None, size="60")
+    status, rows, said = questions("--from", *files, "--faults", "leave-out", graphs=None, size="60")
     assert status == 0
     assert len(rows) > 100
     assert "54 graphs" in said
@@ -202,6 +223,32 @@ def test_no_framework_and_no_image_library_is_loaded(gqa, tmp_path):
         "import sys; from vlgate.cli import main; main(sys.argv[1:]);"
         "print({name.partition('.')[0] for name in sys.modules} & {'torch', 'cv2', 'PIL', 'pytest', 'wn'})"
     )
-    command = [sys.executable, "-c", code, "questions", "--graphs", gqa, "--out", tmp_path / "x", "--size", "8"]
+    command = [sys.executable, "-c", code, "make", "questions", "--from", gqa, "--out", tmp_path / "x", "--size", "8"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert ended.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("form", ["cases", "release"])
+def test_the_readers_read_what_is_written(questions, tmp_path, form):
+    status, _, said = questions("--tests", "negation-dir,order-inv,visual-inv", form=form, out="set")
+    assert status == 0
+    assert "120 x pair of an image and its perturbed form, which this format cannot express" in said
+    source, benchmark = ("own_cases", "made") if form == "cases" else ("carets", "carets")
+    reader = import_module(f"vlgate.sources.benchmarks.{source}")
+    wanted = {f"{benchmark}/negation-dir", f"{benchmark}/order-inv"}
+    tasks = {
+        task.id: task
+        for task in reader.read(ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=wanted.__contains__))
+    }
+    assert {name: len(task.cases) for name, task in tasks.items()} == dict.fromkeys(wanted, 24)
+
+
+def test_the_report_says_what_is_answered_without_the_image(questions, tmp_path):
+    questions("--tests", "antonym-dir", out="set", size="60")
+    report = json.loads((tmp_path / "set" / "bias.json").read_text())
+    blind = report["tests"]["antonym-dir"]["blind"]
+    assert blind["low"] < blind["value"] < blind["high"]
+    assert blind["n"] == 120
+    assert report["files"] == ["questions.jsonl"]
+    page = (tmp_path / "set" / "bias.md").read_text()
+    assert f"| antonym-dir | blind baseline, cross-validated | {blind['value']:.3f} | 120 |" in page

@@ -34,7 +34,7 @@ KEPT = {
     "replay lines": (889675731, 889675960, 889676086, 889676121),
     "thresholds": (42566492, 42566617),  # a pattern of 20,000 brackets
     "detector yaml": (1957619819, 1957619849),  # 20,000 brackets
-    "volta json": (1280220135,),
+    "volta json": (1280220135, 1280220770, 1280221293),  # the last two: no attention heads, an infinite size
     "vl-checklist yaml": (641678627,),
     "vg release objects": (713787191,),
 }

@@ -17,8 +17,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "vlgate.cli.check",
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",
+        "make": "vlgate.cli.make",
         "models": "vlgate.cli.models",
-        "questions": "vlgate.cli.questions",
         "tasks": "vlgate.cli.tasks",
     },
 )
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns: the exit status: 0, or 1 after an error in the user's input, which one line on stderr describes.
     Raises: SystemExit from argparse: with status 2 if the command line cannot be parsed, with 0 after ``--help``.
     """
-    description = "List models, make questions and find image regions for runs of vlgate, which pytest starts."
+    description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
     parser = argparse.ArgumentParser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -70,6 +70,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
             raise OptionError(f"--data {folder}: is not a folder; name the folder that holds valse/, images/, ...")
 
     def wanted(task: str) -> bool:
+        """Return whether a task is among those of the options."""
         if options.suite:
             return any(fnmatchcase(task, pattern) for pattern in options.suite)
         return (task.partition("/")[0] == EMBEDDED) != bool(options.data)

@@ -92,6 +92,7 @@ class SeenPixels:
         """Return the same image, whose pixels are noted when it is loaded."""
 
         def load() -> Image:
+            """Load the image, and note its pixels."""
             loaded = image.load()
             self.digests[image] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
             return loaded

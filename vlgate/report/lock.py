@@ -17,8 +17,8 @@ from vlgate.errors import OptionError
 LOCK = ".vlgate-lock"
 
 
-def lock(folder: Path) -> Callable[[], None]:
-    """Lock a folder for this process.
+def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
+    """Lock a folder, which ``option`` has named, for this process.
 
     Returns: a function that releases the lock and removes its file.
     Raises: OptionError, which names the other process, if one holds the lock; OSError if the file cannot be made.
@@ -34,7 +34,7 @@ def lock(folder: Path) -> Callable[[], None]:
                 os.write(opened, f"{os.getpid()}\n".encode())
                 return lambda: _release(opened, file)
             if not taken:
-                _refuse(folder, opened)
+                _refuse(f"{option} {folder}", opened)
         except BaseException:
             os.close(opened)
             raise
@@ -63,11 +63,10 @@ def _is_at(opened: int, file: Path) -> bool:
         return False
 
 
-def _refuse(folder: Path, opened: int) -> NoReturn:
+def _refuse(named: str, opened: int) -> NoReturn:
     holder = os.pread(opened, 32, 0).decode("ascii", "replace").strip() or "?"
     raise OptionError(
-        f"--results {folder}: process {holder} is writing a run into this folder; wait until it ends, or name another "
-        "folder"
+        f"{named}: process {holder} is writing a run into this folder; wait until it ends, or name another folder"
     )
 
 

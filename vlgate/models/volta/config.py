@@ -108,7 +108,7 @@ def parse(content: Mapping[str, Any], where: str) -> Config:
                 )
         found = _config(settings)
         problem = next(_problems(found, settings), None)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError) as error:
         raise ModelLoadError(f"{where} cannot be read ({type(error).__name__}: {error}); download it again") from error
     if problem:
         raise ModelLoadError(f"{where}: {problem}; use the configuration that the weights were trained with")

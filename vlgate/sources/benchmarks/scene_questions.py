@@ -15,8 +15,8 @@ from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.sources.scene_graphs.question_cases import task_of
 from vlgate.types import Task
 
-SCENES = 150  # so many carry 120 pairs of each test
-QUESTIONS = 120  # Wilson's 95 % interval is then at most 18 points wide
+SCENES = 150  # so many carry the pairs of each test
+QUESTIONS = 80  # Wilson's 95 % interval is then at most 22 points wide
 
 
 def tasks(tests: Sequence[Test], seed: int) -> Iterator[Task]:

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from vlgate.fixtures.scenes import compositions, foils
+from vlgate.fixtures.scenes import checklist, compositions, foils, people_cases
 from vlgate.fixtures.scenes.draw import Drawing
-from vlgate.fixtures.scenes.entry import SceneTask
+from vlgate.fixtures.scenes.entry import SceneCase, SceneTask
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.scene_graphs.generated import GENERATED
-from vlgate.types import Read, Shape, Task
+from vlgate.types import Case, Read, Shape, Task
 
-_DESCRIBED: Mapping[str, SceneTask] = MappingProxyType(
+_FOILS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
     {
-        "scenes/existence": SceneTask(capability="foil", shape="pair", make=foils.existence),
-        "scenes/foil-it": SceneTask(capability="foil", shape="pair", make=foils.foil_it),
-        "scenes/attributes": SceneTask(capability="foil", shape="pair", make=foils.attributes),
-        "scenes/counting-balanced": SceneTask(capability="foil", shape="pair", make=foils.counting),
-        "scenes/relations": SceneTask(capability="foil", shape="pair", make=foils.relations),
+        "existence": foils.existence,
+        "plurality": foils.plurality,
+        "counting-balanced": foils.counting,
+        "counting-small": foils.counting_small,
+        "counting-adversarial": foils.counting_adversarial,
+        "relations": foils.relations,
+        "action-replacement": people_cases.action_replacement,
+        "actant-swap": people_cases.actant_swap,
+        "coreference": people_cases.coreference,
+        "foil-it": foils.foil_it,
+        "attributes": foils.attributes,
+        "object-size": checklist.object_size,
+        "object-location": checklist.object_location,
+        "attribute-material": checklist.attribute_material,
+        "attribute-size": checklist.attribute_size,
+        "attribute-state": checklist.attribute_state,
+        "relation-action": people_cases.relation_action,
+    },
+)
+_DESCRIBED: Mapping[str, SceneTask] = MappingProxyType(
+    {f"scenes/{name}": SceneTask(capability="foil", shape="pair", make=make) for name, make in _FOILS.items()}
+    | {
         "scenes/word-swap": SceneTask(capability="compositional", shape="quad", make=compositions.word_swap),
+        "scenes/active-passive": SceneTask(
+            capability="compositional", shape="active_passive_set", make=people_cases.active_passive
+        ),
+        "scenes/coordination": SceneTask(capability="compositional", shape="set", make=people_cases.coordination),
+        "scenes/relative-clause": SceneTask(capability="compositional", shape="set", make=people_cases.relative_clause),
     },
 )
 SHAPES: Mapping[str, Shape] = MappingProxyType(

@@ -97,6 +97,7 @@ def sizes(options: ReadOptions) -> SizeOf:
     """
 
     def size_of(name: str) -> tuple[int, int] | None:
+        """Return the size of one image."""
         image = None if _numbered(name) else _image(name, options)
         return None if image is None or not image.where else image_size(image.where)
 

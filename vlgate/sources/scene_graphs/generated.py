@@ -21,7 +21,7 @@ SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questio
 def read(options: ReadOptions) -> Iterator[Task]:
     """Yield the wanted tasks, each with ``options.pairs`` question pairs, if a data folder holds scene graphs.
 
-    Faulty parts of a graph are left out and counted, because real data have them; ``vlgate questions`` is strict by
+    Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by
     default. If enough images are in the data folders, only the graphs of these images are used (see
     ``annotated.ENOUGH``). If the graphs give no question for one of several wanted tests, its task has no cases
     and says why.

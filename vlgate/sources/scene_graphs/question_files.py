@@ -14,7 +14,7 @@ from vlgate.perturb.questions import QuestionPair
 from vlgate.sources.reading.records import Record, keyed_records, lined_records
 from vlgate.sources.scene_graphs.carets_files import write_carets
 
-_REMEDY = "name a file that vlgate questions wrote, with all its lines, or one of GQA's questions"
+_REMEDY = "name a file that vlgate make questions wrote, with all its lines, or one of GQA's questions"
 # GQA's structural and semantic types of a question, by its kind (Hudson and Manning 2019, section 3.5).
 _BUILT_AND_ABOUT: Mapping[str, tuple[str, str]] = MappingProxyType(
     {

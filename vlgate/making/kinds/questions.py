@@ -7,47 +7,48 @@ give another seed, and leave out the images of the test with --without.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from vlgate import __version__
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.making.kinds.kind import Kind
+from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
+from vlgate.making.sets.question_files import FORMS, as_page, can_hold, files_of, report_of
 from vlgate.perturb.ontology import Ontology
-from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
+from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, Test
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.scene_graphs.carets_files import ENDINGS
 from vlgate.sources.scene_graphs.files import read_graphs, unknown_names
-from vlgate.sources.scene_graphs.question_files import FORMS, images_in, write_questions
+from vlgate.sources.scene_graphs.question_files import images_in
 from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
 
-HELP = "make pairs of questions from scene graphs"
+QUESTIONS = Kind(
+    name="questions",
+    sentence="pairs of questions of which the second has the same answer, or another one, as in CARETS",
+    takes=("graphs",),
+    shape="questions",
+)
 SHOWN = 5  # how many unknown names are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    graphs = "files of scene graphs: GQA's, Visual Genome's or your own"
-    parser.add_argument("--graphs", nargs="+", type=Path, required=True, metavar="FILE", help=graphs)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write; it must be new")
-    form = "the format; jsonl has one question per line; carets is a folder of files as CARETS has (default: jsonl)"
-    parser.add_argument("--format", choices=sorted(FORMS), default="jsonl", help=form)
+    """Add the options that only questions have."""
+    options = parser.add_argument_group("options of questions only")
     tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
-    parser.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
-    size = "how many questions each test has (default: paper, as many as in the paper)"
-    parser.add_argument("--size", default="paper", metavar="N|paper", help=size)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of every random choice (default: 0)")
+    options.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
+    size = "how many questions each test has, as --limit (default: paper, as many as in the paper)"
+    options.add_argument("--size", default="paper", metavar="N|paper", help=size)
     shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
-    parser.add_argument("--shares", choices=sorted(SHARES), default="release", help=shares)
+    options.add_argument("--shares", choices=sorted(SHARES), default="release", help=shares)
     without = "files of questions, from this command or from GQA; their images are left out"
-    parser.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
-    faults = "whether a fault in a graph is an error or the faulty part is left out (default: fail)"
-    parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
-    words = "look up names that vlgate does not know in this lexicon of wn, such as oewn:2024"
-    parser.add_argument("--words", metavar="LEXICON", help=words)
+    options.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -56,29 +57,40 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status, 0.
     Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
     """
-    tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given.size)
-    _check_out(given.out)
-    left_out: Counter[str] = Counter()
-    with collector_paused():
+    if given.format not in FORMS:
+        raise UnknownNameError("format of questions", given.format, FORMS)
+    tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)
+    if not can_hold(given.format, tests):
+        raise OptionError(f"--format {given.format}: has no form for {given.tests}; add one of {', '.join(ENDINGS)}")
+    with opened(given.out, _made_by(given), overwrite=given.overwrite) as folder, collector_paused():
+        left_out: Counter[str] = Counter()
         generator = _generator(given, left_out)
         made = {test: generator.make(test, size=size, seed=given.seed) for test in tests}
         for line in _account(made, generator.corpus, left_out):
             _say(line)
-        written = _written(given, [pair for one in made.values() for pair in one.pairs])
+        written = _write(given, made, left_out + generator.corpus.left_out, folder)
     _say(f"{written:,} questions in {given.out}")
     return 0
 
 
-def _check_out(file: Path) -> None:
-    """Check that the file can be written before the graphs are read, which may take minutes."""
-    try:
-        there = file.exists() or file.is_symlink()
-    except OSError as error:
-        raise OptionError(f"--out {file}: cannot be written ({error.strerror}); name another file") from None
-    if there:
-        raise OptionError(f"--out {file}: exists already; remove it, or name another file")
-    if not file.parent.is_dir():
-        raise OptionError(f"--out {file}: there is no folder {file.parent}; make it, or name another file")
+def _made_by(given: argparse.Namespace) -> dict[str, Any]:
+    names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
+    files = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
+    return {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **files}
+
+
+def _write(given: argparse.Namespace, made: Mapping[Test, Made], left_out: Counter[str], folder: SetFolder) -> int:
+    files, written, unwritten = files_of([pair for one in made.values() for pair in one.pairs], given.format)
+    if not written:
+        graphs = " ".join(map(str, given.files))
+        raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
+    for reason, number in unwritten.items():
+        _say(f"left out: {number:,} x {reason}")
+    used = len({pair.graph.id for one in made.values() for pair in one.pairs})
+    report = report_of(made, left_out + unwritten, used, _made_by(given)) | {"files": sorted(files)}
+    content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+    folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
+    return written
 
 
 def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
@@ -87,26 +99,14 @@ def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
         return Generator(Corpus(graphs, _ontology(given, graphs)), given.shares)
     except ValueError as error:
         reasons = f"; left out: {_listed(left_out)}" if left_out else ""
-        raise OptionError(f"--graphs {' '.join(map(str, given.graphs))}: {error}{reasons}") from None
-
-
-def _written(given: argparse.Namespace, pairs: Sequence[QuestionPair]) -> int:
-    if given.format == "carets" and not any(pair.test in ENDINGS for pair in pairs):
-        raise OptionError(f"--format carets: has no form for {given.tests}; add one of {', '.join(ENDINGS)}")
-    if not pairs:
-        graphs = " ".join(map(str, given.graphs))
-        raise OptionError(f"--graphs {graphs}: give no question for {given.tests}; give more graphs")
-    try:
-        return write_questions(pairs, given.out, given.format)
-    except OSError as error:
-        raise OptionError(f"--out {given.out}: cannot be written ({error.strerror}); name another file") from None
+        raise OptionError(f"--from {' '.join(map(str, given.files))}: {error}{reasons}") from None
 
 
 def _graphs(given: argparse.Namespace, left_out: Counter[str]) -> list[SceneGraph]:
     taken = frozenset(chain.from_iterable(images_in(file) for file in given.without))
     faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
     found: dict[str, SceneGraph] = {}
-    for file in given.graphs:
+    for file in given.files:
         for graph in read_graphs(file, faults=faults, left_out=left_out):
             if graph.id in taken:
                 left_out["graph of an image that --without names"] += 1
@@ -116,16 +116,16 @@ def _graphs(given: argparse.Namespace, left_out: Counter[str]) -> list[SceneGrap
 
 
 def _ontology(given: argparse.Namespace, graphs: list[SceneGraph]) -> Ontology:
-    ontology = vocabulary_of(given.graphs)
-    if given.words is None:
+    ontology = vocabulary_of(given.files)
+    if given.wordnet is None:
         return ontology
     from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 
     names = sorted(unknown_names(graphs, ontology.knows))
     try:
-        return extended_by_wordnet(ontology, names, lexicon=given.words)[0]
+        return extended_by_wordnet(ontology, names, lexicon=given.wordnet)[0]
     except ValueError as error:
-        raise OptionError(f"--words {given.words}: {error}") from None
+        raise OptionError(f"--wordnet {given.wordnet}: {error}") from None
 
 
 def _test(name: str) -> Test:
@@ -135,7 +135,12 @@ def _test(name: str) -> Test:
     return found
 
 
-def _size(text: str) -> int | None:
+def _size(given: argparse.Namespace) -> int | None:
+    if given.limit is not None and given.limit < 1:
+        raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
+    if given.limit is not None:
+        return int(given.limit)
+    text = given.size
     if text == "paper":
         return None
     if not text.isascii() or not text.isdigit() or int(text) == 0:
@@ -149,7 +154,7 @@ def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Counter[str]) 
         yield f"left out: {number:,} x {reason}"
     if corpus.unknown:
         names = ", ".join(f"{name} ({number})" for name, number in corpus.unknown.most_common(SHOWN))
-        yield f"unknown names: {len(corpus.unknown):,}, most often {names}; see --words"
+        yield f"unknown names: {len(corpus.unknown):,}, most often {names}; see --wordnet"
     for test, one in made.items():
         missing = ", ".join(f"{kind} {number:,}" for kind, number in one.wanting.items())
         yield f"{test}: {len(one.pairs):,} pairs" + (f"; missing, for lack of graphs: {missing}" if missing else "")

@@ -1,0 +1,1 @@
+"""Texts with their words, parts of speech and grammatical relations, from a spaCy pipeline."""

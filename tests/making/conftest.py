@@ -1,0 +1,54 @@
+"""A kind of data set that needs no parser: "left" for "right" in captions, and the other way round."""
+
+import json
+
+import pytest
+
+from vlgate.making.kinds.kind import Kind, Made
+from vlgate.perturb.foils.candidate import Foil, Found
+
+OTHER = {"left": "right", "right": "left"}
+
+
+def start(_):
+    def make_some(inputs):
+        for one in inputs:
+            word = next((word for word in OTHER if word in one.text.split()), None)
+            foils = () if word is None else (foil(one.text, word),)
+            refused = () if foils else ("no left or right",)
+            extra = tuple({"word": word} for _ in foils)
+            yield Made(image=one.image, origin=one.origin, found=Found(candidates=foils, refused=refused), extra=extra)
+
+    return make_some
+
+
+def foil(text, word):
+    other = text.replace(word, OTHER[word])
+    return Foil(caption=text, foil=other, classes=(word, OTHER[word]), why=f"{word} is wrong", tags={"word": word})
+
+
+def release(items):
+    return {"sides/sides.json": json.dumps({item.id: item.extra["word"] for item in items})}
+
+
+@pytest.fixture
+def sides():
+    """The kind; its captions are made by ``captions_file``."""
+    return Kind(
+        name="sides", sentence="left and right", takes=("captions",), shape="pair", start=start, release=release
+    )
+
+
+@pytest.fixture
+def captions_file(tmp_path):
+    """Write captions of so many images as JSON lines, left and right in turn; return the file."""
+
+    def write(number=600, extra=()):
+        file = tmp_path / "captions.jsonl"
+        names = [("cup", "dog", "tree", "car", "boy")[place // 7 % 5] for place in range(number)]
+        texts = [f"a {name} is on the {('left', 'right')[place % 2]} of {place}." for place, name in enumerate(names)]
+        rows = [{"image": f"{place}.jpg", "caption": text} for place, text in enumerate([*texts, *extra])]
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return file
+
+    return write

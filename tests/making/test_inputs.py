@@ -1,0 +1,175 @@
+"""The inputs: what a file holds is told from its content, and an error names the file, the record and the remedy."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vlgate.errors import DataError
+from vlgate.making.inputs.reading import read_inputs
+
+SHARED = Path(__file__).parents[3] / "shared/data"
+ALL = ("captions", "answers", "dialogs", "frames", "graphs")
+
+COCO = {
+    "info": {},
+    "images": [{"id": 7, "file_name": "7.jpg"}, {"id": 8, "file_name": "8.jpg"}],
+    "annotations": [
+        {"image_id": 7, "id": 1, "caption": "a dog"},
+        {"image_id": 8, "id": 2, "caption": "a cat"},
+        {"image_id": 7, "id": 3, "caption": "an old dog"},
+    ],
+}
+VISUAL7W = {
+    "dataset": "visual7w",
+    "images": [
+        {
+            "image_id": 2,
+            "filename": "v7w_2.jpg",
+            "qa_pairs": [
+                {"qa_id": 9, "question": "How many dogs?", "answer": "Two.", "multiple_choices": ["One.", "Six.", "0."]}
+            ],
+        }
+    ],
+}
+VISDIAL = {
+    "version": "1.0",
+    "split": "train",
+    "data": {
+        "questions": ["is he tall", "is it day"],
+        "answers": ["yes", "no"],
+        "dialogs": [
+            {"image_id": 5, "caption": "a man", "dialog": [{"question": 1, "answer": 0}, {"question": 0}]},
+        ],
+    },
+}
+SWIG = {
+    "jumping_1.jpg": {
+        "verb": "jumping",
+        "width": 100,
+        "height": 80,
+        "bb": {"agent": [10, 20, 40, 70], "place": [-1, -1, -1, -1]},
+        "frames": [{"agent": "n1", "place": "n2"}, {"agent": "n3", "place": ""}, {"agent": "n1", "place": ""}],
+    }
+}
+SPACE = {
+    "nouns": {name: {"gloss": [word], "def": ""} for name, word in (("n1", "man"), ("n2", "gym"), ("n3", "boy"))},
+    "verbs": {"jumping": {"abstract": "the AGENT jumps at PLACE", "roles": {}}},
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(content, name="input.json"):
+        file = tmp_path / name
+        text = "".join(f"{json.dumps(row)}\n" for row in content) if isinstance(content, list) else json.dumps(content)
+        file.write_text(text)
+        return file
+
+    return written
+
+
+def test_captions_of_coco_know_the_other_captions_of_their_image(write):
+    read = read_inputs([write(COCO)], ALL)
+    assert read.name == "captions"
+    first, second, third = read.inputs
+    assert (first.image, first.text, first.others) == ("7.jpg", "a dog", ("an old dog",))
+    assert (second.others, third.others) == ((), ("a dog",))
+    assert third.origin == "input.json, id 3"
+
+
+def test_lines_may_have_an_id(write):
+    read = read_inputs([write([{"image": "1.jpg", "caption": "a", "id": 4}, {"image": "1.jpg", "caption": "b"}])], ALL)
+    assert [one.id for one in read.inputs] == ["4", "input on line 2"]
+    assert [one.others for one in read.inputs] == [("b",), ("a",)]
+
+
+def test_answers_of_visual7w_and_of_lines(write):
+    lines = [{"image": "1.jpg", "question": "How many?", "answer": 2, "wrong": ["3"]}]
+    first, second = read_inputs([write(VISUAL7W), write(lines, "more.jsonl")], ALL).inputs
+    assert (first.image, first.question, first.answer) == ("v7w_2.jpg", "How many dogs?", "Two.")
+    assert first.wrong == ("One.", "Six.", "0.")
+    assert (second.answer, second.wrong) == ("2", ("3",))
+
+
+def test_dialogs_of_visdial_and_of_lines(write):
+    lines = [{"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]}]
+    first, second = read_inputs([write(VISDIAL), write(lines, "more.jsonl")], ALL).inputs
+    assert first.image == "COCO_train2014_000000000005.jpg"
+    assert first.turns == (("is it day", "yes"),)
+    assert second.turns == (("is he tall?", "no"),)
+
+
+def test_frames_of_swig_have_the_nouns_of_most_annotators(write):
+    [frame] = read_inputs([write(SWIG), write(SPACE, "space.json")], ("frames",)).inputs
+    assert frame.roles == {"agent": "man", "place": "gym"}
+    assert frame.template == "the AGENT jumps at PLACE"
+    assert frame.boxes == {"agent": (10, 20, 30, 50)}
+    assert frame.size == (100, 80)
+    [line] = read_inputs([write([{"image": "1", "verb": "run", "roles": {"agent": "dog"}}], "l.jsonl")], ALL).inputs
+    assert line.roles == {"agent": "dog"}
+
+
+def test_graphs_are_those_of_the_other_reader_each_image_once(write):
+    graph = {"objects": {"1": {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}}}
+    files = [write({"1": graph, "2": graph}), write({"2": graph}, "more.json")]
+    read = read_inputs(files, ALL)
+    assert [one.id for one in read.inputs] == ["1", "2"]
+    assert read.left_out == {"graph of an image that an earlier file has": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"a": 1}, "has none of the known forms of input"),
+        ({"images": [{"id": 7, "file_name": "7.jpg"}]}, "field 'annotations' is missing"),
+        (COCO | {"annotations": [{"image_id": 9, "id": 1, "caption": "a"}]}, "annotation 0: image_id 9 is not listed"),
+        (COCO | {"annotations": [{"image_id": 7, "id": 1}]}, "annotation 0: field 'caption' is missing"),
+        (COCO | {"annotations": [{"image_id": 7, "id": 1, "caption": 3}]}, "field 'caption' is an integer (3)"),
+        ([{"image": "1.jpg", "caption": None}], "on line 1: field 'caption' is null"),
+        ([{"image": "1.jpg", "question": "How?"}], "on line 1: field 'answer' is missing"),
+        ([{"image": "1", "question": "How?", "answer": "2", "wrong": "3"}], "field 'wrong' is a string"),
+        ([{"image": "1", "caption": "a", "dialog": [["q"]]}], "field 'dialog' is a list"),
+        (VISDIAL | {"split": "dev"}, "field 'split' is a string ('dev'), expected one of 'train'"),
+        (VISDIAL | {"data": VISDIAL["data"] | {"answers": []}}, "dialog 0, turn 0: field 'answer' is an integer (0)"),
+        (SWIG, "names its nouns by ids of WordNet; add imsitu_space.json"),
+        (SPACE, "has the verbs and nouns only; add a file of role frames"),
+        ([{"image": "1", "verb": "run", "roles": {"agent": 3}}], "field 'roles': field 'agent' is an integer (3)"),
+    ],
+)
+def test_a_fault_names_the_file_the_record_and_the_remedy(write, content, says):
+    with pytest.raises(DataError) as raised:
+        read_inputs([write(content)], ALL)
+    assert "input.json" in str(raised.value)
+    assert says in str(raised.value)
+    assert "; " in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "{", "[", '"x"', "no json", "\x00", '{"image": "1", "caption": "a"}\n{'])
+def test_broken_files_end_in_one_error(tmp_path, text):
+    file = tmp_path / "broken.json"
+    file.write_text(text)
+    with pytest.raises(DataError, match=r"broken\.json"):
+        read_inputs([file], ALL)
+    with pytest.raises(DataError, match="no such file"):
+        read_inputs([tmp_path / "none.json"], ALL)
+
+
+def test_files_of_two_inputs_are_not_mixed(write):
+    with pytest.raises(DataError, match="holds dialogs, an earlier file captions; name files of one input"):
+        read_inputs([write(COCO), write(VISDIAL, "dialogs.json")], ALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "number"),
+    [
+        ("captions", "captions/coco_captions_val2017.json", 25_014),
+        ("dialogs", "visdial/visdialconv/visdial_1.0_val_crowdsourced.json", 97),
+        ("graphs", "scene-graphs/vg_scene_graphs_1-10.json", 10),
+    ],
+)
+def test_real_files_are_read(name, file, number):
+    if not (SHARED / file).is_file():
+        pytest.skip(f"there is no {SHARED / file}")
+    read = read_inputs([SHARED / file], ALL, faults="leave out")
+    assert (read.name, len(read.inputs)) == (name, number)

@@ -1,0 +1,304 @@
+"""One set: the same seed gives the same bytes, a run that is killed goes on, what is dropped is counted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vlgate.errors import DataError, OptionError
+from vlgate.making.kinds.kind import Made, Selected
+from vlgate.making.sets import candidates
+from vlgate.making.sets.run import make_set
+from vlgate.making.sets.settings import Settings
+from vlgate.perturb.foils.candidate import Foil, Found, SentenceSet, Swap
+from vlgate.sources.benchmarks import own_cases
+from vlgate.sources.reading.options import ReadOptions
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(candidates, "BLOCK", 100)
+
+
+@pytest.fixture
+def made(sides, captions_file, tmp_path):
+    """Make a set of the kind; return the folder, and what was said."""
+
+    def make(kind=sides, out="set", files=None, **options):
+        said = []
+        files = files or (captions_file(),)
+        make_set(kind, Settings(kind=kind.name, files=files, out=tmp_path / out, **options), said.append)
+        return tmp_path / out, said
+
+    return make
+
+
+def content(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def report(folder):
+    return json.loads((folder / "bias.json").read_text())
+
+
+def read(folder, task="made/sides"):
+    [found] = own_cases.read(ReadOptions(folders=(folder,), seed=0, wanted=task.__eq__))
+    return found
+
+
+def test_a_set_is_cases_reasons_and_a_report_and_our_reader_reads_it(made):
+    folder, said = made()
+    assert set(content(folder)) == {"bias.json", "bias.md", "cases/sides.jsonl", "why.jsonl"}
+    task = read(folder)
+    assert task.shape == "pair"
+    assert len(task.cases) == report(folder)["cases"] == 600
+    assert task.cases[0].tags == {"word": task.cases[0].requests[0].text.split()[5]}
+    why = [json.loads(line) for line in (folder / "why.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in why] == [case.id for case in task.cases]
+    assert why[0]["classes"] in (["left", "right"], ["right", "left"])
+    assert why[0]["origin"].startswith("captions.jsonl, on line ")
+    assert said[-1] == "600 of 600 captions: 600 candidates"
+
+
+def test_a_balanced_set_is_at_chance_and_loses_nothing(made):
+    found = report(made()[0])
+    assert abs(found["blind"]["value"] - 0.5) <= 0.05
+    assert found["dropped"] == {}
+    assert found["classes"]["distance"] == 0
+    assert found["classes"]["phrases"] == {"left": [300, 300], "right": [300, 300]}
+    assert found["changed_words"] == {"median": 1, "most": 1}
+
+
+def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file):
+    extra = [f"a chair is on the left of {place + 5000}." for place in range(300)]
+    folder, _ = made(files=(captions_file(600, extra),))
+    found = report(folder)
+    assert found["blind"]["before"] > 0.6
+    assert found["blind"]["value"] <= 0.55
+    assert found["dropped"]["found by its text alone"] == 900 - found["cases"]
+    assert 500 < found["cases"] < 900
+    assert "It was 0." in (folder / "bias.md").read_text()
+
+
+def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made, captions_file):
+    file = captions_file(0, [f"a cup is on the left of {place}." for place in range(400)])
+    folder, _ = made(files=(file,))
+    found = report(folder)
+    assert found["cases"] == 400
+    assert found["blind"]["value"] == 1
+    assert "The blind baseline is further than 0.05 from chance" in (folder / "bias.md").read_text()
+
+
+def test_the_seed_decides_the_bytes(made, captions_file):
+    files = (captions_file(),)
+    a, b, c = (
+        content(made(files=files, out=name, seed=seed, limit=50)[0]) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert a == b
+    assert a["cases/sides.jsonl"] != c["cases/sides.jsonl"]
+
+
+def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
+    folder, _ = made(limit=30)
+    found = report(folder)
+    assert found["cases"] == 30
+    assert found["inputs"] == {"read": 600, "used": 100, "left_out": {}}
+    assert found["dropped"]["beyond --limit"] == 70
+
+
+def test_the_release_format_is_written_by_the_kind(made):
+    folder, _ = made(form="release", limit=20)
+    assert not (folder / "cases").exists()
+    assert set(json.loads((folder / "sides/sides.json").read_text()).values()) == {"left", "right"}
+    assert report(folder)["files"] == ["sides/sides.json", "why.jsonl"]
+
+
+def test_a_folder_with_a_set_is_refused_unless_it_is_overwritten(made):
+    folder, _ = made(limit=20)
+    before = content(folder)
+    with pytest.raises(OptionError, match=r"holds bias\.json of an earlier set; replace it with --overwrite"):
+        made(limit=20, seed=1)
+    assert content(folder) == before
+    made(limit=20, seed=1, form="release", overwrite=True)
+    assert set(content(folder)) == {"bias.json", "bias.md", "sides/sides.json", "why.jsonl"}
+
+
+def test_a_file_of_ones_own_is_not_replaced(made, tmp_path):
+    mine = tmp_path / "set/cases/sides.jsonl"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(OptionError, match=r"cases/sides\.jsonl is there already"):
+        made()
+    assert mine.read_text() == "mine"
+
+
+def test_the_kind_selects_and_its_reasons_are_counted(made, sides):
+    def one_word(items, _):
+        kept = tuple(item for item in items if item.candidate.classes[0] == "left")
+        return Selected(items=kept, dropped={"the word is right": len(items) - len(kept)})
+
+    found = report(made(replace(sides, select=one_word))[0])
+    assert found["dropped"]["the word is right"] == 300
+    assert found["cases"] == 300
+
+
+def failing(kind, after):
+    """The kind, whose function raises after so many blocks."""
+    blocks = iter(range(after))
+
+    def start(work):
+        make_some = kind.start(work)
+
+        def some(inputs):
+            if next(blocks, None) is None:
+                raise RuntimeError("stopped")
+            return make_some(inputs)
+
+        return some
+
+    return replace(kind, start=start)
+
+
+def test_a_run_that_stopped_goes_on_with_the_next_block(made, sides, captions_file):
+    files = (captions_file(),)
+    whole, _ = made(out="whole", files=files)
+    with pytest.raises(RuntimeError, match="stopped"):
+        made(failing(sides, 4), files=files)
+    folder, said = made(failing(sides, 2), files=files)
+    assert said[0] == "an interrupted run goes on"
+    assert content(folder) == content(whole)
+
+
+def test_other_options_do_not_go_on_with_the_work_of_an_interrupted_run(made, sides, captions_file):
+    files = (captions_file(),)
+    with pytest.raises(RuntimeError):
+        made(failing(sides, 4), files=files)
+    with pytest.raises(OptionError, match="an interrupted run with other options left its work here"):
+        made(files=files, seed=1)
+    folder, said = made(files=files, seed=1, overwrite=True)
+    assert said[0] != "an interrupted run goes on"
+    assert content(folder) == content(made(files=files, seed=1, out="other")[0])
+
+
+def test_a_block_that_is_damaged_is_made_again(made, sides, captions_file, tmp_path):
+    files = (captions_file(),)
+    with pytest.raises(RuntimeError):
+        made(failing(sides, 3), files=files)
+    blocks = sorted((tmp_path / "set/.making").glob("0*.json"))
+    blocks[0].write_text("{}")
+    blocks[1].write_text(blocks[1].read_text()[:-9])
+    folder, _ = made(files=files)
+    assert content(folder) == content(made(files=files, out="other")[0])
+
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import conftest
+from dataclasses import replace
+from vlgate.making.kinds.kind import Kind
+from vlgate.making.sets import candidates
+from vlgate.making.sets.run import make_set
+from vlgate.making.sets.settings import Settings
+candidates.BLOCK = 100
+def start(work):
+    make_some = conftest.start(work)
+    def some(inputs):
+        time.sleep(0.1)
+        return make_some(inputs)
+    return some
+kind = Kind(name="sides", sentence="x", takes=("captions",), shape="pair", start=start, release=conftest.release)
+make_set(kind, Settings(kind="sides", files=(Path(sys.argv[2]),), out=Path(sys.argv[3])), print)
+"""
+
+
+def test_a_run_that_is_killed_leaves_no_half_file_and_goes_on(made, captions_file, tmp_path):
+    file = captions_file()
+    whole, _ = made(files=(file,), out="whole")
+    command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), str(file), str(tmp_path / "set")]
+    for kept in (1, 3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while len(list(tmp_path.glob("set/.making/0*.json"))) < kept and process.poll() is None:
+            time.sleep(0.01)
+        assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "set/cases").exists()
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=os.environ)
+    assert "an interrupted run goes on" in ended.stdout
+    left = content(tmp_path / "set")
+    assert left == content(whole)
+
+
+def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):
+    with pytest.raises(OptionError, match=r"gives no case of sides \(5 x no left or right\)"):
+        made(files=(captions_file(0, ["a cup"] * 5),))
+    assert not (tmp_path / "set").exists()
+
+
+BAD = ["", "   ", "A dog.\ud800", "<p>A dog on the left.</p>", "word " * 10_000, "🐶🐶🐶", "一只狗在左边", "A dog."]
+
+
+def test_captions_that_cannot_be_used_are_counted_by_reason(made, captions_file):
+    found = report(made(files=(captions_file(20, BAD),))[0])
+    assert found["inputs"]["left_out"] == {
+        "the text has no Latin letter": 2,
+        "the text is empty": 2,
+        "the text has more than 2,000 characters": 1,
+        "the text holds half of a surrogate pair": 1,
+        "the text holds markup": 1,
+    }
+    assert found["refused"] == {"no left or right": 1}
+
+
+def test_a_file_of_another_input_is_named(made, tmp_path):
+    file = tmp_path / "graphs.json"
+    file.write_text(json.dumps({"1": {"objects": {"1": {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}}}}))
+    with pytest.raises(DataError, match=r"graphs\.json: holds graphs; this kind takes captions"):
+        made(files=(file,))
+
+
+def test_sets_and_swaps_are_read_back_in_their_shapes(made, sides):
+    def of(candidate):
+        def start(_):
+            return lambda inputs: [
+                Made(image=one.image, origin=one.origin, found=Found(candidates=(candidate(one),))) for one in inputs
+            ]
+
+        return start
+
+    sets = of(lambda one: SentenceSet(true=(one.text, "a"), false=(f"no {one.text}", f"b {one.text}"), why="w"))
+    swaps = of(lambda one: Swap(images=(one.image, f"x{one.image}"), captions=(one.text, f"so {one.text}"), why="w"))
+    for name, shape, begin in (("made-set", "set", sets), ("swap", "quad", swaps)):
+        folder, _ = made(replace(sides, name=name, shape=shape, start=begin), out=name, limit=40)
+        task = read(folder, f"made/{name}")
+        assert task.shape == shape
+        assert len(task.cases) == 40
+        assert report(folder)["blind"]["n"] == 80
+
+
+def test_equal_texts_rewritten_ones_and_duplicates_are_dropped(made, sides, captions_file):
+    texts = ["One cup on the left.", "one  cup, on the left", "many large red cars are here", "A cup on the right."]
+
+    def start(_):
+        def some(inputs):
+            foils = [Foil(caption="One cup on the left.", foil=text, classes=("a", "b"), why="") for text in texts]
+            one = inputs[0]
+            yield Made(image=one.image, origin=one.origin, found=Found(candidates=(*foils, foils[-1])))
+
+        return some
+
+    folder, _ = made(replace(sides, start=start, whole=True), files=(captions_file(3),))
+    assert report(folder)["dropped"] == {
+        "the foil is the caption": 2,
+        "the foil keeps less than 50% of the caption's words": 1,
+        "the same case again": 1,
+    }
+    assert report(folder)["blind"]["why"] == "not measured: fewer than ten images"

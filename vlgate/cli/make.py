@@ -1,0 +1,134 @@
+"""Make sets of cases from your own captions, answered questions, dialogs, role frames and scene graphs.
+
+A set is a folder with cases, the reason of each, and a report on what text alone gives away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from vlgate.errors import OptionError
+from vlgate.making.kinds import questions
+from vlgate.making.kinds.kind import Kind, ToolName
+from vlgate.making.kinds.registry import KINDS, kind
+from vlgate.making.tools.catalogue import TOOLS
+from vlgate.making.tools.parse_cache import cache_folder
+from vlgate.making.tools.tools import ToolOptions
+
+HELP = "make cases from your own captions, questions, dialogs, role frames and scene graphs"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to make: {', '.join(KINDS)}")
+    parser.add_argument("--list", action="store_true", help="say what each kind makes and needs, and what is installed")
+    files = "files of the inputs that the kind takes; what a file holds is told from its content"
+    parser.add_argument(
+        "--from", "--graphs", dest="files", nargs="+", type=Path, default=[], metavar="FILE", help=files
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of the set; of questions, the file")
+    limit = "the most cases; of questions, the most of each test (default: all)"
+    parser.add_argument("--limit", type=int, metavar="N", help=limit)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of every random choice (default: 0)")
+    form = "our own shape of cases, or the benchmark's own format; questions have formats of their own (default: cases)"
+    parser.add_argument("--format", default="cases", metavar="NAME", help=form)
+    parser.add_argument("--overwrite", action="store_true", help="replace an earlier set in the folder")
+    faults = "whether a fault in a scene graph is an error or the faulty part is left out (default: fail)"
+    parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
+    _add_tools(parser)
+    questions.add(parser)
+
+
+def _add_tools(parser: argparse.ArgumentParser) -> None:
+    for name, entry in TOOLS.items():
+        default = f" (default: {entry.default})" if entry.default and "default:" not in entry.sentence else ""
+        parser.add_argument(entry.option, dest=name, metavar=entry.metavar, help=f"{entry.sentence}{default}")
+    parser.add_argument("--device", default="cpu", metavar="NAME", help="the device of the models (default: cpu)")
+    cache = "the folder that keeps parses for the next run, or none (default: vlgate in the user's folder of caches)"
+    parser.add_argument("--cache", metavar="DIR", help=cache)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Make a set; progress, and counts of what was made and left out, are printed on stderr.
+
+    Returns: the exit status, 0.
+    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
+    """
+    if given.list:
+        for name in KINDS:
+            print("\n".join(_described(kind(name))))  # noqa: T201  # what a command is for
+        return 0
+    if given.kind is None:
+        raise OptionError(f"KIND is missing; name one of {', '.join(KINDS)}, or give --list")
+    wanted = kind(given.kind)
+    for option, value in (("--from", given.files), ("--out", given.out)):
+        if not value:
+            raise OptionError(f"{option} is missing; vlgate make --help lists the options")
+    if wanted.start is None:
+        return questions.run(given)
+    return _make(wanted, given)
+
+
+def _make(wanted: Kind, given: argparse.Namespace) -> int:
+    from vlgate.making.sets.run import make_set
+    from vlgate.making.sets.settings import Settings
+
+    if given.format not in {"cases", "release"}:
+        raise OptionError(f"--format {given.format}: expected cases or release")
+    if given.limit is not None and given.limit < 1:
+        raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
+    made = make_set(
+        wanted,
+        Settings(
+            kind=wanted.name,
+            files=tuple(given.files),
+            out=given.out,
+            limit=given.limit,
+            seed=given.seed,
+            form=cast(Literal["cases", "release"], given.format),
+            faults="fail" if given.faults == "fail" else "leave out",
+            overwrite=given.overwrite,
+            tools=_tools(given),
+        ),
+        _say,
+    )
+    for line in _account(made.report):
+        _say(line)
+    _say(f"{len(made.items):,} cases in {given.out}")
+    return 0
+
+
+def _account(report: Mapping[str, Any]) -> Iterator[str]:
+    inputs = report["inputs"]
+    yield f"{inputs['used']:,} of {inputs['read']:,} inputs used, {report['candidates']:,} candidates"
+    for part in (inputs["left_out"], report["refused"], report["dropped"]):
+        for reason, number in part.items():
+            yield f"left out: {number:,} x {reason}"
+    blind = report["blind"]
+    yield f"blind baseline: {blind['why'] if blind['value'] is None else format(blind['value'], '.3f')}"
+
+
+def _tools(given: argparse.Namespace) -> ToolOptions:
+    named: dict[ToolName, str] = {name: value for name in TOOLS if (value := getattr(given, name)) is not None}
+    cache = None if given.cache == "none" else Path(given.cache) if given.cache else cache_folder()
+    return ToolOptions(named=named, device=given.device, cache=cache)
+
+
+def _described(one: Kind) -> Iterator[str]:
+    yield f"{one.name}: {one.sentence}"
+    yield f"  takes {' or '.join(one.takes)}"
+    for word, names in (("needs", one.needs), ("can use", one.uses)):
+        for name in names:
+            entry = TOOLS[name]
+            there = "installed"
+            if entry.missing:
+                there = f"missing: {', '.join(entry.missing)}; pip install 'vlgate[{entry.extra}]'"
+            yield f"  {word} {entry.option}, {entry.sentence} ({there})"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  # what a command is for

@@ -1,0 +1,202 @@
+"""The report on a set, which is written beside it: ``bias.json`` for programs and ``bias.md`` for people."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vlgate.health.flaws import examine
+from vlgate.health.probes import probe
+from vlgate.making.checks.balance import Balance, of_classes, of_words, words
+from vlgate.making.checks.blind import FEWEST, NEAR, Blind, blind
+from vlgate.making.checks.contrasts import as_task, contrasts, images
+from vlgate.making.kinds.kind import Item, Kind
+from vlgate.metrics.stats import wilson
+from vlgate.perturb.foils.candidate import Foil
+from vlgate.perturb.foils.tools import TextModel
+
+Json = dict[str, Any]
+_SHOWN = 20  # the most frequent phrases that are listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What became of the inputs.
+
+    ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
+    left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
+    candidates that did not stay.
+    """
+
+    inputs: int
+    used: int
+    candidates: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+def measured(
+    kind: Kind,
+    items: Sequence[Item],
+    account: Account,
+    *,
+    before: Blind | None,
+    made_by: Mapping[str, Any],
+    lm: tuple[str, TextModel] | None,
+) -> Json:
+    """Return the content of ``bias.json``.
+
+    Args:
+        kind: the kind of the set.
+        items: the set as it is written.
+        account: what became of the inputs.
+        before: the blind baseline before any foil was dropped on its account.
+        made_by: the options that decide the set.
+        lm: the name of a text-only model and the model, None if there is none.
+    """
+    task = as_task(items, f"made/{kind.name}", kind.shape)
+    pairs = [pair for item in items for pair in contrasts(item.candidate)]
+    return {
+        "schema": 1,
+        "kind": kind.name,
+        "shape": kind.shape,
+        "cases": len(items),
+        "images": len({name for item in items for name in images(item)}),
+        "inputs": {"read": account.inputs, "used": account.used, "left_out": _sorted(account.left_out)},
+        "refused": _sorted(account.refused),
+        "candidates": account.candidates,
+        "dropped": _sorted(account.dropped),
+        "blind": _blind(blind(items, kind.shape), before, len(items)),
+        "plausibility": None if lm is None else _plausibility(*lm, pairs),
+        "classes": _classes(kind, items),
+        "words": _balance(of_words(pairs)),
+        "changed_words": _edits(pairs),
+        "probes": [{"name": one.name, "value": one.value, "n": one.n, "note": one.note} for one in probe(task)],
+        "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
+        "made_by": dict(made_by),
+    }
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _blind(now: Blind | None, before: Blind | None, cases: int) -> Json:
+    if now is None:
+        return {"value": None, "why": "not measured: fewer than ten images"}
+    low, high = wilson(now.value, now.n)
+    if now.near:
+        why = f"within {NEAR:.2f} of chance"
+    else:
+        why = f"further than {NEAR:.2f} from chance: of {cases:,} cases, dropping brings no {FEWEST} near it"
+    was = None if before is None else before.value
+    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": 0.5, "before": was, "why": why}
+
+
+def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json:
+    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D)."""
+    true, false = (np.asarray(model.perplexity(list(side))) for side in zip(*pairs, strict=True))
+    value = float(np.mean(0.5 + (true < false) / 2 - (true > false) / 2))
+    low, high = wilson(value, len(pairs))
+    return {"model": name, "value": value, "low": low, "high": high, "n": len(pairs)}
+
+
+def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:
+    """Return the balance of what differs; in a permutation each phrase stands in the caption and in the foil."""
+    found = [one.candidate.classes for one in items if isinstance(one.candidate, Foil)]
+    if not found:
+        return None
+    balance = of_classes(((both, both) for both in found) if kind.permuted else (((c,), (f,)) for c, f in found))
+    return _balance(balance)
+
+
+def _balance(balance: Balance) -> Json:
+    common = Counter(balance.captions) + Counter(balance.foils)
+    shown = [phrase for phrase, _ in sorted(common.items(), key=lambda one: (-one[1], one[0]))[:_SHOWN]]
+    phrases = {phrase: [balance.captions.get(phrase, 0), balance.foils.get(phrase, 0)] for phrase in shown}
+    return {"distance": balance.distance, "items": balance.items, "phrases": phrases}
+
+
+def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
+    """Return how many words of the caption the foil lacks, or of the foil the caption lacks if these are more."""
+    changed = []
+    for caption, foil in pairs:
+        before, after = Counter(words(caption)), Counter(words(foil))
+        changed.append(max((before - after).total(), (after - before).total()))
+    return {"median": statistics.median(changed), "most": max(changed)}
+
+
+def as_page(report: Json) -> str:
+    """Return the content of ``bias.md``."""
+    return "\n".join(
+        [
+            f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images",
+            "",
+            *_baselines(report),
+            "",
+            *_words(report),
+            "",
+            *_counts(report),
+            "",
+            *_made_by(report["made_by"]),
+            "",
+        ]
+    )
+
+
+def _baselines(report: Json) -> list[str]:
+    found = report["blind"]
+    lines = ["## What text alone gives away", "", "| rule | right | pairs |", "|---|---|---|"]
+    if found["value"] is not None:
+        lines.append(f"| blind baseline, cross-validated | {_share(found['value'])} | {found['n']:,} |")
+    lines += [f"| {one['name']} | {_share(one['value'])} | {one['n']:,} |" for one in report["probes"]]
+    if (lm := report["plausibility"]) is not None:
+        lines.append(f"| the more plausible text, by {_cell(lm['model'])} | {_share(lm['value'])} | {lm['n']:,} |")
+    before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
+    return [*lines, "", f"The blind baseline is {found['why']}.{before}"]
+
+
+def _words(report: Json) -> list[str]:
+    lines = ["## Words of captions and foils", "", "| | Jensen-Shannon distance | lexical items |", "|---|---|---|"]
+    for title, part in (("what differs", report["classes"]), ("all words", report["words"])):
+        if part is not None:
+            lines.append(f"| {title} | {part['distance']:.3f} | {part['items']:,} |")
+    part, title = (report["classes"], "phrase") if report["classes"] else (report["words"], "word")
+    lines += ["", f"| {title} | in captions | in foils |", "|---|---|---|"]
+    lines += [f"| {_cell(phrase)} | {both[0]:,} | {both[1]:,} |" for phrase, both in part["phrases"].items()]
+    edits = report["changed_words"]
+    return [*lines, "", f"A foil changes {edits['median']:g} words (median), at most {edits['most']}."]
+
+
+def _counts(report: Json) -> list[str]:
+    inputs = report["inputs"]
+    lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
+    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed."
+    rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]
+    found = [f"| {what} | {_cell(reason)} | {number:,} |" for what, part in rows for reason, number in part.items()]
+    found += [f"| flaw of the set | {one['name']}: {_cell(one['why'])} | {one['count']:,} |" for one in report["flaws"]]
+    return [*lines, "", "| what | why | number |", "|---|---|---|", *found] if found else lines
+
+
+def _made_by(options: Mapping[str, Any]) -> list[str]:
+    rows = [f"| {name} | {_cell(_shown(value))} |" for name, value in options.items()]
+    return ["## How it was made", "", "| option | value |", "|---|---|", *rows]
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
+
+
+def _share(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.3f}"
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a table: on one line, and without what Markdown or HTML would obey."""
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())

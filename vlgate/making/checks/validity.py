@@ -1,0 +1,141 @@
+"""Checks of single candidates: a foil must be a changed caption, grammatical, and must not follow from the caption."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+from vlgate.making.checks.balance import words
+from vlgate.making.checks.contrasts import contrasts, images
+from vlgate.making.kinds.kind import Inference, Item, Kind
+from vlgate.making.tools.tools import Tools
+from vlgate.perturb.foils.candidate import Candidate
+from vlgate.perturb.foils.tools import Entailment, Grammaticality
+from vlgate.types import FloatArray
+
+LEAST_GRAMMATICAL = 0.8
+"""The least score of a foil (VALSE, section 4.1)."""
+
+LEAST_LIKELY = 0.5
+"""The least likelihood of a foil in proportion to its caption, for a judge that compares them."""
+
+LEAST_KEPT = 0.5
+"""The least share of a caption's words that its foil keeps."""
+
+EQUAL = "the foil is the caption"
+REWRITTEN = f"the foil keeps less than {LEAST_KEPT:.0%} of the caption's words"
+UNLIKELY = f"the foil is less than {LEAST_LIKELY} times as likely as its caption"
+UNGRAMMATICAL = f"the foil's score of grammaticality is below {LEAST_GRAMMATICAL}"
+ENTAILED = "the caption entails the foil"
+NEUTRAL = "the foil does not contradict the caption"
+DUPLICATE = "the same case again"
+TRUE = "the foil is a caption of its image"
+
+_FEW_WORDS = 4  # of a shorter text, such as "red car", a foil may keep nothing
+_Pairs = Sequence[tuple[str, str]]
+Check = Callable[[Sequence[Candidate]], list[str | None]]
+"""Says of each candidate why it is dropped, or None if it stays."""
+
+
+@runtime_checkable
+class Comparing(Protocol):
+    """A judge that compares a text with its original, as the likelihood of a language model does."""
+
+    def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
+        ...
+
+
+def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
+    """Return the checks of a kind with the tools that are there, the cheap ones first."""
+    found: list[Check] = [_each(equal), _each(rewritten)]
+    if tools.has("grammar"):
+        found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))
+    if tools.has("nli") and kind.inference != "unused":
+        found.append(_each(lambda pairs: followed(pairs, tools.nli, kind.inference)))
+    return tuple(found)
+
+
+def equal(pairs: _Pairs) -> list[str | None]:
+    """Drop foils that differ from their caption in capitals, blanks and punctuation marks at most."""
+    return [EQUAL if words(true) == words(false) else None for true, false in pairs]
+
+
+def rewritten(pairs: _Pairs) -> list[str | None]:
+    """Drop foils that are another text instead of a changed caption; a caption of fewer than four words may change."""
+    return [REWRITTEN if _kept(true, false) < LEAST_KEPT else None for true, false in pairs]
+
+
+def _kept(caption: str, foil: str) -> float:
+    before = Counter(words(caption))
+    if before.total() < _FEW_WORDS:
+        return 1.0
+    return (before & Counter(words(foil))).total() / before.total()
+
+
+def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
+    """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
+    if isinstance(judge, Comparing):
+        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
+        return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
+    scores = judge.acceptability([false for _, false in pairs])
+    return [UNGRAMMATICAL if score < LEAST_GRAMMATICAL else None for score in scores]
+
+
+def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | None]:
+    """Drop foils that their caption entails or, if ``wanted`` is "contradiction", that it does not contradict."""
+    found: list[str | None] = []
+    for entailment, neutral, contradiction in judge.infer(pairs):
+        if entailment >= max(neutral, contradiction):
+            found.append(ENTAILED)
+        else:
+            found.append(NEUTRAL if wanted == "contradiction" and neutral >= contradiction else None)
+    return found
+
+
+def repeated(items: Sequence[Item]) -> Iterator[str | None]:
+    """Say of each item of a set why it is dropped: it is a duplicate, or its foil is true of its image."""
+    true = {(image, _plain(text)) for item in items for image in images(item) for text in _true(item, image)}
+    seen: set[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = set()
+    for item in items:
+        pairs = contrasts(item.candidate)
+        key = images(item), tuple((_plain(first), _plain(second)) for first, second in pairs)
+        falsely = ((image, _plain(text)) for image in images(item) for text in _false(item, image))
+        if key in seen:
+            yield DUPLICATE
+        elif any(one in true for one in falsely):
+            yield TRUE
+        else:
+            yield None
+        seen.add(key)
+
+
+def _true(item: Item, image: str) -> list[str]:
+    return [pair[0] for pair in _of(item, image)]
+
+
+def _false(item: Item, image: str) -> list[str]:
+    return [pair[1] for pair in _of(item, image)]
+
+
+def _of(item: Item, image: str) -> Sequence[tuple[str, str]]:
+    """Return the contrasts of one of an item's images; those of a swap stand in the order of its images."""
+    pairs, names = contrasts(item.candidate), images(item)
+    return pairs if len(names) == 1 else [pair for name, pair in zip(names, pairs, strict=True) if name == image]
+
+
+def _plain(text: str) -> str:
+    return " ".join(words(text))
+
+
+def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
+    """Let a check of pairs judge candidates: the first pair that is dropped decides."""
+
+    def checked(found: Sequence[Candidate]) -> list[str | None]:
+        parts = [contrasts(one) for one in found]
+        pairs = [pair for part in parts for pair in part]
+        reasons = iter(check(pairs) if pairs else ())
+        return [next((r for r in [next(reasons) for _ in part] if r is not None), None) for part in parts]
+
+    return checked

@@ -1,0 +1,106 @@
+"""Reading the files of ``--from``: each file's input is told from its content."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vlgate.errors import DataError
+from vlgate.making.inputs.detect import FORMS, Content, content_of
+from vlgate.making.inputs.screen import screened
+from vlgate.making.kinds.kind import InputName
+from vlgate.sources.scene_graphs.checks import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """The inputs of some files, all of one name, and what was left out of them by reason."""
+
+    name: InputName
+    inputs: Sequence[Any]
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def read_inputs(files: Sequence[Path], takes: Sequence[InputName], *, faults: Mode = "fail") -> Read:
+    """Read files that hold one of the inputs that a kind takes.
+
+    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted.
+
+    Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
+        that no kind can use.
+    Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
+    or holds an input other than an earlier file's.
+    """
+    contents = {file: content_of(file) for file in files}
+    name = _name(contents, takes)
+    left_out: Counter[str] = Counter()
+    inputs = _inputs(name, contents, faults, left_out)
+    return Read(name=name, inputs=screened(inputs, left_out), left_out=left_out)
+
+
+def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
+    main = [file for file, content in contents.items() if content == name]
+    if name == "graphs":
+        return list(_unique(main, faults, left_out))
+    lines = [_is_lines(file) for file in main]
+    if name == "captions":
+        from vlgate.making.inputs.captions import read_captions
+
+        return read_captions(main, lines)
+    if name == "answers":
+        from vlgate.making.inputs.answers import read_answers
+
+        return read_answers(main, lines)
+    if name == "dialogs":
+        from vlgate.making.inputs.dialogs import read_dialogs
+
+        return read_dialogs(main, lines)
+    from vlgate.making.inputs.frames import read_frames
+
+    spaces = [file for file, content in contents.items() if content == "space"]
+    return read_frames(main, lines, spaces)
+
+
+def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
+    name: InputName | None = None
+    for file, content in contents.items():
+        if content == "space" and "frames" in takes:
+            continue
+        if content not in takes:
+            raise DataError(
+                file, None, f"holds {content}", f"this kind takes {' or '.join(takes)}: name a file of {FORMS}"
+            )
+        if name is not None and content != name:
+            raise DataError(file, None, f"holds {content}, an earlier file {name}", "name files of one input")
+        name = content  # type: ignore[assignment]  # "space" is not among what a kind takes
+    if name is None:
+        raise DataError(next(iter(contents)), None, "has the verbs and nouns only", "add a file of role frames")
+    return name
+
+
+def _is_lines(file: Path) -> bool:
+    """Whether the first line that is not blank is a JSON value of its own, and not a whole file's."""
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
+        first = next((line for line in stream if line.strip()), "")
+    try:
+        value = json.loads(first)
+    except ValueError:
+        return False
+    return type(value) is dict and "image" in value
+
+
+def _unique(files: Sequence[Path], faults: Mode, left_out: Counter[str]) -> Iterator[Any]:
+    from vlgate.sources.scene_graphs.files import read_graphs
+
+    seen: set[str] = set()
+    for file in files:
+        for graph in read_graphs(file, faults=faults, left_out=left_out):
+            if graph.id in seen:
+                left_out["graph of an image that an earlier file has"] += 1
+            else:
+                seen.add(graph.id)
+                yield graph

@@ -1,0 +1,104 @@
+"""What a kind of data set is: the inputs it takes, the tools it uses, and the functions that make and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from vlgate.perturb.foils.candidate import Candidate, Found
+from vlgate.types import Shape
+
+if TYPE_CHECKING:
+    from vlgate.making.tools.tools import Tools
+
+InputName = Literal["captions", "answers", "dialogs", "frames", "graphs"]
+"""The inputs, each with its record: Caption, Answer, Dialog, Frame (``inputs/records.py``) and SceneGraph."""
+
+ToolName = Literal["parser", "mlm", "nli", "grammar", "similarity", "lm", "frequency", "concreteness", "wordnet"]
+"""The tools, each with its option and its protocol (``tools/tools.py``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What one input gave.
+
+    ``origin`` is the input's file and record, and ``image`` the name of its image; a ``Swap`` names its own two
+    images. ``extra`` has the fields that only the benchmark's own format has, one mapping of JSON values for each
+    candidate, or is empty.
+    """
+
+    image: str
+    origin: str
+    found: Found
+    extra: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A candidate in a set, with the id of its case."""
+
+    id: str
+    image: str
+    origin: str
+    candidate: Candidate
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a kind knows before it starts: all inputs, in the order of the files, the tools, and the seed."""
+
+    inputs: Sequence[Any]
+    tools: Tools
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """The items that stay in a set, in their order, and how many were dropped for each reason."""
+
+    items: tuple[Item, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+Inference = Literal["contradiction", "not entailment", "unused"]
+"""What a model of inference must say of a caption and its foil, if one is given (VALSE, section 4.3)."""
+
+MakeSome = Callable[[Sequence[Any]], Iterable[Made]]
+"""Makes candidates from some of the inputs, one ``Made`` for each input or, if it combines them, for each finding."""
+
+Start = Callable[[Work], MakeSome]
+"""Prepares what a kind needs of the inputs as a whole, and returns the function that makes candidates of a block."""
+
+Select = Callable[[Sequence[Item], int], Selected]
+"""Balances the items of a whole set; the second argument is the seed."""
+
+Release = Callable[[Sequence[Item]], Mapping[str, str]]
+"""Writes the items in the benchmark's own format: the content of each file by its path in a data folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of data set.
+
+    ``sentence`` says in one sentence what it makes. The tools in ``needs`` must be there; those in ``uses`` are used
+    if their option is given. If ``whole`` is true, the inputs are one block, because candidates combine inputs that
+    stand anywhere. ``select`` runs on all candidates that passed the checks, before the blind baseline is balanced.
+    ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
+    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction.
+    A kind without ``start`` and ``release`` is made by functions of its own, as ``questions`` is.
+    """
+
+    name: str
+    sentence: str
+    takes: tuple[InputName, ...]
+    shape: Shape
+    start: Start | None = None
+    release: Release | None = None
+    needs: tuple[ToolName, ...] = ()
+    uses: tuple[ToolName, ...] = ()
+    select: Select | None = None
+    whole: bool = False
+    inference: Inference = "not entailment"
+    permuted: bool = False

@@ -1,0 +1,151 @@
+"""The making of one set: inputs to candidates, candidates to a set, the set and its report to files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from vlgate import __version__
+from vlgate.errors import OptionError
+from vlgate.making.checks.report import Account, as_page, measured
+from vlgate.making.checks.validity import Check, checks
+from vlgate.making.inputs.reading import Read, read_inputs
+from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
+from vlgate.making.sets.candidates import Block, blocks, items
+from vlgate.making.sets.choosing import Chosen, choose
+from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
+from vlgate.making.sets.settings import Settings
+from vlgate.making.sets.writing import WHY, as_cases, as_reasons
+from vlgate.making.tools.catalogue import TOOLS
+from vlgate.making.tools.tools import Tools
+
+Say = Callable[[str], None]
+_SECONDS = 2.0  # between two lines of progress
+_ENOUGH = 3  # candidates for each case of --limit, before the set is chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeSet:
+    """A set as it was written: its items, and its report."""
+
+    items: tuple[Item, ...]
+    report: Mapping[str, Any]
+
+
+def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
+    """Make a set of one kind, and write its files; a run that was killed goes on where it stopped.
+
+    ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
+
+    Returns: the set that was written.
+    Raises: OptionError for an option that cannot be used, such as a folder that holds a set; DataError for a file that
+        cannot be read; ModelLoadError for a tool that cannot be loaded.
+    """
+    tools = Tools(settings.tools)
+    for name in kind.needs:
+        tools.require(name)
+    read = read_inputs(settings.files, kind.takes, faults=settings.faults)
+    with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
+        if folder.resumed:
+            say("an interrupted run goes on")
+        return _made(kind, settings, tools, read, folder, _Progress(say, len(read.inputs), read.name))
+
+
+def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
+    def prepare() -> tuple[MakeSome, Sequence[Check]]:
+        if kind.start is None:
+            raise ValueError(f"kind={kind.name!r} is made by functions of its own")
+        work = Work(inputs=read.inputs, tools=tools, seed=settings.seed)
+        return kind.start(work), checks(kind, tools)
+
+    taken: list[Block] = []
+    candidates: list[Item] = []
+    chosen: Chosen | None = None
+    wanted = None if settings.limit is None else _ENOUGH * settings.limit
+    for block in blocks(kind, read.inputs, settings.seed, folder, prepare):
+        taken.append(block)
+        candidates += items(block)
+        progress.add(block)
+        if settings.limit is not None and wanted is not None and len(candidates) >= wanted:
+            chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed)
+            if len(chosen.items) >= settings.limit:
+                break
+            chosen, wanted = None, 2 * len(candidates)
+    chosen = chosen or choose(kind, candidates, limit=settings.limit, seed=settings.seed)
+    account = _account(read, taken, chosen)
+    if not chosen.items:
+        folder.discard()
+        raise OptionError(_nothing(kind, settings, account))
+    return _written(kind, settings, tools, chosen, account, folder)
+
+
+def _written(
+    kind: Kind, settings: Settings, tools: Tools, chosen: Chosen, account: Account, folder: SetFolder
+) -> MadeSet:
+    if kind.release is None:
+        raise ValueError(f"kind={kind.name!r} is made by functions of its own")
+    files = kind.release(chosen.items) if settings.form == "release" else as_cases(chosen.items, kind.name)
+    files = {**files, WHY: as_reasons(chosen.items)}
+    name = settings.tools.value("lm")
+    lm = None if name is None else (name, tools.lm)
+    options = {**_made_by(kind, settings), "limit": settings.limit, "format": settings.form}
+    report = measured(kind, chosen.items, account, before=chosen.before, made_by=options, lm=lm)
+    report |= {"files": sorted(files)}
+    content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+    folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=settings.overwrite)
+    return MadeSet(items=chosen.items, report=report)
+
+
+def _account(read: Read, taken: Sequence[Block], chosen: Chosen) -> Account:
+    dropped = sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped
+    refused = Counter(reason for block in taken for one in block.made for reason in one.found.refused)
+    return Account(
+        inputs=len(read.inputs),
+        used=sum(block.used for block in taken),
+        candidates=sum(block.candidates for block in taken),
+        left_out=read.left_out,
+        refused=refused,
+        dropped=dropped,
+    )
+
+
+def _nothing(kind: Kind, settings: Settings, account: Account) -> str:
+    reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
+    why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common(5))
+    return f"--from {' '.join(map(str, settings.files))}: gives no case of {kind.name}{f' ({why})' if why else ''}"
+
+
+def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
+    """Return what decides the candidates: the program, the kind, the seed, the files and the tools."""
+    tools = {name: settings.tools.value(name) for name in TOOLS if name in {*kind.needs, *kind.uses, "nli", "grammar"}}
+    return {
+        "vlgate": __version__,
+        "kind": kind.name,
+        "seed": settings.seed,
+        "faults": settings.faults,
+        **{TOOLS[name].option: value for name, value in tools.items() if value is not None},
+        "files": {file.name: digest(file) for file in settings.files},
+    }
+
+
+class _Progress:
+    """Tells from time to time how far a run is."""
+
+    def __init__(self, say: Say, inputs: int, name: str) -> None:
+        self._say = say
+        self._inputs = inputs
+        self._name = name
+        self._used = self._found = 0
+        self._told = monotonic()
+
+    def add(self, block: Block) -> None:
+        """Count a block, and say so if it is the last one or some seconds have gone by."""
+        self._used += block.used
+        self._found += sum(len(one.found.candidates) for one in block.made)
+        if self._used == self._inputs or monotonic() - self._told > _SECONDS:
+            self._told = monotonic()
+            self._say(f"{self._used:,} of {self._inputs:,} {self._name}: {self._found:,} candidates")

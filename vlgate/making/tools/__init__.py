@@ -1,0 +1,1 @@
+"""The tools of the making of data sets, each built when it is first used."""
