@@ -148,7 +148,7 @@ class Closures:
     def _find_beside(self, name: str) -> Names:
         kinds = self._kinds(name)
         wholes = self._forms(self._follow(kinds, self.wholes))
-        owners = self._forms(above for whole in wholes for above in self.certain(whole))
+        owners = self._forms(set().union(*map(self.certain, wholes)))
         brought = self._follow(owners, self.parts)
         if name == GARMENT or GARMENT in self.certain(name):
             brought = {part for part in brought if GARMENT not in self.certain(part)}
@@ -158,8 +158,7 @@ class Closures:
 
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""
-        forms = self._forms(names)
-        return frozenset(self._forms(above for name in forms for above in self.certain(name)))
+        return frozenset(self._forms(set().union(*map(self.certain, self._forms(names)))))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()

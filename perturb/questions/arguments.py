@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
 
-from vlgate.perturb.ontology import Reading
 from vlgate.perturb.questions.chance import Kept, pick
 from vlgate.perturb.questions.corpus import OF_PIECES, Corpus, ObjectView, View
-from vlgate.perturb.questions.links import Link, Links, of_side
+from vlgate.perturb.questions.links import Link, Links, joined, of_side
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.plausible import FEW, TRIES, Plausible
 from vlgate.perturb.questions.shares import RELEASE, Shares
@@ -63,7 +62,7 @@ class Arguments:
             )
         self.shares = shares
         self.plausible = Plausible(corpus, self.views)
-        self.links = Links(self.views, shares.power, least=2 if len(self.views) >= FEW else 1)
+        self.links = Links(self.views, shares.power, self.ontology.expected.odd if len(self.views) >= FEW else ())
         self._once, self._twice = self._described()
         self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
@@ -71,6 +70,7 @@ class Arguments:
         self._going: dict[tuple[str, str, bool], bool] = {}
         self._asked: dict[tuple[ObjectView, str], list[tuple[str, str]]] = {}
         self.choices = Kept()
+        self.said: dict[tuple[str, str], bool] = {}
         self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
         self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
@@ -293,8 +293,3 @@ class Arguments:
             for attribute in other.object.attributes
             if attribute in known
         )
-
-
-def joined(phrase: NounPhrase, reading: Reading, other: NounPhrase) -> NounPhrase:
-    """Return ``phrase`` with its relation to ``other``: "cup", "on" and "table" make "cup on the table"."""
-    return NounPhrase(phrase.noun, phrase.number, phrase.attributes, reading.text, other, reading.that)

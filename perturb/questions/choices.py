@@ -71,9 +71,11 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: boo
 
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far."""
-        said = all(_said(arguments, word, one) for one in adjectives)
         return (
-            said and not view.might & bits[word] and suits(word, view) and all(beside(word, other) for other in so_far)
+            not view.might & bits[word]
+            and all(_said(arguments, word, one) for one in adjectives)
+            and suits(word, view)
+            and all(beside(word, other) for other in so_far)
         )
 
     known = arguments.corpus.below(name, thing.number)
@@ -171,11 +173,13 @@ def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[
 
 def _said(arguments: Arguments, name: str, attribute: str) -> bool:
     """Whether a false choice might be such: of blue food, not an apple."""
-    ontology = arguments.ontology
-    if ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
-        return not arguments.corpus.unsaid(name, attribute)
-    suits = ontology.suits(name, attribute)
-    return suits if suits is not None else attribute in arguments.corpus.tally.attributes.get(name, ())
+    ontology, corpus, key = arguments.ontology, arguments.corpus, (name, attribute)
+    if key not in arguments.said:
+        suits = ontology.suits(name, attribute)
+        if ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
+            suits = not corpus.unsaid(name, attribute)
+        arguments.said[key] = attribute in corpus.tally.attributes.get(name, ()) if suits is None else suits
+    return arguments.said[key]
 
 
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:

@@ -106,6 +106,7 @@ class Corpus:
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
         self._masks: dict[str, Masks] = {}
+        self._unsaid: dict[tuple[str, str], bool] = {}
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
@@ -257,6 +258,12 @@ class Corpus:
 
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
+        key = name, attribute
+        if key not in self._unsaid:
+            self._unsaid[key] = self._find_unsaid(name, attribute)
+        return self._unsaid[key]
+
+    def _find_unsaid(self, name: str, attribute: str) -> bool:
         category = self.ontology.attributes[attribute].category
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True

@@ -46,9 +46,9 @@ class Plausible:
         self._without: dict[tuple[str, int], Weighted] = {}
         self._where = Surroundings(settings=corpus.ontology.settings, usual=corpus.ontology.expected.usual)
         # Many images have the same settings, so that what suits them is found once for all.
-        self._images: dict[tuple[float, ...], tuple[int, tuple[float, ...]]] = {}
-        self._places: dict[View, tuple[int, tuple[float, ...]]] = {}
-        self._suiting: dict[tuple[str, int], bool] = {}
+        self._images: dict[tuple[float, ...], dict[str, bool]] = {}
+        self._suiting: dict[View, dict[str, bool]] = {}
+        self._settings: dict[View, tuple[float, ...]] = {}
         self._settled = self._apart(views) < MIXED
 
     def _apart(self, views: Sequence[View]) -> float:
@@ -65,18 +65,21 @@ class Plausible:
 
         No part of a body is looked for: with its owner it is there, and without one nobody expects it.
         """
+        found = self._suiting.get(view)
+        if found is None:
+            image = self._where.of({thing.name for thing in view.things if thing.known})
+            self._settings[view], found = image, self._images.setdefault(image, {})
+            self._suiting[view] = found
+        if name not in found:
+            found[name] = self._suits(name, self._settings[view])
+        return found[name]
+
+    def _suits(self, name: str, image: tuple[float, ...]) -> bool:
         if name in self._corpus.ontology.expected.body:
             return False
         if not self._settled:
             return True
-        place = self._places.get(view)
-        if place is None:
-            image = self._where.of({thing.name for thing in view.things if thing.known})
-            place = self._places[view] = self._images.setdefault(image, (len(self._images), image))
-        number, image = place
-        if (name, number) not in self._suiting:
-            self._suiting[name, number] = not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
-        return self._suiting[name, number]
+        return not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
 
     def bonds(self, name: str) -> Mapping[str, float]:
         """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift).

@@ -27,7 +27,7 @@ SETTINGS = (*INDOORS, *OUTDOORS)
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
-CONTRAST, GROUND, MOVABLE, BODY, LIFELESS = "contrast", "ground", "movable", "body", "lifeless"
+CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
@@ -52,7 +52,7 @@ class Expectations:
     category and name; ``doers`` is who can do what a relation says, by the relation's first word. ``contrasts`` are
     groups of persons that may be offered beside each other. ``grounds`` are places and what everything stands on,
     ``movable`` what they are not told apart by; ``body`` are parts of bodies, and ``lifeless`` are attributes that
-    do not describe a person or an animal.
+    do not describe a person or an animal; ``odd`` are relations that one image alone does not make usual.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -66,6 +66,7 @@ class Expectations:
     movable: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
     lifeless: frozenset[str] = frozenset()
+    odd: frozenset[str] = frozenset()
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def settings(self, names: Names) -> frozenset[str]:
@@ -139,7 +140,7 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
 
     groups: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row in rows("groups.tsv"):
-        if row["group"] not in (known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, *GROUPS, *SETTINGS)):
+        if row["group"] not in (known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, *GROUPS, *SETTINGS)):
             raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
         names = row.names("names")
         groups[row["group"]].append(_both(names))
@@ -154,6 +155,7 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         movable=frozenset().union(*groups[MOVABLE]),
         body=frozenset().union(*groups[BODY]),
         lifeless=frozenset().union(*groups[LIFELESS]),
+        odd=frozenset().union(*groups[ODD]),
         usual={name: _usual(name, groups) for name in SETTINGS},
     )
 

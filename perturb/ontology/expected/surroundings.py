@@ -36,6 +36,9 @@ class Surroundings:
     settings: Callable[[str], frozenset[str]]
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
     _places: dict[str, tuple[int, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _missed: dict[tuple[float, ...], frozenset[str]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:
         """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names.
@@ -61,9 +64,10 @@ class Surroundings:
 
     def missed(self, name: str, image: tuple[float, ...]) -> bool:
         """Return whether the image probably shows such a thing, annotated or not: a room's ceiling."""
-        return any(
-            name in self.usual.get(setting, ()) for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT
-        )
+        if image not in self._missed:
+            likely = [setting for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT]
+            self._missed[image] = frozenset().union(*(self.usual.get(setting, ()) for setting in likely))
+        return name in self._missed[image]
 
     def _found(self, name: str) -> tuple[int, ...]:
         if name not in self._places:
