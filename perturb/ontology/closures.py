@@ -156,9 +156,12 @@ class Closures:
             wholes |= self._reach(self._forms({PERSON}), self._below)
         return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
 
+    def _find_above(self, name: str) -> Names:
+        return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
+
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""
-        return frozenset(self._forms(set().union(*map(self.certain, self._forms(names)))))
+        return frozenset[str]().union(*(self._once("above", name) for name in names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()

@@ -133,9 +133,8 @@ class Corpus:
     def shown(self, name: str) -> int:
         """The number of graphs with a thing of that name or of a kind of it."""
         if name not in self._shown:
-            graphs = self.tally.graphs
             kinds = (name, *self.ontology.hyponyms(name))
-            self._shown[name] = sum(graphs[kind] for kind in kinds if kind in graphs)
+            self._shown[name] = sum(self.tally.graphs.get(kind, 0) for kind in kinds)
         return self._shown[name]
 
     def masks(self, name: str) -> Masks:
@@ -146,7 +145,7 @@ class Corpus:
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
             ways = self.ontology.possible, self.ontology.own_parts, self.ontology.parts
-            self._masks[name] = Masks(*(self._mask(word for part in known for word in way(part)) for way in ways))
+            self._masks[name] = Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
         return self._masks[name]
 
     def _known_within(self, name: str) -> list[str]:
@@ -258,19 +257,17 @@ class Corpus:
 
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
-        key = name, attribute
-        if key not in self._unsaid:
-            self._unsaid[key] = self._find_unsaid(name, attribute)
-        return self._unsaid[key]
+        if (name, attribute) not in self._unsaid:
+            self._unsaid[name, attribute] = self._find_unsaid(name, attribute)
+        return self._unsaid[name, attribute]
 
     def _find_unsaid(self, name: str, attribute: str) -> bool:
         category = self.ontology.attributes[attribute].category
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True
         names = self.ontology.named(name)
-        return (
-            category in _TOLD and not self.ontology.words.asked(names, category)
-        ) or not self.ontology.expected.says(names, attribute, category)
+        told = category not in _TOLD or self.ontology.words.asked(names, category)
+        return not told or not self.ontology.expected.says(names, attribute, category)
 
     def _counted(self) -> Tally:
         tally = Tally()

@@ -34,7 +34,8 @@ class Links:
                 for link in links:
                     self._places[link[0].text].append((view, number, link))
         graphs = {text: len({id(view) for view, _, _ in places}) for text, places in self._places.items()}
-        counts = {text: len(places) ** power for text, places in self._places.items() if text not in odd or graphs[text] > 1}
+        usual = [text for text in self._places if text not in odd or graphs[text] > 1]
+        counts = {text: len(self._places[text]) ** power for text in usual}
         self._texts = {
             side: Weighted({text: weight for text, weight in counts.items() if side is None or sideways(text) == side})
             for side in (None, False, True)

@@ -143,7 +143,7 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         if row["group"] not in (known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, *GROUPS, *SETTINGS)):
             raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
         names = row.names("names")
-        groups[row["group"]].append(_both(names))
+        groups[row["group"]].append(frozenset(names) if row["group"] == ODD else _both(names))
         if row["group"] == CONTRAST:
             groups[CONTRAST][-1:] = [frozenset(names), _both(names) - frozenset(names)]
     return Expectations(
