@@ -24,6 +24,7 @@ from rebuilt_graphs import Record, originals, rebuilt
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair, Test
 from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.scene_graphs.files import find_graphs, read_graphs
 
 ONTOLOGY = default_ontology()
@@ -78,8 +79,9 @@ def generated(
 ) -> tuple[dict[Test, list[QuestionPair]], float]:
     """The pairs of the six tests, and how many were made per second of this process."""
     start = process_time()
-    generator = Generator(Corpus(graphs, ONTOLOGY, **({"least_objects": 2} if partial else {})))
-    made = {test: list(generator.make(test, size=size, seed=seed).pairs) for test in TESTS}
+    with collector_paused():  # as a run does while it makes its tasks
+        generator = Generator(Corpus(graphs, ONTOLOGY, **({"least_objects": 2} if partial else {})))
+        made = {test: list(generator.make(test, size=size, seed=seed).pairs) for test in TESTS}
     return made, sum(map(len, made.values())) / (process_time() - start)
 
 

@@ -151,10 +151,6 @@ class Attributes:
         """
         return not self.actors.get(attribute, frozenset()).isdisjoint(names)
 
-    def suits(self, names: Iterable[str], attribute: str) -> bool:
-        """Return whether ``actors`` does not list the attribute for other objects only: leather for couches."""
-        return attribute not in self.actors or self.acts(names, attribute)
-
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
     """Build the tables from the texts of their files.

@@ -11,6 +11,8 @@ from vlgate.perturb.ontology.nouns import Noun
 
 GARMENT = "clothing"
 """Who wears one garment may be there unannotated, with a head and hands; no other garment follows from it."""
+PERSON = "person"
+"""Who may be any person, if a part or a garment is all that is annotated."""
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
@@ -146,16 +148,20 @@ class Closures:
     def _find_beside(self, name: str) -> Names:
         kinds = self._kinds(name)
         wholes = self._forms(self._follow(kinds, self.wholes))
-        owners = self._forms(above for whole in wholes for above in self.certain(whole))
+        owners = self._forms(set().union(*map(self.certain, wholes)))
         brought = self._follow(owners, self.parts)
         if name == GARMENT or GARMENT in self.certain(name):
             brought = {part for part in brought if GARMENT not in self.certain(part)}
+        if PERSON in wholes:  # whoever wears a coat may be a pedestrian
+            wholes |= self._reach(self._forms({PERSON}), self._below)
         return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
+
+    def _find_above(self, name: str) -> Names:
+        return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
 
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""
-        forms = self._forms(names)
-        return frozenset(self._forms(above for name in forms for above in self.certain(name)))
+        return frozenset[str]().union(*(self._once("above", name) for name in names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from vlgate.perturb.ontology.attributes import Attribute, Attributes, Reading, curated_attributes
 from vlgate.perturb.ontology.closures import Closures, Names, Overlap
 from vlgate.perturb.ontology.curated import curated_objects
+from vlgate.perturb.ontology.expected import Expectations, curated_expectations
 from vlgate.perturb.ontology.nouns import Noun, check_nouns
 
 _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
@@ -23,6 +24,8 @@ _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ontology:
     """Nouns and what follows from them (``objects``), and attributes and relations with their wordings (``words``).
+
+    ``expected`` has the settings of things, the values that suit them, and what they can do.
 
     Every method except ``knows`` raises ValueError, which names the nearest known noun, for a name that is not in
     ``nouns``.
@@ -36,6 +39,7 @@ class Ontology:
 
     objects: Closures
     words: Attributes
+    expected: Expectations = field(default_factory=curated_expectations)
 
     @property
     def nouns(self) -> Mapping[str, Noun]:
@@ -119,9 +123,30 @@ class Ontology:
         """Whether the action ``attribute`` ("walking") can be asked of an object of that name."""
         return self.words.acts((name, *self.hypernyms(name)), attribute)
 
-    def suits(self, name: str, attribute: str) -> bool:
-        """Whether ``attribute`` is a plausible answer for an object of that name: leather for a couch, not a tree."""
-        return self.words.suits((name, *self.hypernyms(name)), attribute)
+    def suits(self, name: str, attribute: str) -> bool | None:
+        """Whether ``attribute`` is a plausible answer for an object of that name; None if no table says.
+
+        >>> ontology = default_ontology()
+        >>> ontology.suits("couch", "leather"), ontology.suits("jacket", "iron"), ontology.suits("flute", "cozy")
+        (True, False, None)
+        """
+        known, names = self.attributes.get(attribute), self.named(name)
+        values = self.expected.values(names, known.category) if known else None
+        if values is not None:
+            return attribute in values
+        return self.words.acts(names, attribute) if attribute in self.words.actors else None
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """Return ``name``, its synonyms and all names above them, nearest first."""
+        return (name, *self.nouns[name].same, *self.hypernyms(name))
+
+    def settings(self, name: str) -> frozenset[str]:
+        """Return the settings in which an object of that name is found; empty if none is known.
+
+        >>> sorted(default_ontology().settings("skier"))
+        ['snow']
+        """
+        return self.expected.settings(self.named(name))
 
     def extended(
         self,

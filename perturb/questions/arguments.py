@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
 
-from vlgate.perturb.ontology import Reading
-from vlgate.perturb.questions.chance import pick
+from vlgate.perturb.questions.chance import Kept, pick
 from vlgate.perturb.questions.corpus import OF_PIECES, Corpus, ObjectView, View
-from vlgate.perturb.questions.links import Link, Links, of_side
+from vlgate.perturb.questions.links import Link, Links, joined, of_side
 from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.plausible import TRIES, Plausible
+from vlgate.perturb.questions.plausible import FEW, TRIES, Plausible
 from vlgate.perturb.questions.shares import RELEASE, Shares
 
 T = TypeVar("T")
@@ -63,13 +62,16 @@ class Arguments:
             )
         self.shares = shares
         self.plausible = Plausible(corpus, self.views)
-        self.links = Links(self.views, shares.power)
+        self.links = Links(self.views, shares.power, self.ontology.expected.odd if len(self.views) >= FEW else ())
         self._once, self._twice = self._described()
         self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
         self._classes: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, bool] = {}
         self._going: dict[tuple[str, str, bool], bool] = {}
         self._asked: dict[tuple[ObjectView, str], list[tuple[str, str]]] = {}
+        self.choices = Kept()
+        self.said: dict[tuple[str, str], bool] = {}
+        self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
         self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
         self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
 
@@ -143,7 +145,7 @@ class Arguments:
                 if words.categories[category].kind == kind
                 and words.categories[category].noun
                 and words.asked((name, *self.ontology.hypernyms(name)), category)
-                and (kind == "attribute" or self.ontology.acts(name, word))
+                and (self.ontology.acts if kind == "action" else self.ontology.suits)(name, word) is not False
             ]
         return self._asked[thing, kind]
 
@@ -211,10 +213,6 @@ class Arguments:
         mine, others = masks(one), masks(other)
         return bool((mine.possible | mine.own) & bits[other] or (others.possible | others.own) & bits[one])
 
-    def absent(self, name: str, view: View) -> bool:
-        """Whether nothing in the image could be called ``name``."""
-        return not view.might & self.corpus.bits[name]
-
     def unseen(self, chance: Random, view: View) -> NounPhrase | None:
         """Draw something that the image does not show, but that is often shown with what it does show."""
         name = self.plausible.unseen(chance, view)
@@ -241,9 +239,12 @@ class Arguments:
     def linked(self, chance: Random, one: Named, link: Link) -> tuple[NounPhrase, int] | None:
         """Add a relation to the phrase of a thing; None if both say what it does, as in "a sitting girl sitting"."""
         reading, number = link
-        if self.action(reading.text.partition(" ")[0]) and any(map(self.action, one.adjectives)):
+        words, said = reading.text.split(" "), one.adjectives
+        if (self.action(words[0]) and any(map(self.action, said))) or not {*words}.isdisjoint(said):
             return None
         other = self.named(chance, one.view, number)
+        if not self.alone(one.view, number, other.phrase):
+            return None
         return joined(one.phrase, reading, other.phrase), number
 
     def action(self, word: str) -> bool:
@@ -253,6 +254,18 @@ class Arguments:
             category = attribute and self.ontology.words.categories.get(attribute.category)
             self._actions[word] = bool(category and category.kind == "action")
         return self._actions[word]
+
+    def alone(self, view: View, number: int, phrase: NounPhrase) -> bool:
+        """Whether no other thing of the image is annotated so that "the ..." would mean it as well."""
+        key, certain, name = (view, number, phrase.attributes), self.ontology.certain, phrase.noun
+        if key not in self._alone:
+            self._alone[key] = not any(
+                (thing.name in certain(name) or name in certain(thing.name))
+                and not self._ruled_out(thing, phrase.attributes)
+                for place, thing in enumerate(view.things)
+                if place != number and thing.known
+            )
+        return self._alone[key]
 
     def only(self, one: Named) -> bool:
         """Whether the phrase with "the" can mean nothing else in the image.
@@ -276,11 +289,7 @@ class Arguments:
         return any(
             exclusive(adjective, attribute)
             for adjective in adjectives
+            if adjective not in other.object.attributes
             for attribute in other.object.attributes
             if attribute in known
         )
-
-
-def joined(phrase: NounPhrase, reading: Reading, other: NounPhrase) -> NounPhrase:
-    """Return ``phrase`` with its relation to ``other``: "cup", "on" and "table" make "cup on the table"."""
-    return NounPhrase(phrase.noun, phrase.number, phrase.attributes, reading.text, other, reading.that)

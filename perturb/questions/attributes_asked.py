@@ -26,6 +26,7 @@ class Opposites:
         """Find the things."""
         self._arguments = arguments
         self._related = related
+        self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
         self._places: dict[tuple[str, str, str], list[Place]] = defaultdict(list)
         for view in arguments.views:
             for number in view.links if related else view.askable:
@@ -84,8 +85,8 @@ class Opposites:
         # A thing without an opposite of its name is asked for one of the two words only: the answers for both words
         # are never equal, so that the one would tell the other.
         asked = attribute if places else _words(attribute, opposite)
-        few = min(len(self._places[name, attribute, ""]), len(places or ()))
-        often = max(1, min(few * few // 2, few))  # no more, or the side with more images has more answers
+        # The limit is the same for both answers together: with one for each, the answers so far would tell the next.
+        often = max(1, min(len(self._places[name, attribute, ""]), len(places or ())))
         return Draft(
             "attribute-related" if self._related else "attribute",
             one.view,
@@ -117,7 +118,9 @@ class Opposites:
         lone = [
             (word, category)
             for word, category in arguments.lone(thing)
-            if antonym(word, thing.name) is not None and arguments.ontology.words.asked(names, category)
+            if (opposite := antonym(word, thing.name)) is not None
+            and arguments.ontology.words.asked(names, category)
+            and arguments.ontology.expected.says(names, opposite, category)
         ]
         if not lone or not arguments.single(view, number, thing.name, ()):
             return
@@ -128,14 +131,17 @@ class Opposites:
 
     def _description(self, chance: Random, place: Place, name: str, asked: tuple[str, str]) -> str:
         """Draw an attribute of another category that a thing with the opposite has too, or none ("")."""
-        attribute, opposite = asked
-        view, number = place
-        category = self._arguments.ontology.attributes[attribute].category
-        usable = [
-            word
-            for word in view.things[number].adjectives
-            if self._arguments.ontology.attributes[word].category != category and (name, opposite, word) in self._places
-        ]
+        (attribute, opposite), attributes = asked, self._arguments.ontology.attributes
+        key = place, name, asked
+        if key not in self._usable:
+            category = attributes[attribute].category
+            adjectives = place[0].things[place[1]].adjectives
+            self._usable[key] = [
+                word
+                for word in adjectives
+                if attributes[word].category != category and (name, opposite, word) in self._places
+            ]
+        usable = self._usable[key]
         return pick(chance, usable) if usable and chance.random() < self._arguments.shares.one else ""
 
 

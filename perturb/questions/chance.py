@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import accumulate
 from random import Random
 from typing import TypeVar
@@ -37,12 +37,31 @@ class Weighted:
         """Whether there is a word to draw."""
         return bool(self.words)
 
+    def kept(self, keeps: Callable[[str], bool]) -> Weighted:
+        """Return those of the words that a condition holds of, in the same proportion."""
+        sums = (0.0, *self._sums)
+        return Weighted({word: sums[at + 1] - sums[at] for at, word in enumerate(self.words) if keeps(word)})
+
     def draw(self, chance: Random) -> str:
         """Choose a word.
 
         Raises: IndexError if no word has a weight above 0.
         """
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
+
+
+class Kept:
+    """Parts of distributions by key, each found once."""
+
+    def __init__(self) -> None:
+        """None is found yet."""
+        self._found: dict[Hashable, Weighted] = {}
+
+    def kept(self, key: Hashable, words: Weighted, keeps: Callable[[str], bool]) -> Weighted:
+        """Return the words that a condition holds of; the same for the same key, whatever the others are."""
+        if key not in self._found:
+            self._found[key] = words.kept(keeps)
+        return self._found[key]
 
 
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:

@@ -4,45 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from types import MappingProxyType
 
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import Weighted
 from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.drafts import Draft, Kind
 from vlgate.perturb.questions.links import of_side
+from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.plausible import TRIES
 from vlgate.perturb.questions.telling import tells
 from vlgate.perturb.questions.verification import identity
 
-_NATURAL = frozenset(
-    ("animal", "animals", "hair", "mane", "fur", "tail", "feather", "feathers", "plant", "plants", "grass")
+_HINTS = MappingProxyType(
+    {"color": frozenset(("material", "shade", "pattern")), "material": frozenset(("color", "texture", "hardness"))}
 )
-_GARISH = frozenset(
+"""Categories that suggest a value of another: a chrome lamp is not asked for its color."""
+_TINTED = frozenset(
     (
-        "pink",
-        "purple",
-        "blue",
-        "light blue",
-        "dark blue",
-        "navy",
-        "navy blue",
-        "teal",
-        "turquoise",
-        "silver",
-        "maroon",
-        "khaki",
-        "lavender",
-        "violet",
-        "magenta",
-        "aqua",
-        "olive",
-        "olive green",
-        "lime green",
-        "neon",
-        "bronze",
+        *(
+            "colorful",
+            "multi colored",
+            "multi-colored",
+            "multicolored",
+            "rainbow colored",
+            "metallic",
+            "rusty",
+            "rusted",
+        ),
+        *("snowy", "snow covered", "snow-covered", "grassy", "burnt", "burned", "toasted", "browned", "ripe", "unripe"),
     )
 )
-"""False choices that do not suit what grows, unless the graphs have them there."""
+_FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
+_SUGGESTING = MappingProxyType({"color": _TINTED, "mood": _FEELING, "pattern": _TINTED})
+"""Words that do the same: nobody smiles and is sad."""
+_SEEN_ONLY = 8  # settings or fewer of a landmark, which tell what somebody does beside it
+_PERSONS = frozenset(("person", "people"))
 THREE = 0.6  # of the candidates, so that enough with three choices are found
 
 
@@ -64,13 +61,26 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: boo
         return None
     view, number, (name, adjectives) = drawn
     thing = view.things[number]
-    absent, akin = arguments.absent, arguments.akin
+    bits, akin, suits = arguments.corpus.bits, arguments.akin, arguments.plausible.suits
+    contrast = arguments.ontology.expected.contrast
+    persons = not _PERSONS.isdisjoint(arguments.ontology.certain(thing.name))
+
+    def beside(word: str, other: str) -> bool:
+        """Whether a word may be offered beside another."""
+        return not akin(word, other) and (not persons or contrast(word, other))
 
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far."""
-        return absent(word, view) and not any(akin(word, other) for other in (thing.name, *so_far))
+        return (
+            not view.might & bits[word]
+            and all(_said(arguments, word, one) for one in adjectives)
+            and suits(word, view)
+            and all(beside(word, other) for other in so_far)
+        )
 
-    false = _false(chance, arguments.corpus.below(name, thing.number), fits)
+    known = arguments.corpus.below(name, thing.number)
+    words = arguments.choices.kept((thing.name, name), known, lambda word: beside(word, thing.name))
+    false = _false(chance, words, fits)
     one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
     return _draft(arguments, chance, one, (kind, name, (thing.name, *false)), side)
@@ -102,15 +112,17 @@ def of_attributes(
         return None
     ontology, name = arguments.ontology, one.thing.name
     seen = arguments.corpus.tally.attributes.get(name, ())
-    grown = not _NATURAL.isdisjoint((name, *ontology.hypernyms(name)))
 
-    def fits(word: str, so_far: list[str]) -> bool:
-        """Whether a word is a false choice beside those so far."""
-        alone = all(ontology.exclusive(word, other) for other in (attribute, *so_far))
-        suits = word in seen or (ontology.suits(name, word) and not (grown and word in _GARISH))
-        return alone and suits and bool(ontology.attributes[word].after) and (not action or ontology.acts(name, word))
+    def believed(word: str) -> bool:
+        """Whether a word may be offered for such a thing."""
+        suits = ontology.acts(name, word) if action else ontology.suits(name, word)
+        if suits is None:  # no table says; anything may have any color, but of materials only those that are seen
+            suits = category != "material" or word in seen
+        return suits and bool(ontology.attributes[word].after) and ontology.exclusive(word, attribute)
 
-    false = _false(chance, arguments.corpus.categories[category], fits)
+    words = arguments.corpus.categories[category]
+    words = arguments.choices.kept((name, attribute), words, believed)
+    false = _false(chance, words, lambda word, so_far: all(ontology.exclusive(word, other) for other in so_far))
     kind: Kind = (
         ("action-choice-related" if related else "action-choice")
         if action
@@ -132,7 +144,7 @@ def _draft(
     x, objects = one.phrase, tuple[str, ...]((identity(one),))
     if kind.endswith("-related"):
         relation = arguments.related(chance, one, side)
-        if relation is None or _tells(arguments, relation[0].relation, category):
+        if relation is None or _tells(arguments, relation[0], kind, choices):
             return None
         x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
     if tells(x, choices):
@@ -140,10 +152,34 @@ def _draft(
     return Draft(kind, one.view, choices[0], x, objects, category=category, choices=choices)
 
 
-def _tells(arguments: Arguments, relation: str, category: str) -> bool:
-    """Whether a relation gives the answer away: "the woman sitting on the bench" names an action."""
-    asked = arguments.ontology.words.categories.get(category)
-    return asked is not None and asked.kind == "action" and arguments.action(relation.split(" ", maxsplit=1)[0])
+def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[str, ...]) -> bool:
+    """Whether a relation gives the answer away.
+
+    "The woman sitting on the bench" names an action, "the man near the wave" a sport, and of a kite and a teddy bear
+    only the bear wears a jacket.
+    """
+    ontology, first = arguments.ontology, phrase.relation.partition(" ")[0]
+    other = phrase.other.noun if phrase.other else ""
+    if kind.startswith("action"):
+        sport = any(ontology.attributes[word].category == "sport" for word in choices)
+        return arguments.action(first) or (sport and 0 < len(ontology.settings(other)) <= _SEEN_ONLY)
+    if not kind.startswith("object"):
+        return False
+    able = [ontology.expected.does(ontology.named(word), phrase.relation) for word in choices]
+    acting = {ontology.acts(word, first) for word in choices} if first in ontology.words.actors else {True}
+    there, apart = ontology.settings(other), [ontology.settings(word) for word in choices]
+    return not all(able) or len(acting) > 1 or any(there and each and not there & each for each in apart)
+
+
+def _said(arguments: Arguments, name: str, attribute: str) -> bool:
+    """Whether a false choice might be such: of blue food, not an apple."""
+    ontology, corpus, key = arguments.ontology, arguments.corpus, (name, attribute)
+    if key not in arguments.said:
+        suits = ontology.suits(name, attribute)
+        if ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
+            suits = not corpus.unsaid(name, attribute)
+        arguments.said[key] = attribute in corpus.tally.attributes.get(name, ()) if suits is None else suits
+    return arguments.said[key]
 
 
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
@@ -171,7 +207,9 @@ def _described(arguments: Arguments, chance: Random, place: tuple[View, int], ca
     usable = [
         word
         for word in thing.adjectives
-        if attributes[word].category != category and not (action and arguments.action(word))
+        if attributes[word].category not in {category, *_HINTS.get(category, ())}
+        and not (action and arguments.action(word))
+        and word not in _SUGGESTING.get(category, ())
     ]
     adjectives = arguments.described(chance, thing, usable)
     return Named(view, number, arguments.phrase(thing.name, adjectives), adjectives)

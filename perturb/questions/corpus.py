@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.chance import Weighted
+from vlgate.perturb.questions.telling import helps
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0
 """Side in pixels that people recognise reliably; smaller objects are not asked about (CARETS, section 4.2, note 3)."""
-_TOLD = frozenset(("color", "shade", "age", "sex", "sport"))
+_TOLD = frozenset(("color", "shade", "age", "sex", "sport", "build", "mood", "weather", "flavor", "fit", "length"))
 OF_PIECES = frozenset(("whole", "half", "single"))
 """Attributes of one piece of a kind that is named: there is a whole pizza, but no whole food."""
 LEAST_OBJECTS = 5
@@ -34,9 +35,13 @@ class Masks(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ObjectView:
-    """An object with what the ontology says about it; ``adjectives`` are what can stand before its name."""
+    """An object with what the ontology says about it, if the name is ``known``.
+
+    ``adjectives`` are what can stand before its name.
+    """
 
     object: SceneObject
+    known: bool
     askable: bool
     number: Number
     masks: Masks
@@ -101,6 +106,7 @@ class Corpus:
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
         self._masks: dict[str, Masks] = {}
+        self._unsaid: dict[tuple[str, str], bool] = {}
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
@@ -127,9 +133,8 @@ class Corpus:
     def shown(self, name: str) -> int:
         """The number of graphs with a thing of that name or of a kind of it."""
         if name not in self._shown:
-            graphs = self.tally.graphs
             kinds = (name, *self.ontology.hyponyms(name))
-            self._shown[name] = sum(graphs[kind] for kind in kinds if kind in graphs)
+            self._shown[name] = sum(self.tally.graphs.get(kind, 0) for kind in kinds)
         return self._shown[name]
 
     def masks(self, name: str) -> Masks:
@@ -140,7 +145,7 @@ class Corpus:
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
             ways = self.ontology.possible, self.ontology.own_parts, self.ontology.parts
-            self._masks[name] = Masks(*(self._mask(word for part in known for word in way(part)) for way in ways))
+            self._masks[name] = Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
         return self._masks[name]
 
     def _known_within(self, name: str) -> list[str]:
@@ -155,7 +160,7 @@ class Corpus:
         return mask
 
     def _view(self, graph: SceneGraph) -> View:
-        things = tuple(self._thing(item) for item in graph.objects.values())
+        things = tuple(self._thing(item, graph) for item in graph.objects.values())
         place = {identity: number for number, identity in enumerate(graph.objects)}
         might = 0 if len(things) >= self._least_objects else -1  # all bits: nothing is known to be absent
         for thing in things:
@@ -181,19 +186,31 @@ class Corpus:
         return tuple(
             (reading, other)
             for reading, other in readings
-            if reading is not None and reading.text and things[other].askable and things[other].name != thing.name
+            if reading is not None
+            and reading.text
+            and things[other].askable
+            and helps(self.ontology, thing.name, reading.text, things[other].name)
         )
 
-    def _thing(self, item: SceneObject) -> ObjectView:
+    def _thing(self, item: SceneObject, graph: SceneGraph) -> ObjectView:
         known = self.ontology.knows(item.name)
-        askable = self._askable(item, known=known)
+        askable = self._askable(item, known=known) and not self._own_coat(item, graph)
         return ObjectView(
             object=item,
+            known=known,
             askable=askable,
             number=self.ontology.nouns[item.name].number if known else "singular",
             masks=self.masks(item.name),
             adjectives=self._adjectives(item) if askable else (),
         )
+
+    def _own_coat(self, item: SceneObject, graph: SceneGraph) -> bool:
+        """Whether what sounds like a garment is an animal's own: the coat of a giraffe."""
+        knows, certain = self.ontology.knows, self.ontology.certain
+        if not knows(item.name) or "clothing" not in certain(item.name):
+            return False
+        owners = (graph.objects[one.object].name for one in item.relations if one.name == "of")
+        return any(knows(owner) and "animal" in certain(owner) for owner in owners)
 
     def _askable(self, item: SceneObject, *, known: bool) -> bool:
         if not known:
@@ -220,9 +237,17 @@ class Corpus:
             and attributes[name].before
             and name not in words
             and not self.unsaid(item.name, name)
+            and self._described(item.name, name)
             and f"{name} {item.name}" not in self.ontology.nouns
             and not any(self.ontology.exclusive(name, other) for other in item.attributes if other in attributes)
         )
+
+    def _described(self, name: str, attribute: str) -> bool:
+        """Whether an action describes a thing: a stop sign never sits, and a sport says where somebody is."""
+        category = self.ontology.words.categories.get(self.ontology.attributes[attribute].category)
+        if category is None or category.kind != "action":
+            return True
+        return category.name != "sport" and self.ontology.acts(name, attribute)
 
     def pairs(self, thing: ObjectView) -> list[tuple[str, str]]:
         """Two of a thing's adjectives that may stand together before its name, in the order of the text."""
@@ -232,11 +257,17 @@ class Corpus:
 
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
+        if (name, attribute) not in self._unsaid:
+            self._unsaid[name, attribute] = self._find_unsaid(name, attribute)
+        return self._unsaid[name, attribute]
+
+    def _find_unsaid(self, name: str, attribute: str) -> bool:
         category = self.ontology.attributes[attribute].category
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True
-        names = name, *self.ontology.hypernyms(name)
-        return category in _TOLD and not self.ontology.words.asked(names, category)
+        names = self.ontology.named(name)
+        told = category not in _TOLD or self.ontology.words.asked(names, category)
+        return not told or not self.ontology.expected.says(names, attribute, category)
 
     def _counted(self) -> Tally:
         tally = Tally()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from random import Random
 
 from vlgate.perturb.ontology import Reading
 from vlgate.perturb.questions.chance import Weighted, pick
 from vlgate.perturb.questions.corpus import View
+from vlgate.perturb.questions.phrases import NounPhrase
 
 Link = tuple[Reading, int]
 
@@ -21,14 +23,19 @@ def sideways(text: str) -> bool:
 class Links:
     """All relations with a wording, by wording."""
 
-    def __init__(self, views: Sequence[View], power: float) -> None:
-        """Index them; a wording is drawn in proportion to its number to the ``power``."""
+    def __init__(self, views: Sequence[View], power: float, odd: Collection[str] = ()) -> None:
+        """Index them; a wording is drawn in proportion to its number to the ``power``.
+
+        Those that are ``odd`` are never drawn if only one graph has them: what it shows is expected in no other image.
+        """
         self._places: dict[str, list[tuple[View, int, Link]]] = defaultdict(list)
         for view in views:
             for number, links in view.links.items():
                 for link in links:
                     self._places[link[0].text].append((view, number, link))
-        counts = {text: len(places) ** power for text, places in self._places.items()}
+        graphs = {text: len({id(view) for view, _, _ in places}) for text, places in self._places.items()}
+        usual = [text for text in self._places if text not in odd or graphs[text] > 1]
+        counts = {text: len(self._places[text]) ** power for text in usual}
         self._texts = {
             side: Weighted({text: weight for text, weight in counts.items() if side is None or sideways(text) == side})
             for side in (None, False, True)
@@ -43,3 +50,9 @@ class Links:
 def of_side(links: Sequence[Link], side: bool | None) -> tuple[Link, ...]:
     """Those to the left or right if ``side``, the others if it is False, all if it is None."""
     return tuple(link for link in links if side is None or sideways(link[0].text) == side)
+
+
+@lru_cache(maxsize=1 << 14)
+def joined(phrase: NounPhrase, reading: Reading, other: NounPhrase) -> NounPhrase:
+    """Return ``phrase`` with its relation to ``other``: "cup", "on" and "table" make "cup on the table"."""
+    return NounPhrase(phrase.noun, phrase.number, phrase.attributes, reading.text, other, reading.that)

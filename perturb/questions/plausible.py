@@ -1,5 +1,9 @@
 """Images in which something that they do not show might well be: draws from what comes together in the graphs.
 
+What an image shows says in which setting it was taken, and a thing that is not found there is never drawn for it. This
+rests on a table of the nouns of the ontology (`ontology.expected`); of any other noun only the graphs say where it is
+found, and so they do if the things of most images come from several settings, as in drawn scenes.
+
 A thing and an image without it are drawn by way of something that the graphs show together with the thing and that the
 image has. So no image is searched for, and what is false is always something that was annotated beside one of the
 image's objects.
@@ -12,12 +16,16 @@ from collections.abc import Mapping, Sequence
 from math import log1p, prod
 from random import Random
 
+from vlgate.perturb.ontology.expected import FIT, Surroundings
 from vlgate.perturb.questions.chance import Weighted, drawn, pick
 from vlgate.perturb.questions.corpus import Corpus, View
+from vlgate.seeds import quick_generator
 
 TRIES = 12  # random choices before another argument is taken
 FEW = 50  # images, below which nothing follows from what never comes together, so that any image will do
 ALMOST = 0.06  # of how well a thing goes with an image that shows it, so that it might be in another
+SOME = 100  # images, which show whether things come with what belongs to the same setting
+MIXED = 0.75  # of how often things do not fit another image, from which on settings say nothing
 ENOUGH = 4  # candidate images, one of which is drawn in proportion to how well the thing goes with it
 
 
@@ -36,6 +44,42 @@ class Plausible:
         self._bonds: dict[str, Mapping[str, float]] = {}
         self._beside: dict[str, Weighted] = {}
         self._without: dict[tuple[str, int], Weighted] = {}
+        self._where = Surroundings(settings=corpus.ontology.settings, usual=corpus.ontology.expected.usual)
+        # Many images have the same settings, so that what suits them is found once for all.
+        self._images: dict[tuple[float, ...], dict[str, bool]] = {}
+        self._suiting: dict[View, dict[str, bool]] = {}
+        self._settings: dict[View, tuple[float, ...]] = {}
+        self._settled = self._apart(views) < MIXED
+
+    def _apart(self, views: Sequence[View]) -> float:
+        """How often things do not fit the rest of their image, beside how often they do not fit another image."""
+        first = views[:SOME]
+        alien = quick_generator("settings").choices(views, k=len(first))  # not in turn: files may repeat in their order
+        shown = [(name, [one for one in view.names if one != name]) for view in first for name in view.names]
+        other = [(name, view.names) for view, far in zip(alien, first, strict=True) for name in far.names]
+        own, strange = (sum(self._where.fit(a, self._where.of(b)) < FIT for a, b in each) for each in (shown, other))
+        return own / max(1, strange)
+
+    def suits(self, name: str, view: View) -> bool:
+        """Return whether a thing of that name might be found where the image was taken.
+
+        No part of a body is looked for: with its owner it is there, and without one nobody expects it.
+        """
+        found = self._suiting.get(view)
+        if found is None:
+            image = self._where.of({thing.name for thing in view.things if thing.known})
+            self._settings[view], found = image, self._images.setdefault(image, {})
+            self._suiting[view] = found
+        if name not in found:
+            found[name] = self._suits(name, self._settings[view])
+        return found[name]
+
+    def _suits(self, name: str, image: tuple[float, ...]) -> bool:
+        if name in self._corpus.ontology.expected.body:
+            return False
+        if not self._settled:
+            return True
+        return not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
 
     def bonds(self, name: str) -> Mapping[str, float]:
         """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift).
@@ -83,7 +127,8 @@ class Plausible:
             if not companions and not self._least:
                 return None
             view = pick(chance, self._views if self._least else self._showing[companions.draw(chance)])
-            fits = () if view.might & bits else tuple(self.fit(name, view) for name in names)
+            free = not view.might & bits and all(self.suits(name, view) for name in names)
+            fits = tuple(self.fit(name, view) for name in names) if free else ()
             weight = prod(fits) if fits and fits[0] >= least else 0.0
             if weight:
                 found.append(view)
@@ -103,7 +148,8 @@ class Plausible:
         for _ in range(TRIES if places else 0):
             view, number = pick(chance, places)
             name = view.things[number].name
-            weight = 0.0 if view.might & bit else self.fit(absent, view, besides=name)
+            free = not view.might & bit and self.suits(absent, view)
+            weight = self.fit(absent, view, besides=name) if free else 0.0
             if weight and weight >= self._share * self.fit(absent, like, besides=name):
                 found.append((view, number))
                 weights.append(weight * weight)
@@ -119,7 +165,7 @@ class Plausible:
                 self._beside[seen] = Weighted(self.bonds(seen))
             if self._beside[seen]:
                 name = self._beside[seen].draw(chance)
-                if not view.might & self._corpus.bits[name]:
+                if not view.might & self._corpus.bits[name] and self.suits(name, view):
                     return name
         return None
 

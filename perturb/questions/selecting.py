@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TypeVar
@@ -12,6 +12,8 @@ from vlgate.perturb.questions.shares import Shares
 
 K = TypeVar("K")
 _Cell = tuple[str, int]
+SLACK = (0.6, 1.6, 3.0, float("inf"))
+"""How many times too often a word may be right or wrong: less as long as there are candidates."""
 
 
 def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares) -> list[Draft]:
@@ -19,19 +21,40 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
 
     A candidate is kept with a probability inverse to the counts of its class and of its answer (CARETS, section 4.1).
     The numbers of choices, and the categories if there are shares of them, are kept in their shares as far as the
-    candidates allow.
+    candidates allow. Of candidates alike in that, those come first with which each word is right as often as by chance
+    among the questions that offer it, so that no word tells whether it is right.
     """
     classes = Counter(draft.category for draft in pool)
     answers = Counter(draft.answer for draft in pool)
     # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis 2006).
     waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
     places = sorted(range(len(pool)), key=waits.__getitem__)
-    free = _free(pool, number, shares)
-    first = [place for place in places if _take(free, _cell(pool[place], free))]
-    rest = set(places) - set(first)
+    free, excess = _free(pool, number, shares), defaultdict[tuple[str, str], float](float)
+    kept: set[int] = set()
+    for most in SLACK:
+        for place in places:
+            draft = pool[place]
+            if place not in kept and _balanced(draft, excess, most) and _take(free, _cell(draft, free)):
+                kept.add(place)
+                _count(draft, excess)
     # What no cell has room for comes last; of that, categories with a share before those without.
-    others = sorted((place for place in places if place in rest), key=lambda at: _cell(pool[at], free) not in free)
+    others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
+    first = [place for place in places if place in kept]
     return [pool[place] for place in sorted((first + others)[:number])]
+
+
+def _balanced(draft: Draft, excess: Mapping[tuple[str, str], float], most: float) -> bool:
+    """Whether with the draft no word that it offers is right, or wrong, more than ``most`` times too often."""
+    right, *wrong = draft.choices
+    kind = draft.category
+    return excess[kind, right] < most and all(excess[kind, word] > -most for word in wrong)
+
+
+def _count(draft: Draft, excess: dict[tuple[str, str], float]) -> None:
+    right, *wrong = draft.choices
+    excess[draft.category, right] += 1 - 1 / len(draft.choices)
+    for word in wrong:
+        excess[draft.category, word] -= 1 / len(draft.choices)
 
 
 def _free(pool: Sequence[Draft], number: int, shares: Shares) -> dict[_Cell, int]:

@@ -1,4 +1,4 @@
-"""What gives the answer to a choice away: a word of the question with the stem of one of its choices."""
+"""What words tell: which give the answer to a choice away, and which relations tell a thing apart."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.questions.phrases import NounPhrase
 
 _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 _ENDINGS = ("", "s", "es", "e", "er", "ers", "ing", "ed", "en", "y")
 _LONG = 4  # letters of a stem from which every word that begins with it counts
+_BESIDE = frozenset(
+    ("with", "near", "next", "beside", "by", "close", "to", "above", "below", "over", "under", "around")
+)
+_LIVING = frozenset(("person", "people", "animal", "animals"))
+
+
+def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
+    """Whether a relation says something of a thing: "the girl with the hair" and "the street by the pig" do not.
+
+    The thing must be able to do what it says, and its own parts and movable things do not tell where it is.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> told = default_ontology()
+    >>> helps(told, "girl", "with", "hair"), helps(told, "girl", "with", "umbrella"), helps(told, "desk", "with", "pen")
+    (False, True, False)
+    """
+    names, first = ontology.named(thing), relation.partition(" ")[0]
+    if thing == other or not ontology.expected.does(names, relation):
+        return False
+    if not ontology.expected.locates(ontology.named(other), names):
+        return first in {"under", "below", "beneath", "underneath"}
+    if first == "with" and (_LIVING.isdisjoint(names) or "clothing" in ontology.certain(other)):
+        return False
+    return first not in _BESIDE or other not in ontology.own_parts(thing)
 
 
 def tells(phrase: NounPhrase, choices: Iterable[str]) -> bool:

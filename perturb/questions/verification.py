@@ -69,7 +69,7 @@ def about_related_object(arguments: Arguments, chance: Random, *, yes: bool, sid
         return None
     places = arguments.corpus.places.get((other.noun, other.attributes), ())
     found = arguments.plausible.with_one(chance, places, one.phrase.noun, view)
-    if found is None:
+    if found is None or not arguments.alone(*found, other):
         return None
     if yes:
         objects = (identity(one), one.view.things[related[1]].object.id)

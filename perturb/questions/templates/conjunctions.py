@@ -30,23 +30,23 @@ ALONE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Can you see {x.a} as well as {y.a} in the picture?",
-        "Can you see either {x.no} or {y.no} in the picture?",
+        "Is it true that there {is} either {x.no} or {y.no} in the picture?",
     ),
     (
         "Can you find both {x.a} and {y.a} in the photo?",
-        "Would you find either {x.no} or {y.no} in the photo?",
+        "Would you say that there {is} either {x.no} or {y.no} in the photo?",
     ),
     (
         "Can both {x.a} and {y.a} be seen in this image?",
-        "Can either {x.no} or {y.no} be seen in this image?",
+        "Does this image lack {x.a}, {y.a}, or both?",
     ),
     (
         "Are both {x.a} and {y.a} visible in the photo?",
-        "{Is} either {x.no} or {y.no} visible in the photo?",
+        "Is the photo missing {x.a}, {y.a}, or both?",
     ),
     (
         "Do both {x.a} and {y.a} appear in the picture?",
-        "{Does} either {x.no} or {y.no} appear in the picture?",
+        "Does the picture lack {x.a}, {y.a}, or both?",
     ),
     (
         "Does the picture show both {x.a} and {y.a}?",

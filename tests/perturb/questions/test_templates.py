@@ -185,6 +185,13 @@ def test_a_list_of_materials_is_not_heard_as_more_things():
     assert [text for text in asked if re.search("made of(?:,)? glass or wood", text) is None] == []
 
 
+def test_no_negation_begins_with_what_is_missing():
+    """Not "can no cup be seen", "is either no cup or no ball visible" nor "can you see either no cup or no ball"."""
+    negated = [one.negated for kind in VERIFYING for one in TEMPLATES[kind]]
+    odd = re.compile(r"(?:Can|Would|\{(?:Is|Does)\})(?: you \w+)?(?: either)? \{x\.no\}")
+    assert [text for text in negated if odd.match(text)] == []
+
+
 def test_no_negation_that_people_answer_the_other_way():
     negated = [one.negated for templates in TEMPLATES.values() for one in templates]
     assert not [

@@ -1,0 +1,223 @@
+"""The settings of things, the values that suit them, and what they can do: the curated tables of this folder.
+
+CARETS draws false objects and attributes from what the scene graphs show together (section 4). In few graphs that says
+little, so that a cow is denied in an office. These tables say what nobody would wonder at. They know the nouns of the
+curated ontology; of any other noun they know what its hypernyms have.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from vlgate.errors import nearest
+from vlgate.perturb.inflection import either_number
+from vlgate.perturb.ontology.tables import TsvRow, rows_of
+
+HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
+INDOORS = (*HOME, "office", "shop")
+OUTDOORS = ("street", "rail", "airport", "water", "beach", "garden", "farm", "wild", "snow", "sport")
+SETTINGS = (*INDOORS, *OUTDOORS)
+"""The settings of photographs."""
+GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
+)
+CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "places.tsv": ("settings", "names"),
+        "values.tsv": ("category", "names", "values"),
+        "doers.tsv": ("begins", "can"),
+        "groups.tsv": ("group", "names"),
+    }
+)
+_LIVING = frozenset(
+    ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
+)
+_NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
+Names = Sequence[str]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectations:
+    """What is expected of things, by their names and classes, each in both numbers.
+
+    ``places`` are the settings of a thing; ``listed`` are the values of a category that suit it, by
+    category and name; ``doers`` is who can do what a relation says, by the relation's first word. ``contrasts`` are
+    groups of persons that may be offered beside each other. ``grounds`` are places and what everything stands on,
+    ``movable`` what they are not told apart by; ``body`` are parts of bodies, and ``lifeless`` are attributes that
+    do not describe a person or an animal; ``odd`` are relations that one image alone does not make usual.
+    ``usual`` are things that nearly every image of a setting shows, annotated or not.
+
+    Methods take ``names``, the name of a thing and its hypernyms, nearest first.
+    """
+
+    places: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    listed: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: _NONE)
+    doers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    contrasts: tuple[frozenset[str], ...] = ()
+    grounds: frozenset[str] = frozenset()
+    movable: frozenset[str] = frozenset()
+    body: frozenset[str] = frozenset()
+    lifeless: frozenset[str] = frozenset()
+    odd: frozenset[str] = frozenset()
+    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def settings(self, names: Names) -> frozenset[str]:
+        """Return the settings of such a thing; empty if it is not known.
+
+        >>> sorted(curated_expectations().settings(("cow", "animal")))
+        ['farm']
+        """
+        return next((self.places[name] for name in names if name in self.places), frozenset())
+
+    def values(self, names: Names, category: str) -> frozenset[str] | None:
+        """Return the values of ``category`` that suit such a thing; None if no list says.
+
+        >>> sorted(curated_expectations().values(("apple", "fruit", "food"), "color"))
+        ['green', 'light green', 'red', 'yellow']
+        """
+        found = (self.listed.get((category, name)) for name in names)
+        return next((values for values in found if values is not None), None)
+
+    def says(self, names: Names, attribute: str, category: str) -> bool:
+        """Return whether an attribute may describe such a thing.
+
+        >>> expected = curated_expectations()
+        >>> expected.says(("horse", "animal"), "green", "color"), expected.says(("dog", "animal"), "elongated", "")
+        (False, False)
+        """
+        if attribute in self.lifeless and not _LIVING.isdisjoint(names):
+            return False
+        values = None if category == "material" else self.values(names, category)
+        return values is None or attribute in values
+
+    def does(self, names: Names, relation: str) -> bool:
+        """Return whether such a thing can do what a relation says of it; True if no line is about the relation.
+
+        >>> expected = curated_expectations()
+        >>> expected.does(("kite", "toy"), "wearing"), expected.does(("kite", "toy"), "on")
+        (False, True)
+        """
+        able = self.doers.get(relation.partition(" ")[0])
+        return able is None or not able.isdisjoint(names)
+
+    def contrast(self, one: str, other: str) -> bool:
+        """Return whether two names of persons may be offered beside each other.
+
+        >>> expected = curated_expectations()
+        >>> expected.contrast("man", "woman"), expected.contrast("gentleman", "batter")
+        (True, False)
+        """
+        return any(one in group and other in group for group in self.contrasts)
+
+    def locates(self, landmark: Names, names: Names) -> bool:
+        """Return whether a landmark tells a thing apart: a pig tells no street apart.
+
+        >>> expected = curated_expectations()
+        >>> expected.locates(("pig", "animal"), ("street", "road")), expected.locates(("street", "road"), ("pig",))
+        (False, True)
+        """
+        return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
+
+
+def expectations_from(tables: Mapping[str, str]) -> Expectations:
+    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``.
+
+    Raises:
+        ValueError: a line has other columns or an unknown setting or palette, or lists a name again.
+    """
+
+    def rows(name: str) -> Iterator[TsvRow]:
+        """The rows of a file, with its columns checked."""
+        return rows_of(name, tables[name], *COLUMNS[name])
+
+    groups: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for row in rows("groups.tsv"):
+        if row["group"] not in (known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, *GROUPS, *SETTINGS)):
+            raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
+        names = row.names("names")
+        groups[row["group"]].append(frozenset(names) if row["group"] == ODD else _both(names))
+        if row["group"] == CONTRAST:
+            groups[CONTRAST][-1:] = [frozenset(names), _both(names) - frozenset(names)]
+    return Expectations(
+        places=_listed((name, _settings(row), row) for row in rows("places.tsv") for name in row.names("names")),
+        listed=_values(rows("values.tsv")),
+        doers=_doers(rows("doers.tsv")),
+        contrasts=tuple(groups[CONTRAST]),
+        grounds=frozenset().union(*groups[GROUND]),
+        movable=frozenset().union(*groups[MOVABLE]),
+        body=frozenset().union(*groups[BODY]),
+        lifeless=frozenset().union(*groups[LIFELESS]),
+        odd=frozenset().union(*groups[ODD]),
+        usual={name: _usual(name, groups) for name in SETTINGS},
+    )
+
+
+@functools.cache
+def curated_expectations() -> Expectations:
+    """Return the tables of the package's own files, read once."""
+    folder = Path(__file__).parent
+    return expectations_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
+
+
+def _settings(row: TsvRow) -> frozenset[str]:
+    found: set[str] = set()
+    for name in row.names("settings"):
+        if name not in {*GROUPS, *SETTINGS}:
+            raise row.error(f"settings={row['settings']!r}: {nearest(name, (*GROUPS, *SETTINGS))}")
+        found.update(GROUPS.get(name, (name,)))
+    return frozenset(found)
+
+
+def _usual(setting: str, groups: Mapping[str, Sequence[frozenset[str]]]) -> frozenset[str]:
+    found = [
+        group for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)) for group in groups.get(name, ())
+    ]
+    return frozenset().union(*found)
+
+
+def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:
+    palettes: dict[str, frozenset[str]] = {}
+    items: dict[str, list[tuple[str, frozenset[str], TsvRow]]] = defaultdict(list)
+    for row in rows:
+        values: set[str] = set()
+        for name in row.names("values"):
+            if name.startswith("@") and name not in palettes:
+                raise row.error(f"{name!r} is not a palette of a line above; {nearest(name, palettes)}")
+            values |= palettes.get(name, {name})
+        if row["names"].startswith("@"):
+            palettes[row["names"]] = frozenset(values)
+        else:
+            items[row["category"]] += [(name, frozenset(values), row) for name in row.names("names")]
+    listed = {category: _listed(found) for category, found in items.items()}
+    return MappingProxyType({(kind, name): one for kind, found in listed.items() for name, one in found.items()})
+
+
+def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for row in rows:
+        for word in row.names("begins"):
+            found[word] = found.get(word, frozenset()) | _both(row.names("can"))
+    return found
+
+
+def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
+    """By name; a name in its other number too, unless that has a line of its own, as "woods" has beside "wood"."""
+    found: dict[str, T] = {}
+    for name, value, row in items:
+        if name in found:
+            raise row.error(f"{name!r} is listed already; keep one of the lines")
+        found[name] = value
+    others = {form: value for name, value in found.items() for form in either_number(name)}
+    return MappingProxyType(others | found)
+
+
+def _both(names: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*map(either_number, names))

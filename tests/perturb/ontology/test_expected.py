@@ -1,0 +1,122 @@
+"""What is expected of things: every noun has a place, and the tables use known words."""
+
+from pathlib import Path
+
+import pytest
+
+from vlgate.perturb.ontology import Noun, default_ontology
+from vlgate.perturb.ontology.expected import FIT, Surroundings
+from vlgate.perturb.ontology.expected import expectations as module
+from vlgate.perturb.ontology.expected.expectations import COLUMNS, expectations_from
+from vlgate.perturb.ontology.tables import rows_of
+
+ONTOLOGY = default_ontology()
+FOLDER = Path(module.__file__).parent
+TABLES = {name: (FOLDER / name).read_text("utf-8") for name in COLUMNS}
+WHERE = Surroundings(settings=ONTOLOGY.settings, usual=ONTOLOGY.expected.usual)
+OFFICE = ("desk", "monitor", "keyboard", "man", "wall")
+STREET = ("crosswalk", "car", "traffic light", "tree")
+
+
+def rows(name):
+    return list(rows_of(name, TABLES[name], *COLUMNS[name]))
+
+
+def with_line(name, line):
+    return TABLES | {name: f"{TABLES[name]}{line}\n"}
+
+
+def test_every_noun_that_is_asked_about_has_a_place():
+    assert [noun.name for noun in ONTOLOGY.nouns.values() if noun.askable and not ONTOLOGY.settings(noun.name)] == []
+
+
+def test_the_tables_name_nouns_of_the_ontology():
+    named = [name for row in rows("places.tsv") for name in row.names("names")]
+    named += [name for row in rows("doers.tsv") for name in row.names("can")]
+    others = {"lifeless", "odd"}  # these groups are of attributes and of relations
+    named += [name for row in rows("groups.tsv") if row["group"] not in others for name in row.names("names")]
+    named += [name for row in rows("values.tsv") if not row["names"].startswith("@") for name in row.names("names")]
+    assert sorted({name for name in named if not ONTOLOGY.knows(name)}) == []
+
+
+def test_odd_relations_read_as_relations_of_the_ontology():
+    assert ONTOLOGY.expected.odd
+    assert ONTOLOGY.expected.odd <= {reading.text for reading in ONTOLOGY.relations.values()}
+
+
+def test_the_values_are_attributes_of_their_category():
+    for row in rows("values.tsv"):
+        for value in row.names("values"):
+            assert value.startswith("@") or ONTOLOGY.attributes[value].category == row["category"], (row.line, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "there"),
+    [
+        ("printer", OFFICE, True),
+        ("cow", OFFICE, False),
+        ("car", OFFICE, False),
+        ("street light", OFFICE, False),
+        ("sheep", ("train", "woman"), False),
+        ("ocean", STREET, False),
+        ("bus", STREET, True),
+        ("stove", ("keyboard", "box", "chair", "desk"), False),
+        ("zebra", ("giraffe", "fence"), True),
+        ("giraffe", ("fence", "bench", "tree"), False),
+        ("tomato", ("person", "sign", "t-shirt"), False),
+        ("jacket", ("person", "sign", "t-shirt"), True),
+    ],
+)
+def test_a_thing_fits_where_it_is_found(name, image, there):
+    assert (WHERE.fit(name, WHERE.of(image)) >= FIT) == there
+
+
+def test_a_noun_of_a_user_is_found_where_its_class_is_or_anywhere():
+    more = ONTOLOGY.extended(
+        [
+            Noun(name="zebu", number="singular", parents=("cow",)),
+            Noun(name="gizmo", number="singular"),
+        ]
+    )
+    where, office = Surroundings(settings=more.settings), WHERE.of(OFFICE)
+    assert where.fit("zebu", office) < FIT
+    assert where.fit("gizmo", office) == 1
+
+
+def test_what_every_image_of_a_setting_shows_is_missed():
+    assert WHERE.missed("ceiling", WHERE.of(OFFICE))
+    assert not WHERE.missed("printer", WHERE.of(OFFICE))
+    assert not WHERE.missed("ceiling", WHERE.of(STREET))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "suits"),
+    [
+        ("jacket", "iron", False),
+        ("jacket", "leather", True),
+        ("cat", "green", False),
+        ("cat", "black", True),
+        ("cabbage", "black", False),
+        ("airplane", "plastic", False),
+        ("road", "silver", False),
+        ("apple", "blue", False),
+        ("park", "white", False),
+        ("kite", "blue", None),
+    ],
+)
+def test_values_suit_things(name, value, suits):
+    assert ONTOLOGY.suits(name, value) == suits
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "reason"),
+    [
+        ("places.tsv", "moon\tcow", "settings='moon'"),
+        ("places.tsv", "farm\tcow", "listed already"),
+        ("values.tsv", "color\tkite\t@mud", "not a palette"),
+        ("groups.tsv", "grond\tstreet", "group='grond'"),
+    ],
+)
+def test_a_broken_line_is_named(table, line, reason):
+    with pytest.raises(ValueError, match=f"{table}:[0-9]+: .*{reason}"):
+        expectations_from(with_line(table, line))
