@@ -11,6 +11,7 @@ from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
 
 _TOGETHER = words("together")
+_FULL = words("full")
 _UNREAL = words("unreal")
 _OF_PICTURES = "the noun names the picture"
 
@@ -62,6 +63,27 @@ def says_together(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether the caption has a word that needs several: "together", "each other", "in a row"."""
     inside = range(*phrase.lead)
     return any(token.lower in _TOGETHER for n, token in enumerate(reading.parsed.tokens) if n not in inside)
+
+
+def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
+    """Return why the caption makes no sense with one thing for the several of a noun phrase."""
+    if says_together(reading, phrase):
+        return "the caption says that several are together"
+    if _fills(reading, phrase):
+        return "one does not fill or cover a thing"
+    return None
+
+
+def _fills(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether it says what something is full of, also behind "and": "filled with apples and pears"."""
+    tokens, place = reading.parsed.tokens, phrase.head
+    before = tokens[max(phrase.span[0] - 2, 0) : phrase.span[0]]
+    if len(before) > 1 and before[0].lower in _FULL and before[1].tag == "IN":
+        return True
+    while tokens[place].dep == "conj":
+        place = tokens[place].head
+    over = tokens[place].head
+    return tokens[place].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from vlgate.perturb.foils.captions.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, say_one, say_several
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts, stands_behind_of
+from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, stands_behind_of, why_not_one
 from vlgate.perturb.foils.captions.word_lists import words
 
 _ALONE = words("alone")
@@ -47,8 +47,8 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
     yield from _by_kind(noun)
     if any(reading.parsed.tokens[n].tag == "CC" for n in range(*phrase.span)):
         yield "the noun has joined adjectives"
-    if says_together(reading, phrase):
-        yield "the caption says that several are together"
+    if why := why_not_one(reading, phrase):
+        yield why
     once = sum(noun in one.one for one in others)
     if once and once >= sum(noun in one.several for one in others):
         yield "another caption speaks of one"

@@ -91,6 +91,8 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("They see it", "a pronoun"),
         ("A man and another man", "the noun is in the caption twice"),
         ("The boy talks to the man while he eats", "a pronoun may refer to two nouns"),
+        ("A big pan filled with veggies", "one does not fill or cover a thing"),
+        ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
