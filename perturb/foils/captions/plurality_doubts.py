@@ -11,6 +11,7 @@ from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, stands_be
 from vlgate.perturb.foils.captions.word_lists import words
 
 _ALONE = words("alone")
+_LANDSCAPES = words("landscape")
 _VIEWS = words("view")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 
@@ -49,6 +50,8 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield "the noun has joined adjectives"
     if why := why_not_one(reading, phrase):
         yield why
+    if _is_landscape(reading, phrase):
+        yield "the plural does not count"
     once = sum(noun in one.one for one in others)
     if once and once >= sum(noun in one.several for one in others):
         yield "another caption speaks of one"
@@ -64,6 +67,13 @@ def _by_kind(noun: str) -> Iterator[str]:
         yield reason
     if has_kind(noun, PAIRED):
         yield PAIRED
+
+
+def _is_landscape(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a plural names a landscape or its parts and no number of things: "choppy seas", "on the streets"."""
+    noun, before = phrase.singular_noun, reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
+    of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)
+    return of_a_place or noun in _LANDSCAPES
 
 
 def _says_alone(reading: Reading, phrase: NounPhrase) -> bool:

@@ -93,6 +93,8 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("The boy talks to the man while he eats", "a pronoun may refer to two nouns"),
         ("A big pan filled with veggies", "one does not fill or cover a thing"),
         ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
+        ("A windsurfer glides across choppy seas", "the plural does not count"),
+        ("Flowers hang on the walls", "the plural does not count"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
