@@ -52,8 +52,9 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield why
     if _is_landscape(reading, phrase):
         yield "the plural does not count"
-    once = sum(noun in one.one for one in others)
-    if once and once >= sum(noun in one.several for one in others):
+    several = sum(say_several(noun, [one]) for one in others)
+    once = sum(say_one(noun, [one]) and not say_several(noun, [one]) for one in others)
+    if once and once >= several:
         yield "another caption speaks of one"
     if _has_things(reading, phrase):
         yield "one would have the things of several"

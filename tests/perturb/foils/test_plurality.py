@@ -108,6 +108,14 @@ def test_other_captions_decide_whether_there_is_one(parser):
     assert "another caption speaks of several" in plurals(caption, [mentions(one), mentions(several)]).refused
 
 
+def test_a_kind_of_the_things_counts_as_one_of_them(parser):
+    caption, man, guy, both = parser.parse(
+        ["People fly a kite", "A man flies a kite", "A guy flies a kite", "A man and a woman fly a kite"]
+    )
+    assert "another caption speaks of one" in plurals(caption, [mentions(man), mentions(guy)]).refused
+    assert "another caption speaks of one" not in plurals(caption, [mentions(both)]).refused
+
+
 def test_doubtful_candidates_carry_their_doubt(parser):
     parsed = next(parser.parse(["Two dogs next to each other"]))
     assert {one.tags["doubt"] for one in plurals(parsed, doubtful=True).candidates if one.classes[0] == "dogs"} == {
