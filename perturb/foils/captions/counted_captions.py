@@ -9,7 +9,7 @@ from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.countability import MORE, has_kind, reason_of
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import NUMERALS, NounPhrase, Reading, read
-from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts
+from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
@@ -85,7 +85,7 @@ def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
         edits: tuple[Edit, ...] = ()
         if (number == 1) != (count == 1):
             changed = renumbered(reading, phrase)
-            if changed.doubts or (number == 1 and says_together(reading, phrase)):
+            if changed.doubts or (number == 1 and why_not_one(reading, phrase)):
                 continue
             edits = changed.edits
         yield Foil(

@@ -71,6 +71,10 @@ def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
         return "the caption says that several are together"
     if _fills(reading, phrase):
         return "one does not fill or cover a thing"
+    tokens = reading.parsed.tokens
+    later = (one for one in tokens[phrase.span[1] :] if one.lower == "their")
+    if any(tokens[one.head].tag == "NNS" for one in later):
+        return "one would have the things of several"
     return None
 
 

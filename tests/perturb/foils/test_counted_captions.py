@@ -34,6 +34,11 @@ def test_one_becomes_several_with_its_verb(found):
     ]
 
 
+@pytest.mark.parametrize("caption", ["Two children use their laptops.", "A bowl filled with two apples"])
+def test_several_do_not_become_one_beside_words_that_need_several(found, caption):
+    assert {one.classes for one in found(caption, "Two children", "Two apples").candidates} == {("2", "3"), ("2", "4")}
+
+
 def test_digits_stay_digits(found):
     foils = found("The 5 kites are red", "There are 5 kites.").candidates
     assert {one.foil for one in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}

@@ -95,6 +95,7 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
         ("A windsurfer glides across choppy seas", "the plural does not count"),
         ("Flowers hang on the walls", "the plural does not count"),
+        ("Two children use their laptops in a room", "one would have the things of several"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
