@@ -30,6 +30,8 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         yield "the noun phrase has a name in it"
     if _repeated(reading, phrase):
         yield "the noun is in the caption twice"
+    if _has_a_clause_within(reading, phrase):
+        yield "the noun phrase may be two"
     if _shares_a_determiner(reading, phrase):
         yield "the determiner belongs to two nouns"
     if stands_behind_of(reading, phrase) and phrase.plural:
@@ -88,6 +90,13 @@ def _fills(reading: Reading, phrase: NounPhrase) -> bool:
         place = tokens[place].head
     over = tokens[place].head
     return tokens[place].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
+
+
+def _has_a_clause_within(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether the determiner may belong to a noun before a participle: "the stove cooking green beans"."""
+    tokens, first = reading.parsed.tokens, phrase.lead[1]
+    within = range(first + 1, phrase.head)
+    return phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:

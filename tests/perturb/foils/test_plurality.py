@@ -96,6 +96,7 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("A windsurfer glides across choppy seas", "the plural does not count"),
         ("Flowers hang on the walls", "the plural does not count"),
         ("Two children use their laptops in a room", "one would have the things of several"),
+        ("Two preteens standing at the stove cooking green beans.", "the noun phrase may be two"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
