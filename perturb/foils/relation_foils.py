@@ -7,11 +7,12 @@ prepositions that contradict each other needs no model (``relations``): what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.mentions import may_be_same
 from vlgate.perturb.foils.contrasts import contrasts
 from vlgate.perturb.foils.prepositions import Preposition, prepositions
 from vlgate.perturb.foils.tools import Filling, Gap
@@ -34,7 +35,9 @@ NO_FILLING = "no filling is another attested preposition"
 
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
-
+AROUND = "around"
+"""What ``said_of`` notes of a thing that surrounds another one."""
+_BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
 
 Said = Mapping[str, frozenset[str]]
 """The prepositions that captions of an image say before a noun, by the noun's lemma."""
@@ -46,8 +49,22 @@ def said_of(captions: Iterable[Parsed]) -> Said:
     for text in captions:
         for one in prepositions(text):
             if one.thing is not None:
-                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
+                name = AROUND if _surrounds(text, one) else one.name
+                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(name)
+        for thing in _around(text):
+            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(AROUND)
     return {thing: frozenset(names) for thing, names in found.items()}
+
+
+def _surrounds(text: Parsed, one: Preposition) -> bool:
+    return one.name == "by" and one.head is not None and text.tokens[one.head].lower == "surrounded"
+
+
+def _around(text: Parsed) -> Iterator[int]:
+    """Yield the things that are around something: "a fence around it"."""
+    for one in prepositions(text):
+        if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
+            yield one.head
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
@@ -198,7 +215,10 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
 
 def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:
     assert one.thing is not None  # noqa: S101 - a spot has a thing
-    names = said.get(parsed.tokens[one.thing].lemma.lower(), frozenset())
+    thing = parsed.tokens[one.thing].lemma.lower()
+    names = {name for other, some in said.items() if may_be_same(thing, other) for name in some}
+    if AROUND in names and name in _BESIDE:
+        return True
     return any(contrasts().compatible(name, other) for other in names if other != one.name)
 
 

@@ -104,6 +104,21 @@ def test_what_another_caption_of_the_image_says_is_no_foil(parse):
     assert (only.candidates, only.refused) == ((), (SAID,))
 
 
+@pytest.mark.parametrize(
+    ("caption", "other", "wrong"),
+    [
+        ("A doll sitting on top of a suitcase", "A doll next to open luggage", "beside"),
+        ("People outside of a terminal", "A crowd inside a building", "inside"),
+        ("A plane parked behind a fence", "A plane with a fence around it", "in front of"),
+        ("A plane parked behind a fence", "A plane is surrounded by a fence", "in front of"),
+    ],
+)
+def test_what_is_said_of_the_same_thing_by_another_name_or_of_its_surroundings_is_no_foil(parse, caption, other, wrong):
+    text, second = parse(caption), parse(other)
+    assert wrong in {one for _, one in foils_of(relations(text, ALL, said_of([text])))}
+    assert wrong not in {one for _, one in foils_of(relations(text, ALL, said_of([text, second])))}
+
+
 def test_sequences_are_one_preposition_and_particles_are_none(parse):
     found = prepositions(parse("A man sits on top of a car and looks out of the window next to a dog."))
     assert [one.name for one in found] == ["on top of", "out of", "next to"]
