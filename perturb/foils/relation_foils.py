@@ -180,8 +180,21 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if parsed.children(thing, "conj", "cc"):
         return True
+    if one.name in _BESIDE and _is_inner(parsed, head):
+        return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
     return tokens[head].pos == "VERB" and bool(particles)
+
+
+def _is_inner(parsed: Parsed, place: int) -> bool:
+    """Return whether a noun is behind an earlier preposition, so that the next one may belong to what is before it.
+
+    "A man driving past a group of people behind a fence": the driver may be behind the fence.
+    """
+    tokens = parsed.tokens
+    while tokens[place].dep == "pobj" and tokens[tokens[place].head].lower == "of":
+        place = tokens[tokens[place].head].head
+    return tokens[place].dep == "pobj"
 
 
 def _replacements(

@@ -69,6 +69,7 @@ def test_a_contradicting_preposition_replaces_the_captions(parse, caption, class
         ("A man in the front of a bus", PHRASE),
         ("A man sitting on a table of wood", PHRASE),
         ("A dog is hiding very near a car", PHRASE),
+        ("A person driving past a group of people behind a fence", PHRASE),
         ("There is no cat on a table", NEGATED),
         ("Is a cat on a table?", NEGATED),
         ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
