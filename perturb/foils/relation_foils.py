@@ -12,7 +12,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.captions.mentions import may_be_same
+from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.contrasts import contrasts
 from vlgate.perturb.foils.prepositions import Preposition, prepositions
 from vlgate.perturb.foils.tools import Filling, Gap
@@ -37,6 +37,8 @@ _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody"
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
 AROUND = "around"
 """What ``said_of`` notes of a thing that surrounds another one."""
+SEVERAL = "several"
+"""What ``said_of`` notes of a thing that a caption has in the plural."""
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
 
 Said = Mapping[str, frozenset[str]]
@@ -51,6 +53,9 @@ def said_of(captions: Iterable[Parsed]) -> Said:
             if one.thing is not None:
                 name = AROUND if _surrounds(text, one) else one.name
                 found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(name)
+        for token in text.tokens:
+            if token.tag == "NNS":
+                found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
         for thing in _around(text):
             found.setdefault(text.tokens[thing].lemma.lower(), set()).add(AROUND)
     return {thing: frozenset(names) for thing, names in found.items()}
@@ -229,6 +234,8 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
 def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:
     assert one.thing is not None  # noqa: S101 - a spot has a thing
     thing = parsed.tokens[one.thing].lemma.lower()
+    if name in _BESIDE and any(SEVERAL in some for other, some in said.items() if is_kind_of(thing, other)):
+        return True
     names = {name for other, some in said.items() if may_be_same(thing, other) for name in some}
     if AROUND in names and name in _BESIDE:
         return True

@@ -120,6 +120,12 @@ def test_what_is_said_of_the_same_thing_by_another_name_or_of_its_surroundings_i
     assert wrong not in {one for _, one in foils_of(relations(text, ALL, said_of([text, second])))}
 
 
+def test_a_thing_of_which_there_are_several_may_be_beside_another_one(parse):
+    caption, other = parse("A person sits on top of a motorcycle."), parse("A man on one of a group of motorcycles.")
+    assert ("on top of", "next to") in foils_of(relations(caption, ALL, said_of([caption])))
+    assert ("on top of", "next to") not in foils_of(relations(caption, ALL, said_of([caption, other])))
+
+
 def test_sequences_are_one_preposition_and_particles_are_none(parse):
     found = prepositions(parse("A man sits on top of a car and looks out of the window next to a dog."))
     assert [one.name for one in found] == ["on top of", "out of", "next to"]
