@@ -123,6 +123,7 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     numbers = {is_plural(parsed, place) for place in (left, right)}
     described = _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES)
     joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
+    joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
     why = reason(
         (bare, "a thing without an article"),

@@ -142,6 +142,8 @@ def test_things_that_are_not_alike_stay(parse, text):
 def test_things_in_a_relation_are_exchanged(parse):
     assert foils(exchanged(parse("A dog sitting on an elephant."))) == ["An elephant sitting on a dog."]
     assert exchanged(parse("Two cows in a field.")).candidates == ()
+    joined = exchanged(parse("A dining and kitchen table on an elephant."))
+    assert (joined.candidates, set(joined.refused)) == ((), {"several things are joined"})
 
 
 def test_a_replaced_noun_keeps_its_number_and_its_article_agrees(parse):
