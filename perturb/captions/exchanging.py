@@ -54,6 +54,8 @@ _ABSTRACT = frozenset(
     )
 )
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
+# Who is with or beside a thing has it with or beside him.
+_BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
 
 
@@ -154,6 +156,8 @@ def _related(parsed: Parsed, left: int, right: int) -> bool:
         return False
     over = tokens[right].head
     if tokens[right].dep == "pobj" and tokens[over].lower in _NO_PLACES:
+        return False
+    if tokens[over].dep == "prep" and tokens[over].lower in _BOTH_WAYS:
         return False
     while tokens[over].head != over and tokens[over].pos in {"ADP", "VERB"}:
         if tokens[over].head == left or (tokens[left].dep == "nsubj" and tokens[left].head == tokens[over].head):

@@ -142,6 +142,8 @@ def test_things_that_are_not_alike_stay(parse, text):
 def test_things_in_a_relation_are_exchanged(parse):
     assert foils(exchanged(parse("A dog sitting on an elephant."))) == ["An elephant sitting on a dog."]
     assert exchanged(parse("Two cows in a field.")).candidates == ()
+    for caption in ("A bench outdoors with an umbrella.", "A dog sitting beside an elephant."):
+        assert exchanged(parse(caption)).candidates == ()
     joined = exchanged(parse("A dining and kitchen table on an elephant."))
     assert (joined.candidates, set(joined.refused)) == ((), {"several things are joined"})
 
