@@ -53,6 +53,8 @@ def test_a_negation_denies_the_whole_caption(parse, caption, foil):
         ("A DOG ON A BENCH IN THE PARK", "in capitals"),
         ("A dog. It sits on a bench.", "not one sentence"),
         ("A red shoes on a table.", "an article does not agree"),
+        ("White and orange fur lays on a white blanket.", "a noun that may be the verb"),
+        ("Clydesdale horses pulling a wagon", "a verb that may be a noun"),
     ],
 )
 def test_what_is_not_sure_to_be_false_is_not_negated(parse, caption, reason):
