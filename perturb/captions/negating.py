@@ -39,6 +39,7 @@ _FIXED = frozenset(
         *("all", "any", "anything", "both", "each", "either", "every", "everyone", "everything", "except", "exactly"),
         *("only", "just", "most", "less", "more", "least", "also", "too", "already", "still", "yet", "but", "almost"),
         *("few", "little", "rather", "instead", "because", "so", "if", "although", "though", "another", "others"),
+        *("same", "different", "various"),
     )
 )
 _IMAGES = frozenset(
@@ -160,7 +161,7 @@ def _existence(parsed: Parsed, root: int) -> _Negation | str:
 def _phrase(parsed: Parsed, root: int) -> _Negation | str:
     """Negate a caption that is a noun phrase."""
     tokens = parsed.tokens
-    if _joined(parsed, root) or _listed(parsed):
+    if _joined(parsed, root) or _listed(parsed) or _two_names(parsed):
         return "several things are joined"
     if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
         return "does not begin with its noun phrase"
@@ -190,7 +191,7 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
 def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     """Negate a statement with a subject and a verb."""
     tokens = parsed.tokens
-    if _joined(parsed, subject):
+    if _joined(parsed, subject) or _two_names(parsed):
         return "several things are joined"
     if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
         return "several statements are joined"
@@ -273,6 +274,13 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation:
 
 def _joined(parsed: Parsed, position: int) -> bool:
     return bool(parsed.children(position, "cc", "conj", "preconj"))
+
+
+def _two_names(parsed: Parsed) -> bool:
+    """Whether nouns are joined inside the first noun phrase: "a kitchen and dining room"."""
+    tokens = parsed.tokens
+    inside = range(1, parsed.chunks[0][1]) if parsed.chunks else range(0)
+    return any(tokens[place].tag == "CC" and tokens[place - 1].tag in {"NN", "NNS", "NNP"} for place in inside)
 
 
 def _listed(parsed: Parsed) -> bool:

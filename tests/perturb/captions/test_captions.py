@@ -55,6 +55,8 @@ def test_a_negation_denies_the_whole_caption(parse, caption, foil):
         ("A red shoes on a table.", "an article does not agree"),
         ("White and orange fur lays on a white blanket.", "a noun that may be the verb"),
         ("Clydesdale horses pulling a wagon", "a verb that may be a noun"),
+        ("A kitchen and dining room with a table.", "several things are joined"),
+        ("Two signs on the same street pole.", "a word that a negation does not go with"),
     ],
 )
 def test_what_is_not_sure_to_be_false_is_not_negated(parse, caption, reason):
