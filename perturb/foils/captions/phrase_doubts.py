@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from vlgate.perturb.foils.captions.countability import reason_of
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
 
 _TOGETHER = words("together")
 _FULL = words("full")
+_LIMBS = words("limb")
 _UNREAL = words("unreal")
 _OF_PICTURES = "the noun names the picture"
 
@@ -62,9 +64,20 @@ def unreal(reading: Reading, phrase: NounPhrase) -> str | None:
 
 
 def says_together(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the caption has a word that needs several: "together", "each other", "in a row"."""
-    inside = range(*phrase.lead)
-    return any(token.lower in _TOGETHER for n, token in enumerate(reading.parsed.tokens) if n not in inside)
+    """Whether the caption has a word that needs several: "together", "in a row", "side by side"."""
+    tokens, inside = reading.parsed.tokens, range(*phrase.lead)
+    if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
+        return True
+    if any(one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        return True
+    return any(_is_limb(reading, place) for place in range(phrase.span[1], len(tokens)))
+
+
+def _is_limb(reading: Reading, place: int) -> bool:
+    """Whether several do something with their limbs, which have no determiner: "shaking hands", "crossing tusks"."""
+    token = reading.parsed.tokens[place]
+    bare = not reading.dependents(place, "det", "poss", "nummod", "amod")
+    return token.tag == "NNS" and token.dep == "dobj" and bare and singular(token.lower) in _LIMBS
 
 
 def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
