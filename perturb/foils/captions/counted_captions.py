@@ -70,7 +70,7 @@ def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     if given - {count} or (count == 1 and say_several(noun, others)):
         return "another caption gives another number"
     borne_out = count in say_count(noun, others, sure=True)
-    if not borne_out and not (count == 2 and say_two(noun, others)):
+    if not borne_out and not (count == 2 and say_two(noun, others, sure=True)):
         return "no other caption gives the number"
     return "another caption speaks of many" if say_many(noun, others) else None
 

@@ -57,6 +57,7 @@ def test_a_couple_bears_out_two(found):
         ("Two dogs run.", (), "no other caption gives the number"),
         ("Two dogs run.", ("Two dogs", "Three dogs"), "another caption gives another number"),
         ("Two dogs run.", ("Two dogs", "A group of dogs"), "another caption speaks of many"),
+        ("Two athletes compete.", ("Two teams play.",), "no other caption gives the number"),
         ("Two dogs and other dogs", ("Two dogs",), "the caption speaks of more of them"),
         ("A house of two stories", ("two stories",), "the number is not one of objects"),
         ("A pair of dogs", ("two dogs",), "no number"),
