@@ -67,7 +67,7 @@ def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     """Return why the other captions do not bear out the number."""
     noun, count = phrase.singular_noun, phrase.count or 0
     given = say_count(noun, others)
-    if given - {count} or (count == 1 and say_several(noun, others)):
+    if given - {count} or (count == 1 and say_several(noun, others)) or (count != 2 and say_two(noun, others)):
         return "another caption gives another number"
     borne_out = count in say_count(noun, others, sure=True)
     if not borne_out and not (count == 2 and say_two(noun, others, sure=True)):

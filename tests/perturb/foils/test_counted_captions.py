@@ -58,6 +58,8 @@ def test_a_couple_bears_out_two(found):
         ("Two dogs run.", ("Two dogs", "Three dogs"), "another caption gives another number"),
         ("Two dogs run.", ("Two dogs", "A group of dogs"), "another caption speaks of many"),
         ("Two athletes compete.", ("Two teams play.",), "no other caption gives the number"),
+        ("Three dogs run.", ("Three dogs", "A couple of dogs"), "another caption gives another number"),
+        ("Two boys run.", ("A couple of boys stand around a boy.",), "no other caption gives the number"),
         ("Two dogs and other dogs", ("Two dogs",), "the caption speaks of more of them"),
         ("A house of two stories", ("two stories",), "the number is not one of objects"),
         ("A pair of dogs", ("two dogs",), "no number"),
