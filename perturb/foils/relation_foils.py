@@ -51,25 +51,33 @@ def said_of(captions: Iterable[Parsed]) -> Said:
     for text in captions:
         for one in prepositions(text):
             if one.thing is not None:
-                name = AROUND if _surrounds(text, one) else one.name
-                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(name)
+                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
         for token in text.tokens:
             if token.tag == "NNS":
                 found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
-        for thing in _around(text):
-            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(AROUND)
+        for thing, name in (*((place, AROUND) for place in _around(text)), *_next_to(text)):
+            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
     return {thing: frozenset(names) for thing, names in found.items()}
 
 
-def _surrounds(text: Parsed, one: Preposition) -> bool:
-    return one.name == "by" and one.head is not None and text.tokens[one.head].lower == "surrounded"
-
-
 def _around(text: Parsed) -> Iterator[int]:
-    """Yield the things that are around something: "a fence around it"."""
+    """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
     for one in prepositions(text):
         if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
             yield one.head
+    for place, token in enumerate(text.tokens):
+        by = text.tokens[token.head]
+        if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":
+            yield place
+
+
+def _next_to(text: Parsed) -> Iterator[tuple[int, str]]:
+    """Yield the noun behind each "next to"; a parser may take "next to open luggage" for an infinitive."""
+    tokens = text.tokens
+    for place in range(len(tokens) - 1):
+        if (tokens[place].lower, tokens[place + 1].lower) == ("next", "to"):
+            nouns = [n for n in range(place + 2, len(tokens)) if tokens[n].pos == "NOUN"]
+            yield from ((n, "next to") for n in nouns[:1])
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
@@ -183,9 +191,7 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
         return True
-    if parsed.children(thing, "conj", "cc"):
-        return True
-    if one.name in _BESIDE and _is_inner(parsed, head):
+    if parsed.children(thing, "conj", "cc") or (one.name in _BESIDE and _is_inner(parsed, head)):
         return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
     return tokens[head].pos == "VERB" and bool(particles)

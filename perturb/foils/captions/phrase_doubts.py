@@ -68,7 +68,9 @@ def says_together(reading: Reading, phrase: NounPhrase) -> bool:
     tokens, inside = reading.parsed.tokens, range(*phrase.lead)
     if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
         return True
-    if any(one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)):
+    if any(
+        one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    ):
         return True
     return any(_is_limb(reading, place) for place in range(phrase.span[1], len(tokens)))
 

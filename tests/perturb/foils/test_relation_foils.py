@@ -97,7 +97,7 @@ def test_a_foil_must_be_attested(parse):
 
 
 def test_what_another_caption_of_the_image_says_is_no_foil(parse):
-    caption, other = parse("A cat sits on a table."), parse("One cat hides beneath the tables.")
+    caption, other = parse("A cat sits on a table."), parse("One cat hides beneath the table.")
     found = foils_of(relations(caption, ALL, said_of([caption, other])))
     assert not {"under", "beneath", "below", "underneath"} & {one for _, one in found}
     assert ("on", "next to") in found
@@ -109,9 +109,9 @@ def test_what_another_caption_of_the_image_says_is_no_foil(parse):
     ("caption", "other", "wrong"),
     [
         ("A doll sitting on top of a suitcase", "A doll next to open luggage", "beside"),
-        ("People outside of a terminal", "A crowd inside a building", "inside"),
-        ("A plane parked behind a fence", "A plane with a fence around it", "in front of"),
-        ("A plane parked behind a fence", "A plane is surrounded by a fence", "in front of"),
+        ("People near the terminal", "A crowd inside a building", "in"),
+        ("A plane sitting behind a fence", "A plane with a fence around it", "in front of"),
+        ("A plane sitting behind a fence", "A plane is surrounded by a fence", "in front of"),
     ],
 )
 def test_what_is_said_of_the_same_thing_by_another_name_or_of_its_surroundings_is_no_foil(parse, caption, other, wrong):
