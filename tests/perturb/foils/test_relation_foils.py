@@ -71,6 +71,7 @@ def test_a_contradicting_preposition_replaces_the_captions(parse, caption, class
         ("A dog is hiding very near a car", PHRASE),
         ("A person driving past a group of people behind a fence", PHRASE),
         ("There is no cat on a table", NEGATED),
+        ("A crowd of people outside a terminal boarding buses.", NO_THING),
         ("Is a cat on a table?", NEGATED),
         ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
         ("", NO_PREPOSITION),
