@@ -167,9 +167,9 @@ def _phrase(parsed: Parsed, root: int) -> _Negation | str:
         return "does not begin with its noun phrase"
     if any(_main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
-    if tokens[root].tag == "NNS" and root and tokens[root - 1].tag == "NN" and _may_be(tokens[root].lower, "VERB"):
-        if not _counts(parsed, root):
-            return "a noun that may be the verb"
+    compound = root > 0 and tokens[root].tag == "NNS" and tokens[root - 1].tag == "NN"
+    if compound and _may_be(tokens[root].lower, "VERB") and not _counts(parsed, root):
+        return "a noun that may be the verb"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text does not describe this image any more"
         return [Edit(span=(0, 1), text=f"this is not {tokens[0].lower}")], (tokens[0].lower, "not"), says
@@ -201,10 +201,9 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     verb = min(verbs)
     if verb < subject:
         return "a question"
-    following = tokens[verb + 1 : verb + 2]
-    if tokens[verb].tag == "VBZ" and following and following[0].tag == "VBG" and _may_be(tokens[verb].lower, "NOUN"):
-        if tokens[verb].lemma not in {"be", "start", "like"}:
-            return "a verb that may be a noun"
+    doing = tokens[verb].tag == "VBZ" and [one.tag for one in tokens[verb + 1 : verb + 2]] == ["VBG"]
+    if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
+        return "a verb that may be a noun"
     known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
     return _with_not(parsed, root, subject, verb) if known else _no_subject(parsed, subject, verb)
 

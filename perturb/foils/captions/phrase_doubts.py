@@ -23,7 +23,7 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens, noun = reading.parsed.tokens, phrase.singular_noun
     if phrase.kind in {"other", "possessor"}:
         yield "the determiner cannot be replaced"
-    for doubt in (not_plain(reading.parsed), unreal(reading, phrase)):
+    for doubt in (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)):
         if doubt:
             yield doubt
     if not (default_ontology().knows(phrase.noun) and default_ontology().knows(phrase.other)):
@@ -32,8 +32,6 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         yield "the noun phrase has a name in it"
     if _repeated(reading, phrase):
         yield "the noun is in the caption twice"
-    if _has_a_clause_within(reading, phrase):
-        yield "the noun phrase may be two"
     if _shares_a_determiner(reading, phrase):
         yield "the determiner belongs to two nouns"
     if stands_behind_of(reading, phrase) and phrase.plural:
@@ -107,11 +105,12 @@ def _fills(reading: Reading, phrase: NounPhrase) -> bool:
     return tokens[place].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
 
 
-def _has_a_clause_within(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the determiner may belong to a noun before a participle: "the stove cooking green beans"."""
+def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
+    """Return why the determiner may belong to a noun before a participle: "the stove cooking green beans"."""
     tokens, first = reading.parsed.tokens, phrase.lead[1]
     within = range(first + 1, phrase.head)
-    return phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
+    two = phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
+    return "the noun phrase may be two" if two else None
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:
