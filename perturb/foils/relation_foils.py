@@ -174,7 +174,8 @@ def _is_thing(parsed: Parsed, place: int) -> bool:
     token = parsed.tokens[place]
     before = [parsed.tokens[child] for child in parsed.children(place, "det", "poss", "nummod")]
     words = range(parsed.subtree(place)[0] + 1, place)
-    if before and any(parsed.tokens[n].tag == "VBG" and parsed.tokens[n - 1].tag == "NN" for n in words):
+    inside = any(parsed.tokens[n].tag == "VBG" and parsed.tokens[n - 1].tag == "NN" for n in words)
+    if (before and inside) or (token.tag == "NNS" and any(one.lower in {"a", "an"} for one in before)):
         return False  # in "a terminal boarding buses" the article belongs to the terminal
     if any(one.lower in _OPEN for one in before):
         return False
