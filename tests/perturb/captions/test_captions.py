@@ -82,6 +82,7 @@ def test_a_lower_number_is_exact_and_what_agrees_changes(parse, caption, new, sh
     ("caption", "new", "reason"),
     [
         ("Two dogs with their tongues out.", 1, "other words tell the number, too"),
+        ("men two", 3, "the number does not begin a noun phrase"),
         ("A dog on a couch.", 2, "no number before a noun"),
         ("The two dogs sit on a couch.", 3, "the number does not begin a noun phrase"),
         ("A boy who is about two feet tall.", 3, "the number does not begin a noun phrase"),
