@@ -128,7 +128,7 @@ def say_many(noun: str, others: Iterable[Mentions]) -> bool:
 def say_two(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
     """Whether another caption speaks of a pair or a couple of things that may be called ``noun``.
 
-    If ``sure``, they certainly are: "two teams" may be many players, and a pair of boys beside a boy are not surely two.
+    If ``sure``, they certainly are: "two teams" may be many, and a pair of boys beside a boy are not surely two.
     """
     if not sure:
         return any(may_be_same(noun, one) for other in others for one in other.pairs)
