@@ -150,7 +150,7 @@ def _uncertain(parsed: Parsed, place: int, noun: int, *, lower: bool) -> str:
     return first(
         (chunk != (place, noun + 1), "the number does not begin a noun phrase"),
         (
-            near or bool(parsed.children(place)) or tokens[place + 1].lower in _RANGE,
+            near or bool(parsed.children(place)) or any(one.lower in _RANGE for one in tokens[place + 1 : place + 2]),
             "the number is approximate or exact",
         ),
         (parts, "a measure or a part"),

@@ -54,6 +54,8 @@ _ABSTRACT = frozenset(
     )
 )
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
+# Who is with or beside a thing has it with or beside him.
+_BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
 
 
@@ -123,6 +125,7 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     numbers = {is_plural(parsed, place) for place in (left, right)}
     described = _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES)
     joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
+    joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
     why = reason(
         (bare, "a thing without an article"),
@@ -153,6 +156,8 @@ def _related(parsed: Parsed, left: int, right: int) -> bool:
         return False
     over = tokens[right].head
     if tokens[right].dep == "pobj" and tokens[over].lower in _NO_PLACES:
+        return False
+    if tokens[over].dep == "prep" and tokens[over].lower in _BOTH_WAYS:
         return False
     while tokens[over].head != over and tokens[over].pos in {"ADP", "VERB"}:
         if tokens[over].head == left or (tokens[left].dep == "nsubj" and tokens[left].head == tokens[over].head):

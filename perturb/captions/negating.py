@@ -39,6 +39,7 @@ _FIXED = frozenset(
         *("all", "any", "anything", "both", "each", "either", "every", "everyone", "everything", "except", "exactly"),
         *("only", "just", "most", "less", "more", "least", "also", "too", "already", "still", "yet", "but", "almost"),
         *("few", "little", "rather", "instead", "because", "so", "if", "although", "though", "another", "others"),
+        *("same", "different", "various"),
     )
 )
 _IMAGES = frozenset(
@@ -160,12 +161,15 @@ def _existence(parsed: Parsed, root: int) -> _Negation | str:
 def _phrase(parsed: Parsed, root: int) -> _Negation | str:
     """Negate a caption that is a noun phrase."""
     tokens = parsed.tokens
-    if _joined(parsed, root) or _listed(parsed):
+    if _joined(parsed, root) or _listed(parsed) or _two_names(parsed):
         return "several things are joined"
     if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
         return "does not begin with its noun phrase"
     if any(_main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
+    compound = root > 0 and tokens[root].tag == "NNS" and tokens[root - 1].tag == "NN"
+    if compound and _may_be(tokens[root].lower, "VERB") and not _counts(parsed, root):
+        return "a noun that may be the verb"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text does not describe this image any more"
         return [Edit(span=(0, 1), text=f"this is not {tokens[0].lower}")], (tokens[0].lower, "not"), says
@@ -187,7 +191,7 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
 def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     """Negate a statement with a subject and a verb."""
     tokens = parsed.tokens
-    if _joined(parsed, subject):
+    if _joined(parsed, subject) or _two_names(parsed):
         return "several things are joined"
     if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
         return "several statements are joined"
@@ -197,6 +201,9 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     verb = min(verbs)
     if verb < subject:
         return "a question"
+    doing = tokens[verb].tag == "VBZ" and [one.tag for one in tokens[verb + 1 : verb + 2]] == ["VBG"]
+    if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
+        return "a verb that may be a noun"
     known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
     return _with_not(parsed, root, subject, verb) if known else _no_subject(parsed, subject, verb)
 
@@ -228,6 +235,17 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     return [Edit(span=(verb, verb + 1), text=f"{do} {lemma}")], (word.lower, f"{do} {lemma}"), says
 
 
+def _may_be(word: str, part_of_speech: str) -> bool:
+    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
+
+    return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
+
+
+def _counts(parsed: Parsed, noun: int) -> bool:
+    phrase = indefinite(parsed, 0, noun)
+    return phrase is not None and phrase.end_of_quantity > 0
+
+
 def _infinitive(verb: str) -> str | None:
     """The infinitive of a finite form, from a dictionary: a pipeline may guess ("rides", "rid")."""
     import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
@@ -255,6 +273,13 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation:
 
 def _joined(parsed: Parsed, position: int) -> bool:
     return bool(parsed.children(position, "cc", "conj", "preconj"))
+
+
+def _two_names(parsed: Parsed) -> bool:
+    """Whether nouns are joined inside the first noun phrase: "a kitchen and dining room"."""
+    tokens = parsed.tokens
+    inside = range(1, parsed.chunks[0][1]) if parsed.chunks else range(0)
+    return any(tokens[place].tag == "CC" and tokens[place - 1].tag in {"NN", "NNS", "NNP"} for place in inside)
 
 
 def _listed(parsed: Parsed) -> bool:

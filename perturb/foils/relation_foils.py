@@ -7,11 +7,12 @@ prepositions that contradict each other needs no model (``relations``): what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.contrasts import contrasts
 from vlgate.perturb.foils.prepositions import Preposition, prepositions
 from vlgate.perturb.foils.tools import Filling, Gap
@@ -34,7 +35,11 @@ NO_FILLING = "no filling is another attested preposition"
 
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
-
+AROUND = "around"
+"""What ``said_of`` notes of a thing that surrounds another one."""
+SEVERAL = "several"
+"""What ``said_of`` notes of a thing that a caption has in the plural."""
+_BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
 
 Said = Mapping[str, frozenset[str]]
 """The prepositions that captions of an image say before a noun, by the noun's lemma."""
@@ -47,7 +52,32 @@ def said_of(captions: Iterable[Parsed]) -> Said:
         for one in prepositions(text):
             if one.thing is not None:
                 found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
+        for token in text.tokens:
+            if token.tag == "NNS":
+                found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
+        for thing, name in (*((place, AROUND) for place in _around(text)), *_next_to(text)):
+            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
     return {thing: frozenset(names) for thing, names in found.items()}
+
+
+def _around(text: Parsed) -> Iterator[int]:
+    """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
+    for one in prepositions(text):
+        if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
+            yield one.head
+    for place, token in enumerate(text.tokens):
+        by = text.tokens[token.head]
+        if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":
+            yield place
+
+
+def _next_to(text: Parsed) -> Iterator[tuple[int, str]]:
+    """Yield the noun behind each "next to"; a parser may take "next to open luggage" for an infinitive."""
+    tokens = text.tokens
+    for place in range(len(tokens) - 1):
+        if (tokens[place].lower, tokens[place + 1].lower) == ("next", "to"):
+            nouns = [n for n in range(place + 2, len(tokens)) if tokens[n].pos == "NOUN"]
+            yield from ((n, "next to") for n in nouns[:1])
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
@@ -143,6 +173,10 @@ def _problem(parsed: Parsed, one: Preposition) -> str | None:
 def _is_thing(parsed: Parsed, place: int) -> bool:
     token = parsed.tokens[place]
     before = [parsed.tokens[child] for child in parsed.children(place, "det", "poss", "nummod")]
+    words = range(parsed.subtree(place)[0] + 1, place)
+    inside = any(parsed.tokens[n].tag == "VBG" and parsed.tokens[n - 1].tag == "NN" for n in words)
+    if (before and inside) or (token.tag == "NNS" and any(one.lower in {"a", "an"} for one in before)):
+        return False  # in "a terminal boarding buses" the article belongs to the terminal
     if any(one.lower in _OPEN for one in before):
         return False
     return token.tag == "NNS" or (token.tag == "NN" and bool(before))
@@ -161,10 +195,21 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
         return True
-    if parsed.children(thing, "conj", "cc"):
+    if parsed.children(thing, "conj", "cc") or (one.name in _BESIDE and _is_inner(parsed, head)):
         return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
     return tokens[head].pos == "VERB" and bool(particles)
+
+
+def _is_inner(parsed: Parsed, place: int) -> bool:
+    """Return whether a noun is behind an earlier preposition, so that the next one may belong to what is before it.
+
+    "A man driving past a group of people behind a fence": the driver may be behind the fence.
+    """
+    tokens = parsed.tokens
+    while tokens[place].dep == "pobj" and tokens[tokens[place].head].lower == "of":
+        place = tokens[tokens[place].head].head
+    return tokens[place].dep == "pobj"
 
 
 def _replacements(
@@ -198,7 +243,12 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
 
 def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:
     assert one.thing is not None  # noqa: S101 - a spot has a thing
-    names = said.get(parsed.tokens[one.thing].lemma.lower(), frozenset())
+    thing = parsed.tokens[one.thing].lemma.lower()
+    if name in _BESIDE and any(SEVERAL in some for other, some in said.items() if is_kind_of(thing, other)):
+        return True
+    names = {name for other, some in said.items() if may_be_same(thing, other) for name in some}
+    if AROUND in names and name in _BESIDE:
+        return True
     return any(contrasts().compatible(name, other) for other in names if other != one.name)
 
 

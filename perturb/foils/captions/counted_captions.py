@@ -9,7 +9,7 @@ from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.countability import MORE, has_kind, reason_of
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import NUMERALS, NounPhrase, Reading, read
-from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts
+from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
@@ -67,10 +67,10 @@ def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     """Return why the other captions do not bear out the number."""
     noun, count = phrase.singular_noun, phrase.count or 0
     given = say_count(noun, others)
-    if given - {count} or (count == 1 and say_several(noun, others)):
+    if given - {count} or (count == 1 and say_several(noun, others)) or (count != 2 and say_two(noun, others)):
         return "another caption gives another number"
     borne_out = count in say_count(noun, others, sure=True)
-    if not borne_out and not (count == 2 and say_two(noun, others)):
+    if not borne_out and not (count == 2 and say_two(noun, others, sure=True)):
         return "no other caption gives the number"
     return "another caption speaks of many" if say_many(noun, others) else None
 
@@ -85,7 +85,7 @@ def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
         edits: tuple[Edit, ...] = ()
         if (number == 1) != (count == 1):
             changed = renumbered(reading, phrase)
-            if changed.doubts or (number == 1 and says_together(reading, phrase)):
+            if changed.doubts or (number == 1 and why_not_one(reading, phrase)):
                 continue
             edits = changed.edits
         yield Foil(

@@ -125,6 +125,12 @@ def say_many(noun: str, others: Iterable[Mentions]) -> bool:
     return any(may_be_same(noun, one) for other in others for one in other.many)
 
 
-def say_two(noun: str, others: Iterable[Mentions]) -> bool:
-    """Whether another caption speaks of a pair or a couple of things that may be called ``noun``."""
-    return any(may_be_same(noun, one) for other in others for one in other.pairs)
+def say_two(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
+    """Whether another caption speaks of a pair or a couple of things that may be called ``noun``.
+
+    If ``sure``, they certainly are: "two teams" may be many, and a pair of boys beside a boy are not surely two.
+    """
+    if not sure:
+        return any(may_be_same(noun, one) for other in others for one in other.pairs)
+    pairs = ((one, other) for other in others for one in other.pairs - other.one - words("group"))
+    return any(is_kind_of(noun, one) and not any(is_kind_of(noun, more) for more in other.one) for one, other in pairs)

@@ -87,7 +87,8 @@ def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) 
     before = tokens[phrase.lead[1] : first]
     if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
         return "a word before the noun may suit no other"
-    if phrase.kind == "none" and not phrase.plural and (phrase.span[0] > 0 or known.supercategory == _EATEN):
+    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == _EATEN)
+    if not phrase.plural and (bare or phrase.kind in {"other", "quantity"}):
         return "the singular noun has no article"
     if doubt := not_plain(reading.parsed) or unreal(reading, phrase):
         return doubt

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from vlgate.perturb.foils.captions.countability import reason_of
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.inflection import singular
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.parsing.parsed import Parsed
 
 _TOGETHER = words("together")
+_FULL = words("full")
+_LIMBS = words("limb")
 _UNREAL = words("unreal")
 _OF_PICTURES = "the noun names the picture"
 
@@ -20,7 +23,7 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens, noun = reading.parsed.tokens, phrase.singular_noun
     if phrase.kind in {"other", "possessor"}:
         yield "the determiner cannot be replaced"
-    for doubt in (not_plain(reading.parsed), unreal(reading, phrase)):
+    for doubt in (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)):
         if doubt:
             yield doubt
     if not (default_ontology().knows(phrase.noun) and default_ontology().knows(phrase.other)):
@@ -59,9 +62,55 @@ def unreal(reading: Reading, phrase: NounPhrase) -> str | None:
 
 
 def says_together(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the caption has a word that needs several: "together", "each other", "in a row"."""
-    inside = range(*phrase.lead)
-    return any(token.lower in _TOGETHER for n, token in enumerate(reading.parsed.tokens) if n not in inside)
+    """Whether the caption has a word that needs several: "together", "in a row", "side by side"."""
+    tokens, inside = reading.parsed.tokens, range(*phrase.lead)
+    if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
+        return True
+    if any(
+        one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    ):
+        return True
+    return any(_is_limb(reading, place) for place in range(phrase.span[1], len(tokens)))
+
+
+def _is_limb(reading: Reading, place: int) -> bool:
+    """Whether several do something with their limbs, which have no determiner: "shaking hands", "crossing tusks"."""
+    token = reading.parsed.tokens[place]
+    bare = not reading.dependents(place, "det", "poss", "nummod", "amod")
+    return token.tag == "NNS" and token.dep == "dobj" and bare and singular(token.lower) in _LIMBS
+
+
+def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
+    """Return why the caption makes no sense with one thing for the several of a noun phrase."""
+    if says_together(reading, phrase):
+        return "the caption says that several are together"
+    if _fills(reading, phrase):
+        return "one does not fill or cover a thing"
+    tokens = reading.parsed.tokens
+    later = (one for one in tokens[phrase.span[1] :] if one.lower == "their")
+    if any(tokens[one.head].tag == "NNS" for one in later):
+        return "one would have the things of several"
+    return None
+
+
+def _fills(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether it says what something is full of, also behind "and": "filled with apples and pears"."""
+    tokens, place = reading.parsed.tokens, phrase.head
+    before = tokens[max(phrase.span[0] - 2, 0) : phrase.span[0]]
+    if len(before) > 1 and before[0].lower in _FULL and before[1].tag == "IN":
+        return True
+    while tokens[place].dep == "conj":
+        place = tokens[place].head
+    over = tokens[place].head
+    return tokens[place].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
+
+
+def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
+    """Return why the determiner may belong to a noun before a participle: "the stove cooking green beans"."""
+    tokens, first = reading.parsed.tokens, phrase.lead[1]
+    within = range(first + 1, phrase.head)
+    two = phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
+    return "the noun phrase may be two" if two else None
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from vlgate.perturb.foils.captions.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, say_one, say_several
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
-from vlgate.perturb.foils.captions.phrase_doubts import says_together, shared_doubts, stands_behind_of
+from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, stands_behind_of, why_not_one
 from vlgate.perturb.foils.captions.word_lists import words
 
 _ALONE = words("alone")
+_LANDSCAPES = words("landscape")
 _VIEWS = words("view")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 
@@ -47,10 +48,13 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
     yield from _by_kind(noun)
     if any(reading.parsed.tokens[n].tag == "CC" for n in range(*phrase.span)):
         yield "the noun has joined adjectives"
-    if says_together(reading, phrase):
-        yield "the caption says that several are together"
-    once = sum(noun in one.one for one in others)
-    if once and once >= sum(noun in one.several for one in others):
+    if why := why_not_one(reading, phrase):
+        yield why
+    if _is_landscape(reading, phrase):
+        yield "the plural does not count"
+    several = sum(say_several(noun, [one]) for one in others)
+    once = sum(say_one(noun, [one]) and not say_several(noun, [one]) for one in others)
+    if once and once >= several:
         yield "another caption speaks of one"
     if _has_things(reading, phrase):
         yield "one would have the things of several"
@@ -64,6 +68,13 @@ def _by_kind(noun: str) -> Iterator[str]:
         yield reason
     if has_kind(noun, PAIRED):
         yield PAIRED
+
+
+def _is_landscape(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a plural names a landscape or its parts and no number of things: "choppy seas", "on the streets"."""
+    noun, before = phrase.singular_noun, reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
+    of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)
+    return of_a_place or noun in _LANDSCAPES
 
 
 def _says_alone(reading: Reading, phrase: NounPhrase) -> bool:

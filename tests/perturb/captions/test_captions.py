@@ -53,6 +53,10 @@ def test_a_negation_denies_the_whole_caption(parse, caption, foil):
         ("A DOG ON A BENCH IN THE PARK", "in capitals"),
         ("A dog. It sits on a bench.", "not one sentence"),
         ("A red shoes on a table.", "an article does not agree"),
+        ("White and orange fur lays on a white blanket.", "a noun that may be the verb"),
+        ("Clydesdale horses pulling a wagon", "a verb that may be a noun"),
+        ("A kitchen and dining room with a table.", "several things are joined"),
+        ("Two signs on the same street pole.", "a word that a negation does not go with"),
     ],
 )
 def test_what_is_not_sure_to_be_false_is_not_negated(parse, caption, reason):
@@ -78,6 +82,7 @@ def test_a_lower_number_is_exact_and_what_agrees_changes(parse, caption, new, sh
     ("caption", "new", "reason"),
     [
         ("Two dogs with their tongues out.", 1, "other words tell the number, too"),
+        ("men two", 3, "the number does not begin a noun phrase"),
         ("A dog on a couch.", 2, "no number before a noun"),
         ("The two dogs sit on a couch.", 3, "the number does not begin a noun phrase"),
         ("A boy who is about two feet tall.", 3, "the number does not begin a noun phrase"),
@@ -142,6 +147,10 @@ def test_things_that_are_not_alike_stay(parse, text):
 def test_things_in_a_relation_are_exchanged(parse):
     assert foils(exchanged(parse("A dog sitting on an elephant."))) == ["An elephant sitting on a dog."]
     assert exchanged(parse("Two cows in a field.")).candidates == ()
+    for caption in ("A bench outdoors with an umbrella.", "A dog sitting beside an elephant."):
+        assert exchanged(parse(caption)).candidates == ()
+    joined = exchanged(parse("A dining and kitchen table on an elephant."))
+    assert (joined.candidates, set(joined.refused)) == ((), {"several things are joined"})
 
 
 def test_a_replaced_noun_keeps_its_number_and_its_article_agrees(parse):

@@ -34,6 +34,14 @@ def test_one_becomes_several_with_its_verb(found):
     ]
 
 
+TOGETHER = ["Two children walk abreast.", "Two children sit side by side.", "Two children are shaking hands."]
+
+
+@pytest.mark.parametrize("caption", ["Two children use their laptops.", "A bowl filled with two apples", *TOGETHER])
+def test_several_do_not_become_one_beside_words_that_need_several(found, caption):
+    assert {one.classes for one in found(caption, "Two children", "Two apples").candidates} == {("2", "3"), ("2", "4")}
+
+
 def test_digits_stay_digits(found):
     foils = found("The 5 kites are red", "There are 5 kites.").candidates
     assert {one.foil for one in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}
@@ -49,6 +57,9 @@ def test_a_couple_bears_out_two(found):
         ("Two dogs run.", (), "no other caption gives the number"),
         ("Two dogs run.", ("Two dogs", "Three dogs"), "another caption gives another number"),
         ("Two dogs run.", ("Two dogs", "A group of dogs"), "another caption speaks of many"),
+        ("Two athletes compete.", ("Two teams play.",), "no other caption gives the number"),
+        ("Three dogs run.", ("Three dogs", "A couple of dogs"), "another caption gives another number"),
+        ("Two boys run.", ("A couple of boys stand around a boy.",), "no other caption gives the number"),
         ("Two dogs and other dogs", ("Two dogs",), "the caption speaks of more of them"),
         ("A house of two stories", ("two stories",), "the number is not one of objects"),
         ("A pair of dogs", ("two dogs",), "no number"),

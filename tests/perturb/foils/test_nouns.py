@@ -55,6 +55,7 @@ def test_a_name_of_two_words_is_replaced_as_one(foils):
         ("A dog with another dog", "the object is named twice"),
         ("A fluffy tabby cat", "a word before the noun may suit no other"),
         ("They eat pizza", "the singular noun has no article"),
+        ("They feed each other cake", "the singular noun has no article"),
         ("A toy with a horse", "the object may be a likeness"),
         ("A slice of the pizza", "the noun phrase says what something consists of"),
         ("A man without a dog", "the thing may not be in the image"),

@@ -91,6 +91,12 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("They see it", "a pronoun"),
         ("A man and another man", "the noun is in the caption twice"),
         ("The boy talks to the man while he eats", "a pronoun may refer to two nouns"),
+        ("A big pan filled with veggies", "one does not fill or cover a thing"),
+        ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
+        ("A windsurfer glides across choppy seas", "the plural does not count"),
+        ("Flowers hang on the walls", "the plural does not count"),
+        ("Two children use their laptops in a room", "one would have the things of several"),
+        ("Two preteens standing at the stove cooking green beans.", "the noun phrase may be two"),
     ],
 )
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
@@ -102,6 +108,14 @@ def test_other_captions_decide_whether_there_is_one(parser):
     assert "no other caption speaks of one" in plurals(caption).refused
     assert plurals(caption, [mentions(one)]).candidates
     assert "another caption speaks of several" in plurals(caption, [mentions(one), mentions(several)]).refused
+
+
+def test_a_kind_of_the_things_counts_as_one_of_them(parser):
+    caption, man, guy, both = parser.parse(
+        ["People fly a kite", "A man flies a kite", "A guy flies a kite", "A man and a woman fly a kite"]
+    )
+    assert "another caption speaks of one" in plurals(caption, [mentions(man), mentions(guy)]).refused
+    assert "another caption speaks of one" not in plurals(caption, [mentions(both)]).refused
 
 
 def test_doubtful_candidates_carry_their_doubt(parser):

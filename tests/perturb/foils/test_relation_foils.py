@@ -69,7 +69,9 @@ def test_a_contradicting_preposition_replaces_the_captions(parse, caption, class
         ("A man in the front of a bus", PHRASE),
         ("A man sitting on a table of wood", PHRASE),
         ("A dog is hiding very near a car", PHRASE),
+        ("A person driving past a group of people behind a fence", PHRASE),
         ("There is no cat on a table", NEGATED),
+        ("A crowd of people outside a terminal boarding buses.", NO_THING),
         ("Is a cat on a table?", NEGATED),
         ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
         ("", NO_PREPOSITION),
@@ -96,12 +98,33 @@ def test_a_foil_must_be_attested(parse):
 
 
 def test_what_another_caption_of_the_image_says_is_no_foil(parse):
-    caption, other = parse("A cat sits on a table."), parse("One cat hides beneath the tables.")
+    caption, other = parse("A cat sits on a table."), parse("One cat hides beneath the table.")
     found = foils_of(relations(caption, ALL, said_of([caption, other])))
     assert not {"under", "beneath", "below", "underneath"} & {one for _, one in found}
     assert ("on", "next to") in found
     only = relations(caption, {"under"}, said_of([caption, other]))
     assert (only.candidates, only.refused) == ((), (SAID,))
+
+
+@pytest.mark.parametrize(
+    ("caption", "other", "wrong"),
+    [
+        ("A doll sitting on top of a suitcase", "A doll next to open luggage", "beside"),
+        ("Two dogs standing outside of a store", "Dogs standing inside a building", "inside"),
+        ("A plane sitting behind a fence", "A plane with a fence around it", "in front of"),
+        ("A plane sitting behind a fence", "A plane is surrounded by a fence", "in front of"),
+    ],
+)
+def test_what_is_said_of_the_same_thing_by_another_name_or_of_its_surroundings_is_no_foil(parse, caption, other, wrong):
+    text, second = parse(caption), parse(other)
+    assert wrong in {one for _, one in foils_of(relations(text, ALL, said_of([text])))}
+    assert wrong not in {one for _, one in foils_of(relations(text, ALL, said_of([text, second])))}
+
+
+def test_a_thing_of_which_there_are_several_may_be_beside_another_one(parse):
+    caption, other = parse("A person sits on top of a motorcycle."), parse("A man on one of a group of motorcycles.")
+    assert ("on top of", "next to") in foils_of(relations(caption, ALL, said_of([caption])))
+    assert ("on top of", "next to") not in foils_of(relations(caption, ALL, said_of([caption, other])))
 
 
 def test_sequences_are_one_preposition_and_particles_are_none(parse):
