@@ -18,6 +18,8 @@ from vlgate.perturb.foils.how_many.templates import (
 )
 
 _SAMES = frozenset({"color", "colors", "colour", "size", "kind", "type", "same"})
+# Participles that name a state, and go before their noun if nothing follows them: "three closed doors".
+_STATES = frozenset({"closed", "lit"})
 _INTRANSITIVE = frozenset(
     (
         *("sitting", "standing", "lying", "laying", "sleeping", "going", "coming", "waiting", "walking", "running"),
@@ -57,6 +59,8 @@ def _be(parts: Asked, nouns: Nouns) -> Frames | str:
         return there(parts, nouns, (*parts.after, *rest[1:]))
     if first.tag == "CD" or (first.lower in {"the", "all", "both", "same"} and rest[-1].lower in _SAMES):
         return "the predicate is a noun"
+    if len(rest) == 1 and first.lower in _STATES and not parts.after:
+        return there(parts, nouns, (), before=first.lower)
     if first.tag in {"VBG", "VBN", "VBD", "IN", "TO", "RP"} or first.lower.endswith("ing"):
         alone = len(rest) == 1 and first.tag == "VBG"
         return there(parts, nouns, (*spaced(rest), *parts.after) if alone else (*parts.after, *rest))

@@ -43,6 +43,22 @@ MADE = [
     ("How many giraffe are there?", "2", "There are giraffes.", "There are no giraffes."),
     ("How many flower pots are there?", "1", "There is a flower pot.", "There is no flower pot."),
     ("How many zebras in photo?", "0", "There are no zebras in the photo.", "There are zebras in the photo."),
+    ("How many cups are empty?", "2", "There are empty cups.", "There are no empty cups."),
+    ("How many glasses are half full?", "1", "There is a half full glass.", "There is no half full glass."),
+    (
+        "How many glasses are full of milk?",
+        "2",
+        "There are glasses full of milk.",
+        "There are no glasses full of milk.",
+    ),
+    ("How many doors are closed?", "1", "There is a closed door.", "There is no closed door."),
+    ("How many cats are awake?", "1", "There is a cat awake.", "There is no cat awake."),
+    (
+        "How many cows are close to the car?",
+        "1",
+        "There is a cow close to the car.",
+        "There is no cow close to the car.",
+    ),
     ("How many total lamps are there?", "2", "There are lamps.", "There are no lamps."),
 ]
 
@@ -61,6 +77,10 @@ REFUSED = [
     ("How many people are not standing?", "2", "negated"),
     ("How many people aren't standing?", "2", "negated"),
     ("How many people and dogs are there?", "2", "two nouns are counted"),
+    ("How many boys are alike?", "2", "an adjective without its complement"),
+    ("How many boats are similar?", "2", "an adjective without its complement"),
+    ("How many people are close?", "2", "an adjective without its complement"),
+    ("How many glasses half full?", "2", "an adjective behind its noun"),
     ("How many elephants are babies?", "2", "the predicate is a noun"),
     ("How many people can fit on the bench?", "2", "what can be is not what is there"),
     ("How many people are holding umbrellas?", "1", "no wording for one"),
