@@ -59,6 +59,14 @@ MADE = [
         "There is a cow close to the car.",
         "There is no cow close to the car.",
     ),
+    (
+        "How many cows in total are in the river?",
+        "2",
+        "There are cows in the river.",
+        "There are no cows in the river.",
+    ),
+    ("How many cows in all do you see?", "2", "There are cows.", "There are no cows."),
+    ("How many cows in all the pens?", "2", "There are cows in all the pens.", "There are no cows in all the pens."),
     ("How many total lamps are there?", "2", "There are lamps.", "There are no lamps."),
 ]
 
