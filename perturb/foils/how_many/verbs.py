@@ -84,6 +84,8 @@ def _progressive(parts: Asked, nouns: Nouns) -> Frames | str:
         return "the verb has no object"
     if stranded:
         verb, tail = rest[at:], ()
+    elif inner := _infinitive(verb[0], tail):
+        verb, tail = rest[at : at + 1 + inner], tail[inner:]
     return with_object(parts, nouns, f"{written(subject)} {parts.verb.text} {written(verb)}", tail)
 
 
@@ -99,9 +101,25 @@ def _do(parts: Asked, nouns: Nouns) -> Frames | str:
     if subject[0].tag in {"PRP", "EX", "RB"} or verb.lower in {"take", "need"}:
         return "a verb that is not known"
     said = verb_form(verb.lower, {"does": "VBZ", "do": "VBP"}.get(parts.verb.lower, "VBD"))
+    inner = _infinitive(verb, tail)
+    if inner:
+        said, tail = f"{said} {written(tail[:inner])}", tail[inner:]
     if tail and tail[-1].tag in {"IN", "RP", "TO"}:
         said, tail = f"{said} {written(tail)}", ()
     return with_object(parts, nouns, f"{written(subject)} {said}", tail)
+
+
+# Verbs whose infinitive has the object: "appears to have 4 floors", but "uses 4 dogs to pull the sled".
+_CATENATIVE = frozenset(
+    {"appear", "seem", "want", "try", "plan", "intend", "attempt", "hope", "prepare", "expect", "pretend", "begin"}
+)
+
+
+def _infinitive(verb: Token, tail: tuple[Token, ...]) -> int:
+    """Return the length of an infinitive behind a verb that shares its object with it: "to have", "to be holding"."""
+    if verb.lemma.lower() not in _CATENATIVE or [word.tag for word in tail[:2]] != ["TO", "VB"]:
+        return 0
+    return 3 if tail[1].lower == "be" and tail[2:3] and tail[2].tag == "VBG" else 2
 
 
 def _have(parts: Asked, nouns: Nouns) -> Frames | str:

@@ -40,6 +40,18 @@ MADE = [
         "The waiter is carrying no plate.",
     ),
     ("How many windows does the house have?", "0", "The house has no windows.", "The house has windows."),
+    (
+        "How many floors does the building appear to have?",
+        "4",
+        "The building appears to have floors.",
+        "The building appears to have no floors.",
+    ),
+    (
+        "How many balls is the man trying to hit?",
+        "1",
+        "The man is trying to hit a ball.",
+        "The man is trying to hit no ball.",
+    ),
     ("How many giraffe are there?", "2", "There are giraffes.", "There are no giraffes."),
     ("How many flower pots are there?", "1", "There is a flower pot.", "There is no flower pot."),
     ("How many zebras in photo?", "0", "There are no zebras in the photo.", "There are zebras in the photo."),
