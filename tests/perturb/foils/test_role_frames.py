@@ -130,6 +130,12 @@ def test_actions_that_are_seen_together_replace_none_of_each_other():
     assert action_replacements(frame("washing", "man", "car"), only, Words()).refused == (actions.NOT_OTHER,)
 
 
+def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replaced():
+    riding = space_of([frame("riding", "man", "car"), frame("holding", "man", "car")])
+    assert action_replacements(frame("riding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
+    assert action_replacements(frame("holding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
+
+
 def test_verbs_of_one_framenet_frame_replace_none_of_each_other():
     one, other = (role_verb(name, TEMPLATES[name], "Motion") for name in ("riding", "pushing"))
     space = space_of([Frame(verb=other, agent="man", role="item", other="car")])
