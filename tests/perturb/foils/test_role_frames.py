@@ -136,6 +136,24 @@ def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replac
     assert action_replacements(frame("holding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("punching", "swinging"),
+        ("reassuring", "teaching"),
+        ("tying", "tugging"),
+        ("slipping", "kneeling"),
+        ("sniffing", "drooling"),
+        ("bandaging", "instructing"),
+    ],
+)
+def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, other):
+    verbs = [role_verb(name, "the AGENT does the TARGET", name) for name in (one, other)]
+    frames = [Frame(verb=verb, agent="man", role="target", other="boy") for verb in verbs]
+    for made in frames:
+        assert action_replacements(made, space_of(frames), Words()).refused == (actions.NOT_OTHER,)
+
+
 def test_verbs_of_one_framenet_frame_replace_none_of_each_other():
     one, other = (role_verb(name, TEMPLATES[name], "Motion") for name in ("riding", "pushing"))
     space = space_of([Frame(verb=other, agent="man", role="item", other="car")])
