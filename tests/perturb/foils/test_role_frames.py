@@ -21,6 +21,11 @@ TEMPLATES = {
     "scrubbing": "the AGENT scrubs an ITEM with a TOOL at a PLACE",
     "looking": "the AGENT looks at the TARGET at the PLACE",
     "talking": "the AGENT talks to the LISTENER at the PLACE",
+    "commuting": "the AGENT commutes by a VEHICLE at a PLACE",
+    "sitting": "the AGENT sits by a CONTACT at a PLACE",
+    "tackling": "the AGENT tackles the VICTIM at the PLACE",
+    "confronting": "the AGENT confronts the VICTIM at the PLACE",
+    "helping": "the AGENT helps the VICTIM at the PLACE",
     "holding": "the AGENT holds an ITEM at a PLACE",
 }
 VERBS = {name: role_verb(name, template) for name, template in TEMPLATES.items()}
@@ -56,6 +61,9 @@ class Words:
         ),
         ("drinking", {"agent": "people", "place": "park"}, "People drink at a park."),
         ("looking", {"agent": "owl", "target": "ground"}, "An owl looks at the ground."),
+        ("commuting", {"agent": "man", "vehicle": "bicycle"}, "A man commutes by bicycle."),
+        ("sitting", {"agent": "man", "contact": "bicycle"}, "A man sits by a bicycle."),
+        ("washing", {"agent": "man", "item": "floor"}, "A man washes the floor."),
         ("riding", {"agent": "sheep", "vehicle": "elephant"}, "A sheep rides an elephant."),
         ("washing", {"agent": "police", "item": "body of water"}, "Police wash a body of water."),
         ("pushing", {"agent": "debris", "item": "trousers"}, "Debris pushes trousers."),
