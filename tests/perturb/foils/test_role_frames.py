@@ -100,11 +100,21 @@ def test_swapped_roles_agree_with_their_new_subject():
         (frame("talking", "man", "woman"), actants.BOTH_WAYS),
         (frame("pushing", "man", "man"), actants.SAME),
         (frame("pushing", "man", "person"), actants.SAME),
+        (frame("confronting", "demonstrator", "man"), actants.BOTH_WAYS),
+        (frame("tackling", "athlete", "man"), actants.SAME),
+        (frame("holding", "woman", "left leg"), actants.BODY),
     ],
 )
 def test_a_swap_that_may_be_true_is_refused(frame, reason):
-    found = actant_swap(frame, Words(("man", "person")))
+    found = actant_swap(frame, Words(("man", "person"), ("athlete", "person")))
     assert (found.candidates, found.refused) == ((), (reason,))
+
+
+@pytest.mark.parametrize(
+    "roles", [("tackling", "dog", "man"), ("tackling", "boy", "man"), ("helping", "athlete", "man")]
+)
+def test_a_swap_is_made_of_an_animal_of_two_persons_and_of_an_act_of_one_role(roles):
+    assert len(actant_swap(frame(*roles), Words(("athlete", "person"), ("boy", "person"))).candidates) == 1
 
 
 def test_who_sits_beside_something_has_it_beside_him():
