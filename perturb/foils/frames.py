@@ -23,7 +23,9 @@ PLACE = "place"
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
 # A photograph has one of each of these: "the ground", not "a ground".
-_ONLY = frozenset(("ground", "floor", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors"))
+_ONLY = frozenset(
+    ("ground", "floor", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors")
+)
 _SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
 _SINGULAR_IN_S = ("ss", "us", "is")
 

@@ -16,6 +16,7 @@ from vlgate.perturb.foils.how_many.templates import (
     with_object,
     with_relative,
 )
+from vlgate.perturb.parsing.parsed import Token
 
 _SAMES = frozenset({"color", "colors", "colour", "size", "kind", "type", "same"})
 # Participles that name a state, and go before their noun if nothing follows them: "three closed doors".
@@ -55,12 +56,11 @@ def _be(parts: Asked, nouns: Nouns) -> Frames | str:
     if not rest:
         return "the question is not complete"
     first = rest[0]
-    if first.lower == "there":
-        return there(parts, nouns, (*parts.after, *rest[1:]))
+    state = len(rest) == 1 and first.lower in _STATES and not parts.after
+    if first.lower == "there" or state:
+        return there(parts, nouns, (*parts.after, *rest[1:]), before=first.lower if state else "")
     if first.tag == "CD" or (first.lower in {"the", "all", "both", "same"} and rest[-1].lower in _SAMES):
         return "the predicate is a noun"
-    if len(rest) == 1 and first.lower in _STATES and not parts.after:
-        return there(parts, nouns, (), before=first.lower)
     if first.tag in {"VBG", "VBN", "VBD", "IN", "TO", "RP"} or first.lower.endswith("ing"):
         alone = len(rest) == 1 and first.tag == "VBG"
         return there(parts, nouns, (*spaced(rest), *parts.after) if alone else (*parts.after, *rest))
