@@ -61,8 +61,8 @@ def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
 
     The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
-    FrameNet frame, not an action that may be seen together with it (``actions.toml``), and not what one does beside
-    other things ("hold").
+    FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs is
+    what one does beside other things ("hold").
 
     Returns: a candidate for each replacement, or the reason why there is none.
     """
@@ -137,7 +137,8 @@ def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: 
 
 def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
     together, beside_others = _seen_together()
-    if one.base == other.base or other.base in beside_others or (one.similar and one.similar == other.similar):
+    beside = bool({one.base, other.base} & beside_others)
+    if one.base == other.base or beside or (one.similar and one.similar == other.similar):
         return False
     if other.base in together.get(one.base, frozenset()):
         return False

@@ -23,7 +23,9 @@ PLACE = "place"
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
 # A photograph has one of each of these: "the ground", not "a ground".
-_ONLY = frozenset(("ground", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors"))
+_ONLY = frozenset(
+    ("ground", "floor", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors")
+)
 _SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
 _SINGULAR_IN_S = ("ss", "us", "is")
 
@@ -117,7 +119,7 @@ def realised(frame: Frame) -> str | None:
     """Return the sentence of a frame, in the simple present and the active voice.
 
     Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
-    definite. The verb agrees with its subject.
+    definite. A means of travel behind "by" has none ("commutes by bicycle"). The verb agrees with its subject.
 
     Returns: the sentence; None if the number of a noun is not certain.
 
@@ -126,7 +128,7 @@ def realised(frame: Frame) -> str | None:
     'People ride an elephant.'
     """
     number = noun_number(frame.agent)
-    subject, other = _phrase(frame.agent), _phrase(frame.other)
+    subject, other = _phrase(frame.agent), _goal(frame)
     if number is None or subject is None or other is None:
         return None
     said = active(subject, frame.verb.verb(frame.role), other, number=number)
@@ -162,6 +164,14 @@ def noun_number(noun: str) -> Number | None:
 def _mass_nouns() -> frozenset[str]:
     lines = files(__package__).joinpath("mass_nouns.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+_TRAVEL = frozenset(("commute", "disembark", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
+
+
+def _goal(frame: Frame) -> str | None:
+    bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
+    return frame.other if bare and noun_number(frame.other) == "singular" else _phrase(frame.other)
 
 
 def _phrase(noun: str) -> str | None:

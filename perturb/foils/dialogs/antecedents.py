@@ -88,7 +88,9 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
         return "the pronoun may stand for something said earlier"
     if words & THEY:
         return _several(nouns)
-    return _thing(question, nouns)
+    first = next((token.lower for token in caption.tokens if token.tag in {"NN", "NNS"}), "")
+    photo = words & {"it", "its"} and not words & _WHOLE and first in _WHOLE - {"front"}
+    return "the pronoun may stand for the photo" if photo else _thing(question, nouns)
 
 
 def _nouns(caption: Parsed) -> tuple[Token, ...]:

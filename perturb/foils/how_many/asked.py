@@ -94,6 +94,11 @@ def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
     for total in _TOTAL:
         if tuple(word.lower for word in words[-len(total) :]) == total:
             return words[: -len(total)]
+        for place in range(len(words) - len(total)):
+            behind = words[place + len(total)].lower
+            # "in all the pictures" is a place
+            if tuple(word.lower for word in words[place : place + len(total)]) == total and behind in _AUXILIARIES:
+                return words[:place] + words[place + len(total) :]
     return tuple(word for word in words if word.lower != "total")
 
 

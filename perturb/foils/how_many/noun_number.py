@@ -48,7 +48,14 @@ _PAIRS = frozenset(
         ),
     )
 )
-_ONE_EACH = frozenset({"wearing", "riding", "wear", "ride"})
+# One person is in one suit and on one horse, but on skis, and a tree stands in bushes.
+_ONE_EACH = frozenset({"wearing", "riding", "wear", "ride", "in", "on"})
+_MANY_OF_ONE = frozenset(
+    (
+        *("wheels", "tracks", "rails", "stripes", "legs", "feet", "knees", "hands", "paws", "wings", "clouds", "woods"),
+        *("bushes", "leaves", "flowers", "rocks", "trees", "waves", "ruins", "pieces", "slices", "halves", "layers"),
+    )
+)
 # One person holding umbrellas may hold one or several, so that the number of the other noun is not known.
 _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", "use", "having", "with", "playing"})
 
@@ -56,6 +63,8 @@ _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", 
 def in_plural(noun: Sequence[Token], head: int) -> str | None:
     """Return the words of a noun with its head in the plural, or None if its plural is not known."""
     word = noun[head].text
+    if singular(word.lower()) in _PLURAL:
+        return _with(noun, head, singular(word))
     if (
         word.lower() in _PLURAL
         or singular(word) is not None
@@ -78,6 +87,8 @@ def in_singular(noun: Sequence[Token], head: int) -> str | None:
         return None
     word = noun[head].text
     single = singular(word)
+    if single in _PLURAL:
+        return None
     return _with(noun, head, single if single is not None else word if plural(word) is not None else None)
 
 
@@ -102,7 +113,7 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
         if governor in _EITHER or (token.tag == "VBP" and before != "to"):
             return None
         words.append(token.text + token.space)
-        if governor in _ONE_EACH and token.lower not in _PAIRS:
+        if governor in _ONE_EACH and token.lower not in _PAIRS | _MANY_OF_ONE:
             single = singular(token.text)
             if single is None:
                 return None

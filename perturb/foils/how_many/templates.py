@@ -27,19 +27,27 @@ class Nouns:
     one: str | None
 
 
-# Adjectives that may stand behind their noun: "two boats visible", "a man asleep".
+# Adjectives that may stand behind their noun without a complement: "two boats visible", "a man asleep".
 _LATE = frozenset(
     (
-        *("visible", "present", "available", "open", "closed", "alone", "asleep", "awake", "alive", "afloat", "apart"),
-        *("full", "ready", "able", "near", "close", "next", "similar", "empty", "airborne", "upright", "missing"),
-        *("outside", "inside", "outdoors", "indoors", "afraid", "aboard", "unseen", "underwater", "barefoot"),
+        *("visible", "present", "available", "open", "alone", "asleep", "awake", "alive", "afloat", "apart", "ajar"),
+        *("airborne", "upright", "missing", "outside", "inside", "outdoors", "indoors", "aboard", "unseen"),
+        *("underwater", "barefoot", "adrift", "aloft"),
+    )
+)
+# Adjectives that say nothing of a noun without a complement: "three people close to the car", not "three close people".
+_OF_ANOTHER = frozenset(
+    (
+        *("close", "near", "next", "similar", "alike", "able", "unable", "ready", "afraid", "aware", "capable"),
+        *("ashamed", "fond", "likely", "adjacent", "parallel", "opposite", "equal", "identical", "related"),
     )
 )
 
 
 def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "") -> Frames | str:
     """Say "There are # nouns tail"; ``before`` are adjectives that go before the noun."""
-    bare = len(tail) == 1 and tail[0].tag == "JJ" and tail[0].lower not in _LATE
+    bare = bool(tail) and tail[-1].tag == "JJ" and tail[-1].lower not in _LATE
+    bare = bare and all(word.tag[:2] in {"RB", "JJ", "PD", "DT", "NN"} for word in tail[:-1])
     reason = "an adjective behind its noun" if bare else unsayable(tail)
     if reason:
         return reason
@@ -53,16 +61,22 @@ def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "")
     )
 
 
+_FIRST = frozenset({"not", "n't", "next"})
+
+
 def with_adjective(parts: Asked, nouns: Nouns) -> Frames | str:
     """Put a predicate adjective before the noun, or leave it behind it if it may stand there."""
     rest = parts.rest
     end = next((n for n, word in enumerate(rest) if word.tag[:2] not in {"JJ", "RB", "CC"}), len(rest))
     adjectives = [word.lower for word in rest[:end] if word.tag[:2] == "JJ"]
     last = rest[end - 1] if end else rest[0]
-    stays = not adjectives or adjectives[-1] in _LATE or last.tag == "RB" or rest[0].lower in {"not", "n't", "next"}
+    stays = not adjectives or adjectives[-1] in _LATE - {"open"} or last.tag == "RB" or rest[0].lower in _FIRST
     follows = rest[end].tag if end < len(rest) else ""
     if adjectives and rest[0].lower in {"not", "n't"}:
         return "a negated adjective"
+    if adjectives and adjectives[-1] in _OF_ANOTHER and last.tag != "RB":
+        complement = follows in {"IN", "TO"}
+        return there(parts, nouns, (*parts.after, *rest)) if complement else "an adjective without its complement"
     if stays or (follows == "IN" and (last.tag == "JJR" or rest[end].lower in {"than", "as", "of", "for", "from"})):
         return there(parts, nouns, (*parts.after, *rest))
     if follows in {"VBG", "VBN", "NN", "NNS", "TO"} or parts.after:

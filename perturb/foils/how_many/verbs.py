@@ -16,8 +16,11 @@ from vlgate.perturb.foils.how_many.templates import (
     with_object,
     with_relative,
 )
+from vlgate.perturb.parsing.parsed import Token
 
 _SAMES = frozenset({"color", "colors", "colour", "size", "kind", "type", "same"})
+# Participles that name a state, and go before their noun if nothing follows them: "three closed doors".
+_STATES = frozenset({"closed", "lit"})
 _INTRANSITIVE = frozenset(
     (
         *("sitting", "standing", "lying", "laying", "sleeping", "going", "coming", "waiting", "walking", "running"),
@@ -53,8 +56,9 @@ def _be(parts: Asked, nouns: Nouns) -> Frames | str:
     if not rest:
         return "the question is not complete"
     first = rest[0]
-    if first.lower == "there":
-        return there(parts, nouns, (*parts.after, *rest[1:]))
+    state = len(rest) == 1 and first.lower in _STATES and not parts.after
+    if first.lower == "there" or state:
+        return there(parts, nouns, (*parts.after, *rest[1:]), before=first.lower if state else "")
     if first.tag == "CD" or (first.lower in {"the", "all", "both", "same"} and rest[-1].lower in _SAMES):
         return "the predicate is a noun"
     if first.tag in {"VBG", "VBN", "VBD", "IN", "TO", "RP"} or first.lower.endswith("ing"):
@@ -80,6 +84,8 @@ def _progressive(parts: Asked, nouns: Nouns) -> Frames | str:
         return "the verb has no object"
     if stranded:
         verb, tail = rest[at:], ()
+    elif inner := _infinitive(verb[0], tail):
+        verb, tail = rest[at : at + 1 + inner], tail[inner:]
     return with_object(parts, nouns, f"{written(subject)} {parts.verb.text} {written(verb)}", tail)
 
 
@@ -95,9 +101,25 @@ def _do(parts: Asked, nouns: Nouns) -> Frames | str:
     if subject[0].tag in {"PRP", "EX", "RB"} or verb.lower in {"take", "need"}:
         return "a verb that is not known"
     said = verb_form(verb.lower, {"does": "VBZ", "do": "VBP"}.get(parts.verb.lower, "VBD"))
+    inner = _infinitive(verb, tail)
+    if inner:
+        said, tail = f"{said} {written(tail[:inner])}", tail[inner:]
     if tail and tail[-1].tag in {"IN", "RP", "TO"}:
         said, tail = f"{said} {written(tail)}", ()
     return with_object(parts, nouns, f"{written(subject)} {said}", tail)
+
+
+# Verbs whose infinitive has the object: "appears to have 4 floors", but "uses 4 dogs to pull the sled".
+_CATENATIVE = frozenset(
+    {"appear", "seem", "want", "try", "plan", "intend", "attempt", "hope", "prepare", "expect", "pretend", "begin"}
+)
+
+
+def _infinitive(verb: Token, tail: tuple[Token, ...]) -> int:
+    """Return the length of an infinitive behind a verb that shares its object with it: "to have", "to be holding"."""
+    if verb.lemma.lower() not in _CATENATIVE or [word.tag for word in tail[:2]] != ["TO", "VB"]:
+        return 0
+    return 3 if tail[1].lower == "be" and tail[2:3] and tail[2].tag == "VBG" else 2
 
 
 def _have(parts: Asked, nouns: Nouns) -> Frames | str:

@@ -58,6 +58,7 @@ def test_a_pronoun_with_its_antecedent_in_the_caption_or_the_image_is_taken(pars
         ("a dog on a beach", "are they running", "yes", "no noun of several things at the start of the caption"),
         ("2 dogs look at cats", "are they running", "yes", "two nouns in the caption that the pronoun fits"),
         ("a woman on a beach", "is it moving", "yes", "no thing at the start of the caption that the pronoun fits"),
+        ("a photo of a truck", "is it moving", "yes", "the pronoun may stand for the photo"),
         ("bring red apples to the market", "is it raining", "yes", "the caption is not a description"),
         ("a train at a station", "is it moving", "no i think it stands", "a hedged answer"),
         ("a train at a station", "is it a big train", "yes", "an opinion or a degree"),

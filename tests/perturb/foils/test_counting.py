@@ -30,6 +30,14 @@ def test_a_statement_takes_any_number_with_its_agreement(parser):
     ]
 
 
+def test_the_singular_names_one_thing_of_each_and_a_plural_without_one_has_none(parser):
+    [suits, people] = [
+        countable(one, "2") for one in parser.parse(["How many men are in suits?", "How many peoples are there?"])
+    ]
+    assert counted(suits, 1) == "There is exactly 1 man in a suit."
+    assert counted(people, 1) is None
+
+
 def test_a_number_that_several_have_each_is_refused(parser):
     [parsed] = parser.parse(["How many tusks do the elephants have?"])
     assert countable(parsed, "2") == "a number that may be meant one by one"

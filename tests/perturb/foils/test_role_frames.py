@@ -21,6 +21,11 @@ TEMPLATES = {
     "scrubbing": "the AGENT scrubs an ITEM with a TOOL at a PLACE",
     "looking": "the AGENT looks at the TARGET at the PLACE",
     "talking": "the AGENT talks to the LISTENER at the PLACE",
+    "commuting": "the AGENT commutes by a VEHICLE at a PLACE",
+    "sitting": "the AGENT sits by a CONTACT at a PLACE",
+    "tackling": "the AGENT tackles the VICTIM at the PLACE",
+    "confronting": "the AGENT confronts the VICTIM at the PLACE",
+    "helping": "the AGENT helps the VICTIM at the PLACE",
     "holding": "the AGENT holds an ITEM at a PLACE",
 }
 VERBS = {name: role_verb(name, template) for name, template in TEMPLATES.items()}
@@ -56,6 +61,9 @@ class Words:
         ),
         ("drinking", {"agent": "people", "place": "park"}, "People drink at a park."),
         ("looking", {"agent": "owl", "target": "ground"}, "An owl looks at the ground."),
+        ("commuting", {"agent": "man", "vehicle": "bicycle"}, "A man commutes by bicycle."),
+        ("sitting", {"agent": "man", "contact": "bicycle"}, "A man sits by a bicycle."),
+        ("washing", {"agent": "man", "item": "floor"}, "A man washes the floor."),
         ("riding", {"agent": "sheep", "vehicle": "elephant"}, "A sheep rides an elephant."),
         ("washing", {"agent": "police", "item": "body of water"}, "Police wash a body of water."),
         ("pushing", {"agent": "debris", "item": "trousers"}, "Debris pushes trousers."),
@@ -92,11 +100,21 @@ def test_swapped_roles_agree_with_their_new_subject():
         (frame("talking", "man", "woman"), actants.BOTH_WAYS),
         (frame("pushing", "man", "man"), actants.SAME),
         (frame("pushing", "man", "person"), actants.SAME),
+        (frame("confronting", "demonstrator", "man"), actants.BOTH_WAYS),
+        (frame("tackling", "athlete", "man"), actants.SAME),
+        (frame("holding", "woman", "left leg"), actants.BODY),
     ],
 )
 def test_a_swap_that_may_be_true_is_refused(frame, reason):
-    found = actant_swap(frame, Words(("man", "person")))
+    found = actant_swap(frame, Words(("man", "person"), ("athlete", "person")))
     assert (found.candidates, found.refused) == ((), (reason,))
+
+
+@pytest.mark.parametrize(
+    "roles", [("tackling", "dog", "man"), ("tackling", "boy", "man"), ("helping", "athlete", "man")]
+)
+def test_a_swap_is_made_of_an_animal_of_two_persons_and_of_an_act_of_one_role(roles):
+    assert len(actant_swap(frame(*roles), Words(("athlete", "person"), ("boy", "person"))).candidates) == 1
 
 
 def test_who_sits_beside_something_has_it_beside_him():
@@ -128,6 +146,30 @@ def test_a_verb_that_is_said_of_both_nouns_and_says_something_else_replaces_the_
 def test_actions_that_are_seen_together_replace_none_of_each_other():
     only = space_of([frame("scrubbing", "man", "car"), frame("holding", "man", "car")])
     assert action_replacements(frame("washing", "man", "car"), only, Words()).refused == (actions.NOT_OTHER,)
+
+
+def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replaced():
+    riding = space_of([frame("riding", "man", "car"), frame("holding", "man", "car")])
+    assert action_replacements(frame("riding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
+    assert action_replacements(frame("holding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("punching", "swinging"),
+        ("reassuring", "teaching"),
+        ("tying", "tugging"),
+        ("slipping", "kneeling"),
+        ("sniffing", "drooling"),
+        ("bandaging", "instructing"),
+    ],
+)
+def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, other):
+    verbs = [role_verb(name, "the AGENT does the TARGET", name) for name in (one, other)]
+    frames = [Frame(verb=verb, agent="man", role="target", other="boy") for verb in verbs]
+    for made in frames:
+        assert action_replacements(made, space_of(frames), Words()).refused == (actions.NOT_OTHER,)
 
 
 def test_verbs_of_one_framenet_frame_replace_none_of_each_other():
