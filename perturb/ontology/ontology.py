@@ -19,7 +19,7 @@ from vlgate.perturb.ontology.expected import Expectations, curated_expectations
 from vlgate.perturb.ontology.nouns import Noun, check_nouns
 
 _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
-_MANY = 30  # values of a category, where no list says which
+_MANY = 30  # values of a category, if no list says which
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
