@@ -64,7 +64,7 @@ class Attribute:
     ``category`` is "" if it belongs to none. ``before`` says that it may stand before a noun. ``after`` is its wording
     behind "is" ("made of wood"), or "" if it cannot stand there; an attribute with neither is known but never used. Of
     two attributes before a noun, the one with the lower ``rank`` comes first: opinion 0, size 1, age and condition 2,
-    shape 3, color 4, participle, pattern and origin 5, material 6, purpose 7.
+    shape, pose and passing state 3, color 4, pattern, preparation, origin and class 5, material 6, purpose 7.
     """
 
     name: str

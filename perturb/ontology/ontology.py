@@ -19,6 +19,7 @@ from vlgate.perturb.ontology.expected import Expectations, curated_expectations
 from vlgate.perturb.ontology.nouns import Noun, check_nouns
 
 _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
+_MANY = 30  # values of a category, if no list says which
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +136,17 @@ class Ontology:
         if values is not None:
             return attribute in values
         return self.words.acts(names, attribute) if attribute in self.words.actors else None
+
+    def narrows(self, name: str, attribute: str) -> int:
+        """Return how many values of the attribute's category such an object may have; 30 if no list says.
+
+        >>> ontology = default_ontology()
+        >>> ontology.narrows("elephant", "gray") < ontology.narrows("dog", "gray") < ontology.narrows("car", "gray")
+        True
+        """
+        category = self.attributes[attribute].category
+        values = self.expected.values(self.named(name), category) if category else None
+        return len(values) if values is not None else _MANY
 
     def named(self, name: str) -> tuple[str, ...]:
         """Return ``name``, its synonyms and all names above them, nearest first."""

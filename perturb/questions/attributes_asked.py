@@ -11,7 +11,7 @@ from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.drafts import Draft
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.shares import BLACK_WHITE
-from vlgate.perturb.questions.telling import tells
+from vlgate.perturb.questions.telling import suggests, tells
 
 Place = tuple[View, int]
 
@@ -119,6 +119,7 @@ class Opposites:
             (word, category)
             for word, category in arguments.lone(thing)
             if (opposite := antonym(word, thing.name)) is not None
+            and not suggests(thing.object.attributes, category)
             and arguments.ontology.words.asked(names, category)
             and arguments.ontology.expected.says(names, opposite, category)
         ]

@@ -13,33 +13,16 @@ from vlgate.perturb.questions.drafts import Draft, Kind
 from vlgate.perturb.questions.links import of_side
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.plausible import TRIES
-from vlgate.perturb.questions.telling import tells
+from vlgate.perturb.questions.telling import suggests, tells
 from vlgate.perturb.questions.verification import identity
 
 _HINTS = MappingProxyType(
     {"color": frozenset(("material", "shade", "pattern")), "material": frozenset(("color", "texture", "hardness"))}
 )
 """Categories that suggest a value of another: a chrome lamp is not asked for its color."""
-_TINTED = frozenset(
-    (
-        *(
-            "colorful",
-            "multi colored",
-            "multi-colored",
-            "multicolored",
-            "rainbow colored",
-            "metallic",
-            "rusty",
-            "rusted",
-        ),
-        *("snowy", "snow covered", "snow-covered", "grassy", "burnt", "burned", "toasted", "browned", "ripe", "unripe"),
-    )
-)
-_FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
-_SUGGESTING = MappingProxyType({"color": _TINTED, "mood": _FEELING, "pattern": _TINTED})
-"""Words that do the same: nobody smiles and is sad."""
 _SEEN_ONLY = 8  # settings or fewer of a landmark, which tell what somebody does beside it
 _PERSONS = frozenset(("person", "people"))
+NARROW = 1.5  # times the values that the right choice may have, which a false one may have at most
 THREE = 0.6  # of the candidates, so that enough with three choices are found
 
 
@@ -69,11 +52,15 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: boo
         """Whether a word may be offered beside another."""
         return not akin(word, other) and (not persons or contrast(word, other))
 
+    def alike(word: str, attribute: str) -> bool:
+        """Whether the attribute says about as little of such a thing as of the right one."""
+        return arguments.ontology.narrows(thing.name, attribute) >= arguments.ontology.narrows(word, attribute) / NARROW
+
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far."""
         return (
             not view.might & bits[word]
-            and all(_said(arguments, word, one) for one in adjectives)
+            and all(_said(arguments, word, one) and alike(word, one) for one in adjectives)
             and suits(word, view)
             and all(beside(word, other) for other in so_far)
         )
@@ -101,7 +88,9 @@ def of_attributes(
     def ways(view: View, number: int) -> list[tuple[str, str]]:
         """How the thing can be asked about."""
         told = not related or of_side(view.links.get(number, ()), side)
-        return arguments.asked_for(view.things[number], asked) if told else []
+        thing = view.things[number]
+        found = arguments.asked_for(thing, asked) if told else []
+        return [one for one in found if not suggests(thing.object.attributes, one[1])]
 
     drawn = arguments.among(chance, f"{asked}, {related=}, {side=}", ways)
     if drawn is None:
@@ -209,7 +198,7 @@ def _described(arguments: Arguments, chance: Random, place: tuple[View, int], ca
         for word in thing.adjectives
         if attributes[word].category not in {category, *_HINTS.get(category, ())}
         and not (action and arguments.action(word))
-        and word not in _SUGGESTING.get(category, ())
+        and not suggests((word,), category)
     ]
     adjectives = arguments.described(chance, thing, usable)
     return Named(view, number, arguments.phrase(thing.name, adjectives), adjectives)

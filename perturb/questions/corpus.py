@@ -18,6 +18,7 @@ LEAST_BOX = 32.0
 _TOLD = frozenset(("color", "shade", "age", "sex", "sport", "build", "mood", "weather", "flavor", "fit", "length"))
 OF_PIECES = frozenset(("whole", "half", "single"))
 """Attributes of one piece of a kind that is named: there is a whole pizza, but no whole food."""
+_LEAST_ROOT = 3  # letters of either part of a word that is written as one
 LEAST_OBJECTS = 5
 """Number of objects below which a graph is too incomplete to conclude that anything is not in its image."""
 
@@ -126,7 +127,7 @@ class Corpus:
         """
         if (name, number) not in self._below:
             graphs, nouns = self.tally.graphs, self.ontology.nouns
-            words = [word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number}]
+            words = (word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number})
             self._below[name, number] = _levelled({word: graphs[word] for word in words}, 0.4)
         return self._below[name, number]
 
@@ -140,7 +141,7 @@ class Corpus:
     def masks(self, name: str) -> Masks:
         """What an object annotated as ``name`` might be called, and what it may have.
 
-        If the ontology does not know the name, every known word in it counts.
+        If the ontology does not know the name, every known word in it counts, and what a word ends with, as "board".
         """
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
@@ -151,13 +152,11 @@ class Corpus:
     def _known_within(self, name: str) -> list[str]:
         words = name.split()
         spans = (" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, len(words) + 1))
-        return [span for span in spans if self.ontology.knows(span)]
+        ends = (word[at:] for word in words for at in range(_LEAST_ROOT, len(word) - _LEAST_ROOT + 1))
+        return [span for span in (*spans, *ends) if self.ontology.knows(span)]
 
     def _mask(self, names: Iterable[str]) -> int:
-        mask = 0
-        for name in names:
-            mask |= self.bits[name]
-        return mask
+        return sum(self.bits[name] for name in set(names))
 
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item, graph) for item in graph.objects.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from types import MappingProxyType
 
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.questions.phrases import NounPhrase
@@ -15,13 +16,36 @@ _LONG = 4  # letters of a stem from which every word that begins with it counts
 _BESIDE = frozenset(
     ("with", "near", "next", "beside", "by", "close", "to", "above", "below", "over", "under", "around")
 )
+_FASTENED = frozenset(("attached", "connected", "fastened", "tied"))
+_WITHIN = frozenset(("in", "inside", "within", "surrounded"))
+_TINTED = frozenset(
+    (
+        *(
+            "colorful",
+            "multi colored",
+            "multi-colored",
+            "multicolored",
+            "rainbow colored",
+            "metallic",
+            "rusty",
+            "rusted",
+        ),
+        *("chrome", "brass", "copper", "bronze", "steel", "stainless steel", "stainless-steel", "calico", "tabby"),
+        *("snowy", "snow covered", "snow-covered", "grassy", "burnt", "burned", "toasted", "browned", "ripe", "unripe"),
+    )
+)
+_FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
+_SUGGESTING = MappingProxyType({"color": _TINTED, "mood": _FEELING, "pattern": _TINTED})
+"""Words that suggest a value of a category: nobody smiles and is sad."""
 _LIVING = frozenset(("person", "people", "animal", "animals"))
 
 
 def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     """Whether a relation says something of a thing: "the girl with the hair" and "the street by the pig" do not.
 
-    The thing must be able to do what it says, and its own parts and movable things do not tell where it is.
+    The thing must be able to do what it says, and its own parts and movable things do not tell where it is. Nor does
+    what it gives off, as "the train in front of the smoke". Nobody says of a mane that it is attached to the horse, and
+    of a tree that a fence covers it.
 
     >>> from vlgate.perturb.ontology import default_ontology
     >>> told = default_ontology()
@@ -29,13 +53,33 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     (False, True, False)
     """
     names, first = ontology.named(thing), relation.partition(" ")[0]
-    if thing == other or not ontology.expected.does(names, relation):
+    if thing == other or not ontology.expected.does(names, relation) or _literal(ontology, thing, relation, other):
         return False
     if not ontology.expected.locates(ontology.named(other), names):
         return first in {"under", "below", "beneath", "underneath"}
     if first == "with" and (_LIVING.isdisjoint(names) or "clothing" in ontology.certain(other)):
         return False
     return first not in _BESIDE or other not in ontology.own_parts(thing)
+
+
+def _literal(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
+    """Whether a relation is true, but nobody would call the thing so."""
+    expected, first = ontology.expected, relation.partition(" ")[0]
+    if first in _FASTENED:
+        return thing in expected.body
+    if first in {"covered", "covering"}:
+        return expected.covers.isdisjoint(ontology.named(other if first == "covered" else thing))
+    within = first in _WITHIN and not relation.startswith("in front")
+    return other in expected.fleeting and not within
+
+
+def suggests(attributes: Iterable[str], category: str) -> bool:
+    """Whether one of a thing's attributes leaves unclear which value of another category it has, or gives it away.
+
+    >>> suggests(("chrome", "tall"), "color"), suggests(("tall",), "color")
+    (True, False)
+    """
+    return not _SUGGESTING.get(category, frozenset()).isdisjoint(attributes)
 
 
 def tells(phrase: NounPhrase, choices: Iterable[str]) -> bool:

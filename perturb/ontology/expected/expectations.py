@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
 CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
+COVER, FLEETING = "cover", "fleeting"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
@@ -53,6 +54,7 @@ class Expectations:
     groups of persons that may be offered beside each other. ``grounds`` are places and what everything stands on,
     ``movable`` what they are not told apart by; ``body`` are parts of bodies, and ``lifeless`` are attributes that
     do not describe a person or an animal; ``odd`` are relations that one image alone does not make usual.
+    ``covers`` are what lies on or around things, and ``fleeting`` what things give off, which tells none apart.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -67,6 +69,8 @@ class Expectations:
     body: frozenset[str] = frozenset()
     lifeless: frozenset[str] = frozenset()
     odd: frozenset[str] = frozenset()
+    covers: frozenset[str] = frozenset()
+    fleeting: frozenset[str] = frozenset()
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def settings(self, names: Names) -> frozenset[str]:
@@ -140,7 +144,9 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
 
     groups: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row in rows("groups.tsv"):
-        if row["group"] not in (known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, *GROUPS, *SETTINGS)):
+        if row["group"] not in (
+            known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, COVER, FLEETING, *GROUPS, *SETTINGS)
+        ):
             raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
         names = row.names("names")
         groups[row["group"]].append(frozenset(names) if row["group"] == ODD else _both(names))
@@ -156,6 +162,8 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         body=frozenset().union(*groups[BODY]),
         lifeless=frozenset().union(*groups[LIFELESS]),
         odd=frozenset().union(*groups[ODD]),
+        covers=frozenset().union(*groups[COVER]),
+        fleeting=frozenset().union(*groups[FLEETING]),
         usual={name: _usual(name, groups) for name in SETTINGS},
     )
 

@@ -1,6 +1,7 @@
 """Which of several kinds a thing of a known class is (CARETS' Q5): "the black animal", "a cow or a horse".
 
-A text with a kind, sort or type fits classes that have kinds: nobody asks for the kind of person that somebody is.
+A text with a kind, sort or type fits classes that have kinds: nobody asks for the kind of person that somebody is, nor
+what the happy person is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ _ALL: tuple[str, ...] = ()
 ALONE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {choices}?", _ALL),
     ("{Is} {x.the} in the picture {choices}?", _ALL),
-    ("What {is} {x.the}, {choices}?", _ALL),
+    ("What {is} {x.the}, {choices}?", KINDS),
     ("What would you call {x.the} in this image, {choices}?", _ALL),
     ("{Does} {x.the} look like {choices}?", _ALL),
     ("Would you call {x.the} {choices}?", _ALL),
@@ -25,8 +26,8 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {choices}?", _ALL),
     ("In this picture, {is} {x.the} {choices}?", _ALL),
     ("Judging by the photo, {is} {x.the} {choices}?", _ALL),
-    ("What {is} {x.the}, {choices}?", _ALL),
-    ("What {does} {x.the} look like, {choices}?", _ALL),
+    ("What {is} {x.the}, {choices}?", KINDS),
+    ("What {does} {x.the} look like, {choices}?", KINDS),
     ("What would you call {x.the}, {choices}?", _ALL),
     ("{Does} {x.the} appear to be {choices}?", _ALL),
     ("Would you say that {x.the} {is} {choices}?", _ALL),
@@ -36,7 +37,7 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
 CLAUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {choices}?", _ALL),
     ("In this picture, {is} {x.the} {choices}?", _ALL),
-    ("What {is} {x.the}, {choices}?", _ALL),
+    ("What {is} {x.the}, {choices}?", KINDS),
     ("What would you call {x.the}, {choices}?", _ALL),
     ("{Does} {x.the} appear to be {choices}?", _ALL),
     ("Would you say that {x.the} {is} {choices}?", _ALL),

@@ -1,0 +1,138 @@
+"""The words of a question fit its noun, and none of them gives the answer away: one test for each class of fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.questions import Corpus, Generator
+from vlgate.perturb.questions.arguments import Arguments
+from vlgate.perturb.questions.telling import helps
+from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
+
+ONTOLOGY = default_ontology()
+
+
+def image(*things, relations=()):
+    """A graph of things such as "gray elephant standing", with (position, relation, position) between them."""
+    made = {}
+    for place, (name, *attributes) in enumerate(things):
+        links = tuple(Relation(name=text, object=str(other)) for at, text, other in relations if at == place)
+        box = Box(x=0, y=0, w=90, h=90)
+        made[str(place)] = SceneObject(id=str(place), name=name, box=box, attributes=tuple(attributes), relations=links)
+    return SceneGraph(id="image", objects=made, width=900, height=700)
+
+
+@pytest.mark.parametrize(
+    ("noun", "attributes", "said"),
+    [
+        ("dog", ("brown", "standing"), "standing brown dog"),
+        ("bus", ("public", "white"), "white public bus"),
+        ("car", ("white", "parked", "large"), "large parked white car"),
+        ("shirt", ("hanging", "red"), "hanging red shirt"),
+        ("cup", ("disposable", "white", "plastic", "small"), "small white disposable plastic cup"),
+        ("shirt", ("striped", "blue", "old"), "old blue striped shirt"),
+    ],
+)
+def test_adjectives_stand_in_their_usual_order(noun, attributes, said):
+    arguments = Arguments(Corpus([image((noun, *attributes))], ONTOLOGY))
+    assert arguments.phrase(noun, attributes).bare == said
+
+
+@pytest.mark.parametrize(
+    ("thing", "relation", "other", "said"),
+    [
+        ("mane", "attached to", "horse", False),
+        ("leash", "attached to", "dog", True),
+        ("tree", "covered by", "fence", False),
+        ("tree", "covered by", "snow", True),
+        ("blanket", "covering", "bed", True),
+        ("fence", "covering", "tree", False),
+        ("train", "in front of", "smoke", False),
+        ("bird", "in", "smoke", True),
+        ("cup", "near", "shadow", False),
+    ],
+)
+def test_a_relation_is_one_that_somebody_would_name(thing, relation, other, said):
+    assert helps(ONTOLOGY, thing, relation, other) is said
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "opposite"),
+    [
+        ("scarf", "soft", False),
+        ("mattress", "soft", True),
+        ("dome", "round", False),
+        ("table", "round", True),
+        ("suitcase", "dirty", True),
+    ],
+)
+def test_an_opposite_is_asked_about_where_both_are_found(name, attribute, opposite):
+    """Not "is the scarf hard", nor "is the dome square"."""
+    other = ONTOLOGY.antonym(attribute, "table") or ""
+    graphs = [image((name, attribute)), image((name, other))]
+    made = Generator(Corpus(graphs, ONTOLOGY)).make("antonym-dir", size=4, seed=1).pairs
+    assert bool(made) is opposite
+
+
+def asked(*graphs, test="order-inv", size=40):
+    return Generator(Corpus(graphs, ONTOLOGY, least_objects=1)).make(test, size=size, seed=1).pairs
+
+
+@pytest.mark.parametrize(
+    ("thing", "color"),
+    [
+        (("kitten", "brown", "calico"), False),
+        (("kitten", "brown"), True),
+        (("lamp", "black", "chrome"), False),
+        (("lamp", "black"), True),
+        (("kitchen", "brown"), False),
+        (("bedroom", "white"), False),
+    ],
+)
+def test_a_color_is_asked_of_what_has_one_of_its_own(thing, color):
+    graphs = [image(thing), image(("cup", "red")), image(("cat", "black")), image(("cat", "white"))]
+    pairs = [pair for pair in asked(*graphs) if pair.asked[0].x.noun == thing[0]]
+    assert any(pair.asked[0].category == "color" for pair in pairs) is color
+
+
+def test_an_attribute_of_one_choice_only_is_not_said():
+    """Not "what sort of gray animal is it, an ostrich or an elephant"."""
+    names = ("elephant", "rhino", "giraffe", "ostrich", "cow", "dog")
+    graphs = [image((name, "gray"), ("tree",)) for name in names]
+    pairs = [pair for pair in asked(*graphs, size=300) if pair.kind == "object-choice-described"]
+    elephants = [{*pair.choices[0]} for pair in pairs if pair.answers[0] == "elephant"]
+    assert all(offered <= {"elephant", "rhino"} for offered in elephants)
+    assert any({"cow", "dog"} <= {*pair.choices[0]} for pair in pairs)
+
+
+def test_persons_on_offer_differ_in_one_respect():
+    contrast = ONTOLOGY.expected.contrast
+    assert contrast("man", "woman")
+    assert contrast("girl", "woman")
+    assert contrast("men", "women")
+    assert not contrast("woman", "boy")
+    graphs = [image((name, "happy"), ("tree",)) for name in ("man", "woman", "boy", "girl")]
+    pairs = [pair for pair in asked(*graphs, size=100) if pair.kind == "object-choice-described"]
+    assert pairs
+    assert not [text for pair in pairs for text in pair.questions if text.startswith("What is")]
+
+
+@pytest.mark.parametrize(
+    ("annotated", "denied", "possible"),
+    [
+        ("corkboard", "bulletin board", True),
+        ("corkboard", "horse", False),
+        ("skateboard", "man", True),
+        ("carriage", "clothes", True),
+        ("bottle", "man", False),
+    ],
+)
+def test_a_synonym_and_what_comes_along_are_not_denied(annotated, denied, possible):
+    corpus = Corpus([image((annotated,), ("cup",))], ONTOLOGY, least_objects=1)
+    assert bool(corpus.views[0].might & corpus.bits[denied]) is possible
+
+
+def test_what_tells_no_bottle_apart_is_not_said():
+    corpus = Corpus([image(("bottle", "reflected", "green"), ("coat", "heavy"))], ONTOLOGY)
+    assert [thing.adjectives for thing in corpus.views[0].things] == [("green",), ()]
