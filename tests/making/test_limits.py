@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.making.kinds.kind import Selected
+from vlgate.making.checks.report import Account, measured
+from vlgate.making.kinds.kind import Item, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.run import make_set
 from vlgate.making.sets.settings import Settings
+from vlgate.perturb.foils.candidate import Foil
 
 
 @pytest.fixture
@@ -53,3 +55,18 @@ def test_with_a_balanced_kind_inputs_that_a_limit_does_not_need_are_not_used(lim
 
 def test_a_limit_of_one_gives_a_case_though_one_case_has_no_balance(limited):
     assert limited(1)["cases"] == 1
+
+
+def test_a_baseline_before_a_drop_is_told_only_if_something_was_dropped(limited):
+    assert limited(40)["blind"]["before"] is None
+
+
+def test_a_baseline_below_chance_is_explained(sides):
+    words = [(f"x{n}", f"y{n}") for n in range(20)]
+    both = words + [pair[::-1] for pair in words]
+    foils = [Foil(caption=f"a {pair[0]}", foil=f"a {pair[1]}", classes=pair, why="") for pair in both]
+    items = [Item(id=str(n), image=f"{n}.jpg", origin=str(n), candidate=one) for n, one in enumerate(foils)]
+    account = Account(inputs=40, used=40, candidates=40)
+    blind = measured(sides, items, account, before=None, made_by={}, lm=None)["blind"]
+    assert blind["high"] < blind["chance"]
+    assert blind["why"].startswith("below chance, as in small sets")
