@@ -93,7 +93,10 @@ def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made,
     found = report(folder)
     assert found["cases"] == 400
     assert found["blind"]["value"] == 1
-    assert "The blind baseline is more than 0.05 above chance" in (folder / "bias.md").read_text()
+    assert (
+        "is more than 0.05 above chance: it stays so until fewer than 100 of 400 cases are left."
+        in (folder / "bias.md").read_text()
+    )
 
 
 def test_the_seed_decides_the_bytes(made, captions_file):

@@ -112,7 +112,8 @@ def _account(report: Mapping[str, Any]) -> Iterator[str]:
         for reason, number in part.items():
             yield f"left out: {number:,} x {reason}"
     blind = report["blind"]
-    yield f"blind baseline: {blind['why'] if blind['value'] is None else format(blind['value'], '.3f')}"
+    value = "" if blind["value"] is None else f"{blind['value']:.3f}, "
+    yield f"blind baseline: {value}{blind['why']}"
 
 
 def _tools(given: argparse.Namespace) -> ToolOptions:

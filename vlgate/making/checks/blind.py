@@ -42,6 +42,11 @@ class Blind:
     n: int
 
     @property
+    def chance(self) -> float:
+        """What guessing gives."""
+        return _CHANCE
+
+    @property
     def near(self) -> bool:
         """Whether it is within ``NEAR`` of chance, or below."""
         return self.value <= _CHANCE + NEAR

@@ -13,7 +13,7 @@ import numpy as np
 from vlgate.health.flaws import examine
 from vlgate.health.probes import probe
 from vlgate.making.checks.balance import Balance, of_classes, of_words, words
-from vlgate.making.checks.blind import FEWEST, NEAR, Blind, blind
+from vlgate.making.checks.blind import FEWEST, FOUND, NEAR, Blind, blind
 from vlgate.making.checks.contrasts import as_task, contrasts, images
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.metrics.stats import wilson
@@ -56,7 +56,7 @@ def measured(
         kind: the kind of the set.
         items: the set as it is written.
         account: what became of the inputs.
-        before: the blind baseline before any foil was dropped on its account.
+        before: the blind baseline before any foil was dropped on its account; told only if one was.
         made_by: the options that decide the set.
         lm: the name of a text-only model and the model, None if there is none.
     """
@@ -72,7 +72,7 @@ def measured(
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "blind": _blind(blind(items, kind.shape), before, len(items)),
+        "blind": _blind(blind(items, kind.shape), before, len(items), found=account.dropped.get(FOUND, 0)),
         "plausibility": None if lm is None else _plausibility(*lm, pairs),
         "classes": _classes(kind, items),
         "words": _balance(of_words(pairs)),
@@ -87,16 +87,23 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _blind(now: Blind | None, before: Blind | None, cases: int) -> Json:
+def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -> Json:
     if now is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
     low, high = wilson(now.value, now.n)
-    if now.near:
-        why = f"at most {NEAR:.2f} above chance"
+    if not now.near and cases <= FEWEST:
+        why = f"more than {NEAR:.2f} above chance: no case is dropped of {FEWEST} or fewer"
+    elif not now.near:
+        why = f"more than {NEAR:.2f} above chance: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
+    elif high < now.chance:
+        why = (
+            "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
+            "the cases it learns from is more often false in the others"
+        )
     else:
-        why = f"more than {NEAR:.2f} above chance: of {cases:,} cases, dropping brings no {FEWEST} near it"
-    was = None if before is None else before.value
-    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": 0.5, "before": was, "why": why}
+        why = f"at most {NEAR:.2f} above chance"
+    was = before.value if before is not None and found else None
+    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": now.chance, "before": was, "why": why}
 
 
 def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json:

@@ -12,6 +12,7 @@ from vlgate.making.kinds.kind import Item, Kind
 from vlgate.seeds import quick_generator
 
 BEYOND = "beyond --limit"
+_SLACK = 2  # cases below --limit, since balanced classes come in pairs
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -22,6 +23,8 @@ class Chosen:
     items: tuple[Item, ...]
     dropped: Counter[str]
     before: Blind | None
+    enough: bool
+    """Whether further candidates would bring no more cases: the limit left some out, and balancing did not."""
 
 
 def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int) -> Chosen:
@@ -39,11 +42,34 @@ def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int) -
     left = _selected(kind, left, seed, dropped)
     before = blind(left, kind.shape) if left else None
     left = _balanced(kind, left, seed, dropped)
-    if limit is not None and len(left) > limit:
-        kept = sorted(quick_generator(f"{seed}:limit:{kind.name}").sample(range(len(left)), limit))
-        dropped[BEYOND] += len(left) - limit
-        left = _balanced(kind, _selected(kind, [left[place] for place in kept], seed, dropped), seed, dropped)
-    return Chosen(items=tuple(left), dropped=dropped, before=before)
+    over = limit is not None and len(left) > limit
+    if limit is not None and over:
+        fewer = _limited(kind, left, limit, seed)
+        dropped[BEYOND] += len(left) - len(fewer)
+        left = _balanced(kind, fewer, seed, dropped)
+    enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
+    return Chosen(items=tuple(left), dropped=dropped, before=before, enough=enough)
+
+
+def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
+    """Return at most ``limit`` items whose classes are balanced, as near to the limit as halving intervals comes.
+
+    A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the limit.
+    If nothing so small is balanced, the items are a plain sample.
+    """
+    order = list(range(len(items)))
+    quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
+    plain = [items[place] for place in sorted(order[:limit])]
+    best = _selected(kind, plain, seed, Counter())
+    low, high = limit, len(items)
+    while low + 1 < high and len(best) < limit:
+        middle = (low + high) // 2
+        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter())
+        if len(some) > limit:
+            high = middle
+        else:
+            low, best = middle, max(best, some, key=len)
+    return best or plain
 
 
 def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str]) -> list[Item]:

@@ -76,7 +76,7 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
         progress.add(block)
         if settings.limit is not None and wanted is not None and len(candidates) >= wanted:
             chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed)
-            if len(chosen.items) >= settings.limit:
+            if chosen.enough or len(chosen.items) >= settings.limit:
                 break
             chosen, wanted = None, 2 * len(candidates)
     chosen = chosen or choose(kind, candidates, limit=settings.limit, seed=settings.seed)
