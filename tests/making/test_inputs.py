@@ -173,3 +173,19 @@ def test_real_files_are_read(name, file, number):
         pytest.skip(f"there is no {SHARED / file}")
     read = read_inputs([SHARED / file], ALL, faults="leave out")
     assert (read.name, len(read.inputs)) == (name, number)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"image": 1, }', "is not JSON or lines of JSON"),
+        (b"\x00\x01\x02", "is not JSON or lines of JSON"),
+        (b"\x1f\x8b\x08\x00", "is compressed; unpack it first"),
+        (b'{"a": 1}', "has none of the known forms of input"),
+    ],
+)
+def test_a_file_of_no_known_form_says_why(tmp_path, content, says):
+    file = tmp_path / "some.json"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=rf"some\.json: .*{says}"):
+        read_inputs([file], ("captions",))

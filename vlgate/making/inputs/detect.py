@@ -21,6 +21,7 @@ FORMS = (
 )
 _HEAD = 2**20  # bytes at the beginning that are looked at
 _REMEDY = f"name a file of {FORMS}"
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")  # gzip, zip, bzip2, xz
 _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 
@@ -29,7 +30,8 @@ def content_of(file: Path) -> Content:
 
     Raises: DataError, which names the file, if it cannot be read or is none of the inputs.
     """
-    keys = _keys(_head(file))
+    head = _head(file)
+    keys, broken = _keys(head)
     first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
     tests: tuple[tuple[Content, bool], ...] = (
         ("dialogs", {"image", "caption", "dialog"} <= first or bool({"dialogs", "questions", "answers"} & below)),
@@ -41,6 +43,10 @@ def content_of(file: Path) -> Content:
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
     )
     found = next((content for content, holds in tests if holds), None)
+    if found is None and head.startswith(_PACKED):
+        raise DataError(file, None, "is compressed", "unpack it first")
+    if found is None and broken:
+        raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
     if found is None:
         raise DataError(file, None, "has none of the known forms of input", _REMEDY)
     return found
@@ -62,16 +68,20 @@ def _head(file: Path) -> bytes:
     return head
 
 
-def _keys(head: bytes) -> dict[int, set[str]]:
-    """Return the keys by their depth, lists counted as a level; a file that is cut gives those before the cut."""
+def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
+    """Return the keys by their depth, lists counted as a level, and where the JSON breaks, if it does.
+
+    A file that is cut gives the keys before the cut.
+    """
     found: dict[int, set[str]] = {}
     depth = 0
+    broken = ""
     try:
         for event, value in ijson.basic_parse(BytesIO(head), use_float=True, multiple_values=True):
             depth += event in {"start_map", "start_array"}
             depth -= event in {"end_map", "end_array"}
             if event == "map_key":
                 found.setdefault(depth, set()).add(value)
-    except (ijson.JSONError, UnicodeDecodeError):
-        pass
-    return found
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        broken = " ".join(str(error).split())[:100]
+    return found, broken

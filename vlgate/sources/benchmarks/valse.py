@@ -22,7 +22,7 @@ Tag = tuple[str, str] | None
 Tagger = Callable[[Record], Tag]
 SharedTags = dict[tuple[Tag, ...], Mapping[str, str]]
 
-INVALID = "not valid (mturk.caption < 2)"
+INVALID = "not valid (mturk.caption < 2; --protocol valse_all asks these too)"
 """The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5)."""
 
 # The release's values of foil_method and the paper's short names for them (section 3.2 and appendix A.2).

@@ -79,7 +79,9 @@ def read_text(file: Path, remedy: str) -> str:
             raise DataError(file, None, "is not a regular file", "put a file in its place")
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise DataError(file, None, "there is no such file", "download it from the benchmark's release") from None
+        raise DataError(
+            file, None, "there is no such file", "check the path, or download it from the benchmark's release"
+        ) from None
     except UnicodeDecodeError as error:
         place = _place(error.object[: error.start].decode("utf-8-sig"), error.start)
         raise DataError(file, None, f"{place} is not UTF-8", remedy) from None
