@@ -89,11 +89,11 @@ def _roles(record: Record, nouns: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for role in dict.fromkeys(role for frame in frames for role in frame):
         given = [frame[role] for frame in frames if frame.get(role)]
-        for noun in given:
-            if type(noun) is not str or noun not in nouns:
-                raise record.error(f"role {role!r} has the noun {noun!r}, which the space lacks", _SPACE)
         if given:
-            found[role] = nouns[Counter(given).most_common(1)[0][0]]
+            noun = Counter(map(str, given)).most_common(1)[0][0]
+            if noun not in nouns:
+                raise record.error(f"role {role!r} has the noun {noun!r}, which the space lacks", _SPACE)
+            found[role] = nouns[noun]
     return found
 
 
