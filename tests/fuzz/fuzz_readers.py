@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,10 @@ from PIL import Image
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.gates.thresholds import read_thresholds
+from vlgate.making.inputs.reading import read_inputs
+from vlgate.making.votes.items import digest as form_of
+from vlgate.making.votes.items import items_of
+from vlgate.making.votes.reading import read_votes
 from vlgate.models.answering.answer_lists import read_answers
 from vlgate.models.frcnn.config import read_config
 from vlgate.models.reference.replay_rows import read_rows
@@ -25,6 +30,7 @@ from vlgate.models.volta.published import published
 from vlgate.report.journal import read_journal
 from vlgate.run.census import count
 from vlgate.run.digest import digest
+from vlgate.sources.benchmarks import own_cases
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import read_source, shapes_of
 from vlgate.sources.scene_graphs.files import graph_faults, read_graphs, read_words
@@ -173,6 +179,43 @@ def graphs(_, file):
     list(read_graphs(file))
 
 
+def inputs(folder, file):
+    """Read a file as ``vlgate make --from`` does, with imSitu's space if there is one."""
+    files = [file, *(one for one in (folder / "swig.json", folder / "space.json") if one.exists() and one != file)]
+    takes = ("captions", "answers", "dialogs", "frames", "graphs")
+    for one in read_inputs(files, takes, faults="leave out").inputs:
+        assert one.origin or one.id
+
+
+def swig(which):
+    def make(folder):
+        for name, content in (("swig", SWIG), ("space", SPACE)):
+            written(f"{name}.json", content)(folder)
+        return folder / f"{which}.json"
+
+    return make
+
+
+def asked():
+    """The items of a form, whose images are not there."""
+    with TemporaryDirectory() as folder:
+        written("cases.jsonl", lines([{**one, "task": "own/votes"} for one in PAIRS]))(Path(folder))
+        options = ReadOptions(folders=(Path(folder),), seed=0, wanted=lambda _: True, missing_images="skip")
+        return tuple(item for task in own_cases.read(options) for item in items_of(task, 0))
+
+
+def votes(ending):
+    def make(folder):
+        answers = dict(zip((item.id for item in ASKED), ("first", "both", "neither"), strict=False))
+        if ending == "json":
+            content = {"vlgate_votes": 1, "form": form_of(ASKED), "annotator": "A", "votes": answers}
+            return written("votes.json", content)(folder)
+        rows = [f"{form_of(ASKED)},{item},{who},{answer}" for who in "AB" for item, answer in answers.items()]
+        return written("votes.csv", "\n".join(["form,item,annotator,answer", *rows]).encode())(folder)
+
+    return make
+
+
 def real(place, name=""):
     """The beginning of a real file: its first records, if it is a list or an object."""
 
@@ -314,6 +357,45 @@ REPLIES = [
     {"image": "a.jpg", "text": "a cat", "score": -3, "match": False},
 ]
 SAID = [{"image": "a.jpg", "question": "Is it?", "answer": "yes"}, {"text": "a dog", "perplexity": 12.5}]
+COCO = {
+    "images": [{"id": 7, "file_name": "7.jpg", "license": 1}, {"id": 8, "file_name": "8.jpg", "license": 1}],
+    "annotations": [
+        {"image_id": image, "id": number, "caption": text}
+        for number, (image, text) in enumerate(((7, "a dog"), (8, "a cat"), (7, "an old dog")))
+    ],
+}
+CAPTIONS = [{"image": "1.jpg", "caption": "a dog", "id": 4}, {"image": "1.jpg", "caption": "an old dog"}]
+PAIR = {"qa_id": 9, "question": "How many dogs?", "answer": "Two.", "multiple_choices": ["One.", "Six.", "0."]}
+VISUAL7W = {"dataset": "visual7w", "images": [{"image_id": 2, "filename": "v7w_2.jpg", "qa_pairs": [PAIR, PAIR]}]}
+ANSWERS = [
+    {"image": "1.jpg", "question": "How many dogs?", "answer": 2, "wrong": ["3"]},
+    {"image": "1.jpg", "question": "How many cats?", "answer": "two", "id": "b"},
+]
+VISDIAL = {
+    "version": "1.0", "split": "train",
+    "data": {
+        "questions": ["is he tall", "is it day"], "answers": ["yes", "no"],
+        "dialogs": [{"image_id": 5, "caption": "a man", "dialog": [{"question": 1, "answer": 0}, {"question": 0}]}],
+    },
+}  # fmt: skip
+DIALOGS = [{"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]}] * 2
+SWIG = {
+    "jumping_1.jpg": {
+        "verb": "jumping", "width": 100, "height": 80,
+        "bb": {"agent": [10, 20, 40, 70], "place": [-1, -1, -1, -1]},
+        "frames": [{"agent": "n1", "place": "n2"}, {"agent": "n3", "place": ""}, {"agent": "n1", "place": ""}],
+    }
+}  # fmt: skip
+SPACE = {
+    "nouns": {name: {"gloss": [word], "def": ""} for name, word in (("n1", "man"), ("n2", "gym"), ("n3", "boy"))},
+    "verbs": {"jumping": {"abstract": "the AGENT jumps at PLACE", "framenet": "Self_motion", "roles": {}}},
+}
+ROLES = [{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}, "template": "the AGENT runs"}] * 2
+PAIRS = [
+    {"id": "1", "image": "1.jpg", "caption": "a dog", "foil": "a cat"},
+    {"id": "2", "image": "1.jpg", "caption": "a mat", "foil": "a bed"},
+]
+ASKED = asked()
 READERS = {
     "own cases": Reader(written("cases.jsonl", lines(EVERY)), benchmark("own")),
     "valse": Reader(written("valse/existence.json", VALSE), benchmark("valse")),
@@ -375,6 +457,17 @@ READERS = {
         written("v.json", published("vilbert")),
         lambda _, file: parse(read_json(file), str(file)),
     ),
+    "captions coco": Reader(written("c.json", COCO), inputs),
+    "captions lines": Reader(written("c.jsonl", lines(CAPTIONS)), inputs),
+    "answered visual7w": Reader(written("a.json", VISUAL7W), inputs),
+    "answered lines": Reader(written("a.jsonl", lines(ANSWERS)), inputs),
+    "dialogs visdial": Reader(written("d.json", VISDIAL), inputs),
+    "dialogs lines": Reader(written("d.jsonl", lines(DIALOGS)), inputs),
+    "frames swig": Reader(swig("swig"), inputs),
+    "frames space": Reader(swig("space"), inputs),
+    "frames lines": Reader(written("f.jsonl", lines(ROLES)), inputs),
+    "votes form": Reader(votes("json"), lambda _, file: read_votes([file], ASKED)),
+    "votes csv": Reader(votes("csv"), lambda _, file: read_votes([file], ASKED)),
     "features tsv": Reader(features("tsv"), read_features, cost=2),
     "features npz": Reader(features("npz"), read_features),
     "features safetensors": Reader(features("safetensors"), read_features),

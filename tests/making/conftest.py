@@ -1,12 +1,15 @@
 """A kind of data set that needs no parser: "left" for "right" in captions, and the other way round."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
 from vlgate.making.kinds.kind import Kind, Made
 from vlgate.perturb.foils.candidate import Foil, Found
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "models/support"))  # for the small checkpoints
 OTHER = {"left": "right", "right": "left"}
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from vlgate.errors import NoReplyError
 from vlgate.making.checks import validity
 from vlgate.making.sets.run import make_set
 from vlgate.making.sets.settings import Settings
@@ -89,3 +90,23 @@ def test_plausibility_is_the_share_of_captions_with_the_lower_perplexity(dropped
     losses = len(seven) - wins
     assert report["plausibility"]["value"] == pytest.approx(0.5 + (wins - losses) / 480)
     assert report["plausibility"]["model"] == "tiny"
+
+
+class Short(Judge):
+    """Has no perplexity of texts that end in a multiple of 30."""
+
+    def perplexity(self, texts):
+        if short := [place for place, text in enumerate(texts) if number(text) % 30 == 0]:
+            raise NoReplyError(short, "too few tokens")
+        return super().perplexity(texts)
+
+    def against(self, originals, texts):
+        return self.perplexity([*originals, *texts])[: len(texts)]
+
+
+def test_texts_that_are_too_short_for_the_language_model_are_left_out(dropped, tmp_path):
+    counts, _ = dropped(Short(), grammar="x")
+    assert counts == {validity.SHORT: 8}
+    (tmp_path / "set").rename(tmp_path / "first")
+    _, report = dropped(Short(), lm="x")
+    assert (report["cases"], report["plausibility"]["n"]) == (240, 232)

@@ -35,7 +35,7 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
     Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
         and the reason for each noun phrase that gave none.
     """
-    if not any(token.tag == "CD" for token in parsed.tokens):
+    if not has_number(parsed):
         return Found(refused=("no number",))
     reading = read(parsed)
     candidates: list[Foil] = []
@@ -47,6 +47,11 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
         else:
             refused.append(doubt)
     return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def has_number(parsed: Parsed) -> bool:
+    """Return whether a caption has a number; ``counted`` looks at the other captions only if it has."""
+    return any(token.tag == "CD" for token in parsed.tokens)
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:

@@ -16,6 +16,8 @@ from vlgate.perturb.parsing.parsed import Parsed, Token
 _GROUPS = words("group of people")
 _MANY = words("many")
 _TWO = frozenset({"pair", "couple", "both", "two"})
+_MANY_OR_TWO = _MANY | _TWO
+_COUNTS = frozenset({"nummod", "amod", "compound"})
 _PLURAL = frozenset({"NNS", "NNPS"})
 _ANIMALS = words("group of animals")
 
@@ -47,25 +49,29 @@ def mentions(parsed: Parsed) -> Mentions:
             # "A table in the center and a table at the door" are several.
             (several if token.tag in _PLURAL or name in one else one).update(names)
         before = token.lower
-    counts = [(token, noun) for token, noun in _counted(parsed) if token.dep == "nummod"]
+    counted = [(token.dep, token.lower, noun) for token, noun in _counted(parsed)]
+    counts = ((noun, number(word)) for dep, word, noun in counted if dep == "nummod")
     return Mentions(
         one=frozenset(one),
         several=frozenset(several),
-        numbers=frozenset((noun, count) for token, noun in counts if (count := number(token.lower)) is not None),
-        many=frozenset(noun for token, noun in _counted(parsed) if token.lower in _MANY),
-        pairs=frozenset(noun for token, noun in _counted(parsed) if token.lower in _TWO),
+        numbers=frozenset((noun, count) for noun, count in counts if count is not None),
+        many=frozenset(noun for _, word, noun in counted if word in _MANY),
+        pairs=frozenset(noun for _, word, noun in counted if word in _TWO),
     )
 
 
 def _counted(parsed: Parsed) -> Iterator[tuple[Token, str]]:
     """Yield the words that count a noun, with the noun: "two dogs", "several dogs", "a pair of dogs"."""
     for token in parsed.tokens:
-        head = parsed.tokens[token.head]
-        if token.dep in {"nummod", "amod", "compound"} and head.pos == "NOUN":
-            yield token, _name(head)
-        above = parsed.tokens[head.head]
-        if token.dep == "pobj" and head.lower == "of" and above.lower in _MANY | _TWO:
-            yield above, _name(token)
+        if token.dep in _COUNTS:
+            head = parsed.tokens[token.head]
+            if head.pos == "NOUN":
+                yield token, _name(head)
+        elif token.dep == "pobj":
+            head = parsed.tokens[token.head]
+            above = parsed.tokens[head.head]
+            if head.lower == "of" and above.lower in _MANY_OR_TWO:
+                yield above, _name(token)
 
 
 def _name(token: Token) -> str:

@@ -75,3 +75,51 @@ def random_filler(folder, kind):
     wider(model, 0).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def deciding_classifier(folder, labels, says):
+    """Write a classifier that gives a text or pair the label of a word in it, of the first one in ``says``.
+
+    ``says`` has the label of each word; a text without any of them has the first of ``labels``. Attention is uniform,
+    so that the first place has the mean of the words' features, which the norms then scale to 1.
+    """
+    tokenizer = text_checkpoints.tokenizer("bert", tuple(says))
+    config = transformers.BertConfig(
+        **SMALL, vocab_size=len(tokenizer), max_position_embeddings=64, id2label=dict(enumerate(labels)),
+        num_labels=len(labels),
+    )  # fmt: skip
+    model = empty(transformers.BertForSequenceClassification(config))
+    layer, same = model.bert.encoder.layer[0], torch.eye(config.hidden_size)
+    with torch.no_grad():
+        for norm in (model.bert.embeddings.LayerNorm, layer.attention.output.LayerNorm, layer.output.LayerNorm):
+            norm.weight.fill_(1)
+        for dense in (layer.attention.self.value, layer.attention.output.dense, model.bert.pooler.dense):
+            dense.weight.copy_(same)
+        model.classifier.bias[0] = 5
+        for place, (word, label) in enumerate(says.items()):
+            feature = model.bert.embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids(word)]
+            feature[2 * place], feature[2 * place + 1] = 1, -1
+            model.classifier.weight[list(labels).index(label), 2 * place] = 40 / 2**place
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def constant_causal(folder, words):
+    """Write a causal model in which a word's probability is its number in ``words`` in proportion to 1 for the others.
+
+    It does not depend on the words before.
+    """
+    tokenizer = text_checkpoints.tokenizer("gpt2", tuple(words))
+    config = transformers.GPT2Config(
+        n_embd=16, n_layer=1, n_head=2, n_positions=64, vocab_size=len(tokenizer), bos_token_id=2, eos_token_id=2,
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    model = empty(transformers.GPT2LMHeadModel(config))
+    with torch.no_grad():
+        model.transformer.ln_f.bias[0] = 1
+        for word, likely in words.items():
+            model.lm_head.weight[tokenizer.convert_tokens_to_ids(word), 0] = math.log(likely)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -12,9 +12,9 @@ KINDS = ("gpt2", "gpt1", "bert")
 
 
 @cache
-def tokenizer(kind):
-    """Return a tokenizer of whole words, with the special tokens of its kind."""
-    tokens = ["[PAD]", "[UNK]", "<s>", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+def tokenizer(kind, more=()):
+    """Return a tokenizer of whole words, with the special tokens of its kind; ``more`` are words beside ``WORDS``."""
+    tokens = ["[PAD]", "[UNK]", "<s>", "[CLS]", "[SEP]", "[MASK]", *WORDS, *more]
     ids = {token: number for number, token in enumerate(tokens)}
     fast = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, "[UNK]"))
     fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()

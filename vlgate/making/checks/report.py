@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from vlgate.errors import NoReplyError
 from vlgate.health.flaws import examine
 from vlgate.health.probes import probe
 from vlgate.making.checks.balance import Balance, of_classes, of_words, words
@@ -106,9 +107,21 @@ def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -
     return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": now.chance, "before": was, "why": why}
 
 
-def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json:
-    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D)."""
-    true, false = (np.asarray(model.perplexity(list(side))) for side in zip(*pairs, strict=True))
+def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json | None:
+    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D).
+
+    Pairs with a text that is too short for the model are left out; None if no pair is left.
+    """
+    if not pairs:
+        return None
+    try:
+        found = np.asarray(model.perplexity([true for true, _ in pairs] + [false for _, false in pairs]))
+    except NoReplyError as error:
+        short = {place % len(pairs) for place in error.positions}
+        if not short:
+            raise
+        return _plausibility(name, model, [pair for place, pair in enumerate(pairs) if place not in short])
+    true, false = np.split(found, 2)
     value = float(np.mean(0.5 + (true < false) / 2 - (true > false) / 2))
     low, high = wilson(value, len(pairs))
     return {"model": name, "value": value, "low": low, "high": high, "n": len(pairs)}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
+from vlgate.errors import NoReplyError
 from vlgate.making.checks.balance import words
 from vlgate.making.checks.contrasts import contrasts, images
 from vlgate.making.kinds.kind import Inference, Item, Kind
@@ -27,6 +28,7 @@ EQUAL = "the foil is the caption"
 REWRITTEN = f"the foil keeps less than {LEAST_KEPT:.0%} of the caption's words"
 UNLIKELY = f"the foil is less than {LEAST_LIKELY} times as likely as its caption"
 UNGRAMMATICAL = f"the foil's score of grammaticality is below {LEAST_GRAMMATICAL}"
+SHORT = "the caption or the foil is too short for the language model"
 ENTAILED = "the caption entails the foil"
 NEUTRAL = "the foil does not contradict the caption"
 DUPLICATE = "the same case again"
@@ -43,7 +45,10 @@ class Comparing(Protocol):
     """A judge that compares a text with its original, as the likelihood of a language model does."""
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,).
+
+        Raises: NoReplyError with the positions, in the originals followed by the texts, of those that are too short.
+        """
         ...
 
 
@@ -77,10 +82,22 @@ def _kept(caption: str, foil: str) -> float:
 def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
     """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
     if isinstance(judge, Comparing):
-        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
-        return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
+        return _compared(pairs, judge)
     scores = judge.acceptability([false for _, false in pairs])
     return [UNGRAMMATICAL if score < LEAST_GRAMMATICAL else None for score in scores]
+
+
+def _compared(pairs: _Pairs, judge: Comparing) -> list[str | None]:
+    try:
+        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
+    except NoReplyError as error:
+        short = {place % len(pairs) for place in error.positions}
+        left = [pair for place, pair in enumerate(pairs) if place not in short]
+        if not short:
+            raise
+        rest = iter(_compared(left, judge) if left else ())
+        return [SHORT if place in short else next(rest) for place in range(len(pairs))]
+    return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
 
 
 def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | None]:

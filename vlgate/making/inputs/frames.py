@@ -90,8 +90,8 @@ def _roles(record: Record, nouns: Mapping[str, str]) -> dict[str, str]:
     for role in dict.fromkeys(role for frame in frames for role in frame):
         given = [frame[role] for frame in frames if frame.get(role)]
         if given:
-            noun = Counter(given).most_common(1)[0][0]
-            if type(noun) is not str or noun not in nouns:
+            noun = Counter(map(str, given)).most_common(1)[0][0]
+            if noun not in nouns:
                 raise record.error(f"role {role!r} has the noun {noun!r}, which the space lacks", _SPACE)
             found[role] = nouns[noun]
     return found

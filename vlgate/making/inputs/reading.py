@@ -100,7 +100,7 @@ def _is_lines(file: Path) -> bool:
         first = next((line for line in stream if line.strip()), "")
     try:
         value = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return type(value) is dict and "image" in value
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
 from vlgate.making.sets.writing import as_cases
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.captions.counted_captions import counted
+from vlgate.perturb.foils.captions.counted_captions import counted, has_number
 from vlgate.perturb.foils.captions.exchanged import exchanged
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
@@ -26,23 +27,17 @@ _NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
 Maker = Callable[[Parsed, Sequence[Mentions]], Found]
 
 
-def _starting(maker: Maker) -> Start:
-    """Return what makes foils of captions; the other captions of an image are parsed once in a run."""
+def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True) -> Start:
+    """Return what makes foils of captions; ``compares`` says whether a caption is held against the others."""
 
     def start(work: Work) -> MakeSome:
-        known: dict[str, Mentions] = {}
-
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
-            own = {one.text for one in inputs}
-            texts = dict.fromkeys(text for one in inputs for text in (one.text, *one.others))
-            wanted = [text for text in texts if text in own or text not in known]
-            parses: dict[str, Parsed] = {}
-            for text, parsed in zip(wanted, work.tools.parser.parse(wanted), strict=True):
-                known[text] = mentions(parsed)
-                if text in own:
-                    parses[text] = parsed
+            texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
+            parsed = dict(zip(texts, work.tools.parser.parse(texts), strict=True))
+            mentioned = cache(lambda text: mentions(parsed[text]))
             for one in inputs:
-                found = maker(parses[one.text], [known[text] for text in one.others])
+                caption = parsed[one.text]
+                found = maker(caption, [mentioned(text) for text in one.others] if compares(caption) else ())
                 extra = tuple({"orig_caption": one.text} for _ in found.candidates)
                 yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
 
@@ -112,7 +107,7 @@ COUNTING_CAPTIONS = Kind(
     sentence="the number in a caption against another one, with exactly before both",
     takes=("captions",),
     shape="pair",
-    start=_starting(counted),
+    start=_starting(counted, has_number),
     release=lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
     needs=("parser",),
     uses=("nli", "grammar"),

@@ -74,7 +74,7 @@ TOOLS: Mapping[ToolName, ToolEntry] = MappingProxyType(
             option="--similarity",
             metavar="NAME",
             sentence="a model of sentence-transformers, which compares names",
-            build="vlgate.models.judges.similarity:sentence_encoder",
+            build="vlgate.models.judges.similarity:similarity",
             packages=("torch", "sentence_transformers"),
             extra="text",
         ),

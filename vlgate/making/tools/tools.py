@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -54,6 +54,15 @@ class Tools:
         if entry.missing:
             packages = ", ".join(entry.missing)
             raise ModelLoadError(f"{entry.option} {value}: needs {packages}; run pip install 'vlgate[{entry.extra}]'")
+
+    def load(self, names: Iterable[ToolName]) -> None:
+        """Build the tools whose option is given, so that a wrong name ends a run before its work and not after it.
+
+        Raises: OptionError or ModelLoadError, which names the option, if a tool cannot be built.
+        """
+        for name in names:
+            if name in self.options.named:
+                self._tool(name)
 
     @property
     def parser(self) -> Parser:
@@ -120,4 +129,7 @@ class Tools:
         build = getattr(import_module(module), function)
         if name == "parser":
             return build(value, self.options.cache)
-        return build(value, self.options.device) if entry.on_device else build(value)
+        try:
+            return build(value, self.options.device) if entry.on_device else build(value)
+        except ModelLoadError as error:
+            raise ModelLoadError(f"{entry.option} {value}: {error}") from error

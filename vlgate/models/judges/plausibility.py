@@ -32,14 +32,19 @@ class Plausibility:
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         """Return perplexities, shape (n,); lower is more plausible.
 
-        Raises: NoReplyError for texts with too few tokens.
+        Raises: NoReplyError, with the positions of all of them, if there are texts with too few tokens.
         """
         found = np.zeros(len(texts))
+        short: list[int] = []
+        why = ""
         for places in by_length([len(text) for text in texts]):
             try:
                 found[places] = self._model.perplexity([texts[place] for place in places])
             except NoReplyError as error:
-                raise NoReplyError([places[place] for place in error.positions], str(error)) from error
+                short += [places[place] for place in error.positions]
+                why = str(error)
+        if short:
+            raise NoReplyError(short, why)
         return found
 
 
