@@ -100,10 +100,10 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
         for relation in thing.relations
     ]
     captions = [one.said() for one in triples if isinstance(one, Triple)]
-    return checked((one if isinstance(one, str) else _foil(graph, one, words) for one in triples), captions)
+    return checked((one if isinstance(one, str) else _made(graph, one, words) for one in triples), captions)
 
 
-def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
+def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
     if not swaps:
         return UNLISTED
@@ -117,14 +117,18 @@ def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
     others = [one for one in possible if one not in alike and not _may_hold(one, triple, graph, words.ontology)]
     if not others:
         return ALIKE if len(alike) == len(possible) else MAY_HOLD
-    other = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}").choice(others)
-    return Foil(
-        caption=triple.said(),
-        foil=triple.said(text=other),
-        classes=(triple.text, other),
-        why=f"what is {triple.text!r} a thing cannot be {other!r} it",
-        tags={"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)},
-    )
+    random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
+    tags = {"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)}
+    return [
+        Foil(
+            caption=triple.said(),
+            foil=triple.said(text=other),
+            classes=(triple.text, other),
+            why=f"what is {triple.text!r} a thing cannot be {other!r} it",
+            tags=tags,
+        )
+        for other in random.sample(others, min(words.most, len(others)))
+    ]
 
 
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:

@@ -109,6 +109,8 @@ def _account(report: Mapping[str, Any]) -> Iterator[str]:
         for reason, number in part.items():
             yield f"left out: {number:,} x {reason}"
     blind = report["blind"]
+    if report["note"]:
+        yield f"beware: {report['note']}"
     yield f"blind baseline: {blind['why'] if blind['value'] is None else format(blind['value'], '.3f')}"
 
 

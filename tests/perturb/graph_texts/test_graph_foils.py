@@ -177,7 +177,7 @@ def test_another_pair_of_the_names_must_exclude_the_replacement_too() -> None:
 
 def test_no_foil_is_a_caption_of_the_image_and_none_is_made_twice() -> None:
     foils = object_foils(FARM, _words(FARM, ZOO)).candidates
-    again = checklist.checked((*foils, *foils), ["a cow on a truck"])
+    again = checklist.checked([[one] for one in (*foils, *foils)], ["a cow on a truck"])
     assert _pairs(again) == [("a horse on a truck", "a horse on a plane")]
     assert again.refused == (checklist.POSITIVE,) * 2
 

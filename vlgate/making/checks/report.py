@@ -21,6 +21,7 @@ from vlgate.perturb.foils.candidate import Foil
 from vlgate.perturb.foils.tools import TextModel
 
 Json = dict[str, Any]
+_CHANCE = 0.5
 _SHOWN = 20  # the most frequent phrases that are listed
 
 
@@ -30,7 +31,7 @@ class Account:
 
     ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
     left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
-    candidates that did not stay.
+    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is.
     """
 
     inputs: int
@@ -39,6 +40,7 @@ class Account:
     left_out: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
 def measured(
@@ -73,6 +75,7 @@ def measured(
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
         "blind": _blind(blind(items, kind.shape), before, len(items)),
+        "note": account.note,
         "plausibility": None if lm is None else _plausibility(*lm, pairs),
         "classes": _classes(kind, items),
         "words": _balance(of_words(pairs)),
@@ -91,12 +94,14 @@ def _blind(now: Blind | None, before: Blind | None, cases: int) -> Json:
     if now is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
     low, high = wilson(now.value, now.n)
-    if now.near:
+    if now.value < _CHANCE - NEAR:
+        why = f"below chance by more than {NEAR:.2f}: what is true in a part of the cases is false in the rest"
+    elif now.near:
         why = f"within {NEAR:.2f} of chance"
     else:
         why = f"further than {NEAR:.2f} from chance: of {cases:,} cases, dropping brings no {FEWEST} near it"
     was = None if before is None else before.value
-    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": 0.5, "before": was, "why": why}
+    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": _CHANCE, "before": was, "why": why}
 
 
 def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json:
@@ -159,7 +164,8 @@ def _baselines(report: Json) -> list[str]:
     if (lm := report["plausibility"]) is not None:
         lines.append(f"| the more plausible text, by {_cell(lm['model'])} | {_share(lm['value'])} | {lm['n']:,} |")
     before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
-    return [*lines, "", f"The blind baseline is {found['why']}.{before}"]
+    note = f" Beware: {report['note']}." if report["note"] else ""
+    return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
 
 
 def _words(report: Json) -> list[str]:
