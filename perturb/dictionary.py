@@ -1,7 +1,7 @@
 """The dictionary of ``lemminflect``: the forms of a word, and the words of a form.
 
 ``import lemminflect`` imports spaCy, and all that spaCy imports, for attributes of spaCy's tokens, which nothing here
-uses. So the two classes that read the dictionary are imported from the library's folder under a name of ours.
+uses. So the two modules that read the dictionary are imported without running the code of their package.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
-_ALIAS = "_vlgate_lemminflect"
+_LIBRARY = "lemminflect"
 
 
 def lemmas(word: str, upos: str) -> tuple[str, ...]:
@@ -49,18 +48,12 @@ def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
 @cache
 def _reader(name: str) -> Any:
     """Return one of the library's classes, which reads its dictionary at the first look-up, in 0.3 s."""
-    package = "lemminflect"
-    if package not in sys.modules:
-        package = _ALIAS
-        if package not in sys.modules:
-            sys.modules[package] = _package()
-    return getattr(import_module(f"{package}.core.{name}"), name)()
-
-
-def _package() -> ModuleType:
-    spec = find_spec("lemminflect")
-    if spec is None or spec.submodule_search_locations is None:
-        raise ModuleNotFoundError("No module named 'lemminflect'; run pip install vlgate", name="lemminflect")
-    package = ModuleType(_ALIAS)
-    package.__path__ = list(spec.submodule_search_locations)
-    return package
+    module = f"{_LIBRARY}.core.{name}"
+    spec = find_spec(_LIBRARY)
+    if _LIBRARY in sys.modules or spec is None:
+        return getattr(import_module(module), name)()
+    sys.modules[_LIBRARY] = module_from_spec(spec)
+    try:
+        return getattr(import_module(module), name)()
+    finally:
+        del sys.modules[_LIBRARY]  # a later import of the library runs its own code, and finds these modules
