@@ -141,16 +141,18 @@ def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool],
 
 def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
     """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
-    if " " in other or other == one or other in _CLUTTER:
+    return _alike(one, other, words) and _stands(one, other, wanted, words)
+
+
+def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
+    if " " in other or other in _CLUTTER or not words.ontology.nouns[other].askable or determiner(other) != wanted:
         return False
-    mine, theirs = words.ontology.nouns[one], words.ontology.nouns[other]
+    return bool(words.ontology.nouns[one].other) == bool(words.ontology.nouns[other].other)  # "pants", not "hats"
+
+
+def _alike(one: str, other: str, words: Words) -> bool:
     some, others = _known_classes(one, words), _known_classes(other, words)
-    return (
-        (not some.isdisjoint(others) if some or others else True)
-        and theirs.askable
-        and bool(mine.other) == bool(theirs.other)  # "pants" for "jeans", not "hats"
-        and determiner(other) == wanted
-    )
+    return other != one and (not some.isdisjoint(others) if some or others else True)
 
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
@@ -194,8 +196,13 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
     """All nouns of the collection and of the ontology that fit the place of one: the same for every relation."""
     key = (name, wanted)
     if key not in words.pools:
-        every = sorted({*words.vocabulary.names, *_siblings(name, words.ontology)})
-        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words)}
+        standing = ("standing", wanted, "inflected" if words.ontology.nouns[name].other else "")
+        if standing not in words.pools:
+            names = sorted(words.vocabulary.names)
+            words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
+        below = [one for one in _siblings(name, words.ontology) if _stands(name, one, wanted, words)]
+        every = dict.fromkeys((*words.pools[standing], *below), 1)
+        words.pools[key] = {one: 1 for one in every if _alike(name, one, words)}
     return words.pools[key]
 
 

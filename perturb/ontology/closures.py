@@ -154,8 +154,13 @@ class Closures:
 
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""
-        forms = self._forms(names)
-        return frozenset(self._forms(above for name in forms for above in self.certain(name)))
+        found: set[str] = set()
+        new = self._forms(names)
+        while new:
+            new |= {twin for name in new for twin in self.nouns[name].same}
+            found |= new
+            new = {parent for name in new for parent in self.nouns[name].parents} - found
+        return frozenset(self._forms(found))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()
