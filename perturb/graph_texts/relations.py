@@ -77,6 +77,7 @@ _PLACES = frozenset(
     ),
 )
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
+_UNDER = frozenset(("under", "beneath"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +154,17 @@ def _may_hold(text: str, triple: Triple, graph: SceneGraph, ontology: Ontology) 
     subjects = [one for one in graph.objects.values() if may_be_called(one.name, triple.subject.name, ontology)]
     objects = [one for one in graph.objects.values() if may_be_called(one.name, triple.object.name, ontology)]
     return any(
-        not (text in _TOUCH and overlap(one.box, other.box) == 0) and not _rules_out(one, other, text, ontology)
+        not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
         for one in subjects
         for other in objects
         if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
     )
+
+
+def _apart(one: Box, other: Box, text: str) -> bool:
+    """Whether boxes that do not touch show that a relation does not hold; a car is under a plane high above it."""
+    below = one.y >= other.y + other.h and one.x < other.x + other.w and other.x < one.x + one.w
+    return overlap(one, other) == 0 and not (below and text in _UNDER)
 
 
 def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
