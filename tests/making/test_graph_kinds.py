@@ -160,3 +160,13 @@ def test_if_nothing_is_balanced_all_stay_and_the_report_says_so(make, graphs) ->
     folder = make("relation", graphs)
     assert json.loads((folder / "bias.json").read_text())["note"] == NOTHING
     assert NOTHING in (folder / "bias.md").read_text()
+
+
+@pytest.mark.parametrize("kind", ["object", "active-passive"])
+def test_a_wordnet_that_is_not_installed_is_named_with_the_remedy(graphs, tmp_path, capsys, kind: str) -> None:
+    pytest.importorskip("wn")
+    out = tmp_path / "out"
+    assert main(["make", kind, "--from", str(graphs), "--wordnet", "nowhere:1", "--out", str(out)]) != 0
+    said = capsys.readouterr().err
+    assert "--wordnet nowhere:1" in said
+    assert "wn download" in said

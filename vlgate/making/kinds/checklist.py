@@ -9,6 +9,7 @@ from typing import Any
 
 from vlgate.making.inputs.records import Frame
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
+from vlgate.making.tools.lexicon import more_words
 from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.frame_graphs import graph_of_frame
@@ -39,8 +40,11 @@ _Places = Callable[[Foil, Any], Iterator[str]]
 def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
-        vocabulary = vocabulary_of(_graph(one) for one in work.inputs)
-        words = Words(vocabulary=vocabulary, likeness=Likeness(encoder=encoder), seed=work.seed, most=most)
+        ontology = more_words(work.tools, (_graph(one) for one in work.inputs))
+        vocabulary = vocabulary_of((_graph(one) for one in work.inputs), ontology)
+        words = Words(
+            vocabulary=vocabulary, ontology=ontology, likeness=Likeness(encoder=encoder), seed=work.seed, most=most
+        )
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
@@ -150,7 +154,7 @@ OBJECT = Kind(
     shape="pair",
     start=_start(object_foils, _object_places),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
 )
 ATTRIBUTE = Kind(
     name="attribute",
@@ -159,7 +163,7 @@ ATTRIBUTE = Kind(
     shape="pair",
     start=_start(attribute_foils, _attribute_places, _MOST),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
     select=balanced,
 )
 RELATION = Kind(
@@ -169,6 +173,6 @@ RELATION = Kind(
     shape="pair",
     start=_start(relation_foils, _relation_places, _MOST),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
     select=balanced,
 )
