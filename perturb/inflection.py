@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from vlgate.perturb.dictionary import forms, lemmas
 from vlgate.perturb.grammar import capitalised_like
 
 _TABLES = Path(__file__).parent / "ontology"
@@ -172,15 +173,9 @@ def _cells(file: str, *columns: str) -> Iterator[tuple[str, ...]]:
 
 def _plurals(noun: str) -> tuple[str, ...]:
     """The plurals of a noun in the dictionary, the usual one first."""
-    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
-
-    forms: tuple[str, ...] = lemminflect.getAllInflections(noun, upos="NOUN").get("NNS", ())
-    return forms
+    return forms(noun, "NOUN").get("NNS", ())
 
 
 def _lemmas(noun: str) -> tuple[str, ...]:
     """The words of the dictionary that have ``noun`` as a form; itself if it is one of them."""
-    import lemminflect
-
-    lemmas: tuple[str, ...] = lemminflect.getAllLemmas(noun, upos="NOUN").get("NOUN", ())
-    return lemmas
+    return lemmas(noun, "NOUN")

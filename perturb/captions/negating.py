@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.captions.phrases import Indefinite, indefinite, is_plural
+from vlgate.perturb.dictionary import lemmas
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
@@ -248,10 +249,8 @@ def _counts(parsed: Parsed, noun: int) -> bool:
 
 def _infinitive(verb: str) -> str | None:
     """The infinitive of a finite form, from a dictionary: a pipeline may guess ("rides", "rid")."""
-    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
-
-    lemmas: tuple[str, ...] = lemminflect.getAllLemmas(verb, upos="VERB").get("VERB", ())
-    return lemmas[0] if len(lemmas) == 1 else None
+    found = lemmas(verb, "VERB")
+    return found[0] if len(found) == 1 else None
 
 
 def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
+from math import sqrt
 from random import Random
 from typing import TypeVar
 
@@ -165,6 +166,33 @@ def assigned_within(
 def _of(classes: Sequence[T], options: Sequence[Sequence[T]], places: Sequence[int], seed: int) -> dict[int, T]:
     some = assigned([classes[place] for place in places], [options[place] for place in places], seed=seed)
     return {places[n]: one for n, one in some.items()}
+
+
+def near_within(
+    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int
+) -> Mapping[int, T]:
+    """Choose foils' classes as ``assigned`` does within each group, and nearly so among those that are left.
+
+    Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give it.
+    That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a part
+    of the set finds no class more often true in it because the rest of the set has it false.
+
+    Returns: the foil's class by the position of the candidate, in ascending order.
+
+    >>> dict(near_within("aab", ["b", "b", "a"], ["dogs", "dogs", "cats"], seed=0))
+    {0: 'b', 1: 'b', 2: 'a'}
+    """
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for place, group in enumerate(groups):
+        members[group].append(place)
+    chosen: dict[int, T] = {}
+    for part in members.values():
+        chosen |= _of(classes, options, part, seed)
+    left = [place for place in _shuffled(len(classes), f"{seed}/near order") if place not in chosen]
+    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[place] for place in left).items()}
+    open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+    chosen |= _matched(left, open_to, room, quick_generator(f"{seed}/near"))
+    return dict(sorted(chosen.items()))
 
 
 def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:

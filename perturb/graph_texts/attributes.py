@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -110,29 +111,33 @@ def attribute_foils(graph: SceneGraph, words: Words) -> Found:
     return checked(_foils(graph, words), captions)
 
 
-def _foils(graph: SceneGraph, words: Words) -> Iterator[Foil | str]:
+def _foils(graph: SceneGraph, words: Words) -> Iterator[list[Foil] | str]:
     for thing in graph.objects.values():
         for attribute in thing.attributes:
-            yield _foil(graph, thing, attribute, words)
+            yield _made(graph, thing, attribute, words)
 
 
-def _foil(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> Foil | str:
+def _made(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> list[Foil] | str:
     reason = _unfit(thing, attribute, words.ontology)
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
     others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
-    other = next((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), None)
-    if other is None:
+    fit = list(islice((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), words.most))
+    if not fit:
         return MAY_HOLD if others else NO_OTHER
-    return Foil(
-        caption=f"{first} {attribute} {thing.name}".strip(),
-        foil=f"{determiner(f'{other} {thing.name}', thing.name) or ''} {other} {thing.name}".strip(),
-        classes=(attribute, other),
-        why=f"every {thing.name} of the image has an attribute that excludes {other!r}",
-        tags={"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)},
-    )
+    tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
+    return [
+        Foil(
+            caption=f"{first} {attribute} {thing.name}".strip(),
+            foil=f"{determiner(f'{other} {thing.name}', thing.name) or ''} {other} {thing.name}".strip(),
+            classes=(attribute, other),
+            why=f"every {thing.name} of the image has an attribute that excludes {other!r}",
+            tags=tags,
+        )
+        for other in fit
+    ]
 
 
 def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -17,28 +17,33 @@ POSITIVE = "the foil is a caption of the same image"
 class Words:
     """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
 
-    ``seed`` decides which of several replacements is taken, together with the image and the caption. ``classes``
-    keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute.
+    ``most`` is how many foils are made of one caption by replacing one part of it: of several, a set chooses one so
+    that its classes are balanced. ``seed`` decides which they are, together with the image and the caption.
+    ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute.
     """
 
     vocabulary: Vocabulary
     ontology: Ontology = field(default_factory=default_ontology)
     likeness: Likeness = field(default_factory=Likeness)
     seed: int = 0
+    most: int = 1
     classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
 
 
-def checked(found: Iterable[Foil | str], captions: Iterable[str]) -> Found:
-    """Return the foils, each once, without those that are captions of the image; ``captions`` are all of these."""
+def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Found:
+    """Return the foils of each part of a caption, each part once, without captions of the image.
+
+    ``captions`` are all of these.
+    """
     true = frozenset(captions)
-    kept: dict[tuple[str, str], Foil] = {}
+    kept: dict[tuple[str, str], list[Foil]] = {}
     refused: list[str] = []
     for one in found:
         if isinstance(one, str):
             refused.append(one)
-        elif one.foil in true:
-            refused.append(POSITIVE)
+        elif fit := [foil for foil in one if foil.foil not in true]:
+            kept.setdefault((fit[0].caption, fit[0].classes[0]), fit)
         else:
-            kept.setdefault((one.caption, one.classes[0]), one)
-    return Found(candidates=tuple(kept.values()), refused=tuple(refused))
+            refused.append(POSITIVE)
+    return Found(candidates=tuple(foil for fit in kept.values() for foil in fit), refused=tuple(refused))

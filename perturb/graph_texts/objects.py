@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from random import Random
 
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -76,33 +77,36 @@ def object_foils(graph: SceneGraph, words: Words) -> Found:
     return checked(_foils(graph, triples, words), captions)
 
 
-def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[Foil | str]:
+def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[list[Foil] | str]:
     absence = Absence(graph, words.ontology)
     for triple in triples:
         if isinstance(triple, str):
             yield triple
             continue
         for role in (SUBJECT, OBJECT):
-            yield _foil(graph, triple, role, words, absence)
+            yield _made(graph, triple, role, words, absence)
 
 
-def _foil(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Foil | str:
+def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> list[Foil] | str:
     thing = triple.subject if role == SUBJECT else triple.object
     if " " in thing.name:
         return SEVERAL_WORDS
     if not words.ontology.knows(thing.name) or not words.ontology.nouns[thing.name].askable:
         return UNKNOWN
-    other = _replacement(graph, triple, role, words, absence)
-    if other is None:
+    others = _replacements(graph, triple, role, words, absence)
+    if not others:
         return NONE_ABSENT
-    foil = triple.said(subject=other) if role == SUBJECT else triple.said(object=other)
-    return Foil(
-        caption=triple.said(),
-        foil=foil,
-        classes=(thing.name, other),
-        why=f"nothing in the image may be called {other!r}",
-        tags={"role": role, **box_tags(thing, graph)},
-    )
+    caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
+    return [
+        Foil(
+            caption=caption,
+            foil=triple.said(subject=other) if role == SUBJECT else triple.said(object=other),
+            classes=(thing.name, other),
+            why=f"nothing in the image may be called {other!r}",
+            tags=tags,
+        )
+        for other in others
+    ]
 
 
 def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
@@ -112,38 +116,43 @@ def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
     return tags if image is None else {**tags, "location": place_of(thing.box, image)}
 
 
-def _replacement(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> str | None:
+def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Sequence[str]:
     thing = triple.subject if role == SUBJECT else triple.object
     random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
     for pool in _pools(triple, role, words):
-        name = _drawn(pool, random, lambda one: absence.lacks(one) and not words.likeness.too_alike(thing.name, one))
-        if name is not None:
-            return name
-    return None
+        found = _drawn(
+            pool, random, lambda one: absence.lacks(one) and not words.likeness.too_alike(thing.name, one), words.most
+        )
+        if found:
+            return found
+    return ()
 
 
-def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool]) -> str | None:
-    """One of the nouns that fit, each as often as its count says; most draws hit one soon, so few are looked at."""
+def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool], most: int) -> Sequence[str]:
+    """Draw some of the nouns that fit, each as often as its count says; most draws fit, so few are looked at."""
     names, counts = list(pool), list(pool.values())
-    for name in random.choices(names, counts, k=_DRAWS) if names else ():
-        if fits(name):
-            return name
-    fitting = [name for name in names if fits(name)]
-    return random.choices(fitting, [pool[name] for name in fitting])[0] if fitting else None
+    drawn = dict.fromkeys(random.choices(names, counts, k=_DRAWS * most) if names else ())
+    found = list(islice((name for name in drawn if fits(name)), most))
+    if found:
+        return found
+    fitting = [name for name in names if name not in drawn and fits(name)]
+    return random.choices(fitting, [pool[name] for name in fitting])[:1] if fitting else ()
 
 
 def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
     """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
-    if " " in other or other == one or other in _CLUTTER:
+    return _alike(one, other, words) and _stands(one, other, wanted, words)
+
+
+def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
+    if " " in other or other in _CLUTTER or not words.ontology.nouns[other].askable or determiner(other) != wanted:
         return False
-    mine, theirs = words.ontology.nouns[one], words.ontology.nouns[other]
+    return bool(words.ontology.nouns[one].other) == bool(words.ontology.nouns[other].other)  # "pants", not "hats"
+
+
+def _alike(one: str, other: str, words: Words) -> bool:
     some, others = _known_classes(one, words), _known_classes(other, words)
-    return (
-        (not some.isdisjoint(others) if some or others else True)
-        and theirs.askable
-        and bool(mine.other) == bool(theirs.other)  # "pants" for "jeans", not "hats"
-        and determiner(other) == wanted
-    )
+    return other != one and (not some.isdisjoint(others) if some or others else True)
 
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
@@ -187,8 +196,13 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
     """All nouns of the collection and of the ontology that fit the place of one: the same for every relation."""
     key = (name, wanted)
     if key not in words.pools:
-        every = sorted({*words.vocabulary.names, *_siblings(name, words.ontology)})
-        words.pools[key] = {one: 1 for one in every if _fits(name, one, wanted, words)}
+        standing = ("standing", wanted, "inflected" if words.ontology.nouns[name].other else "")
+        if standing not in words.pools:
+            names = sorted(words.vocabulary.names)
+            words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
+        below = [one for one in _siblings(name, words.ontology) if _stands(name, one, wanted, words)]
+        every = dict.fromkeys((*words.pools[standing], *below), 1)
+        words.pools[key] = {one: 1 for one in every if _alike(name, one, words)}
     return words.pools[key]
 
 

@@ -77,6 +77,7 @@ _PLACES = frozenset(
     ),
 )
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
+_UNDER = frozenset(("under", "beneath"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +101,10 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
         for relation in thing.relations
     ]
     captions = [one.said() for one in triples if isinstance(one, Triple)]
-    return checked((one if isinstance(one, str) else _foil(graph, one, words) for one in triples), captions)
+    return checked((one if isinstance(one, str) else _made(graph, one, words) for one in triples), captions)
 
 
-def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
+def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
     if not swaps:
         return UNLISTED
@@ -117,14 +118,18 @@ def _foil(graph: SceneGraph, triple: Triple, words: Words) -> Foil | str:
     others = [one for one in possible if one not in alike and not _may_hold(one, triple, graph, words.ontology)]
     if not others:
         return ALIKE if len(alike) == len(possible) else MAY_HOLD
-    other = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}").choice(others)
-    return Foil(
-        caption=triple.said(),
-        foil=triple.said(text=other),
-        classes=(triple.text, other),
-        why=f"what is {triple.text!r} a thing cannot be {other!r} it",
-        tags={"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)},
-    )
+    random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
+    tags = {"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)}
+    return [
+        Foil(
+            caption=triple.said(),
+            foil=triple.said(text=other),
+            classes=(triple.text, other),
+            why=f"what is {triple.text!r} a thing cannot be {other!r} it",
+            tags=tags,
+        )
+        for other in random.sample(others, min(words.most, len(others)))
+    ]
 
 
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:
@@ -149,11 +154,17 @@ def _may_hold(text: str, triple: Triple, graph: SceneGraph, ontology: Ontology) 
     subjects = [one for one in graph.objects.values() if may_be_called(one.name, triple.subject.name, ontology)]
     objects = [one for one in graph.objects.values() if may_be_called(one.name, triple.object.name, ontology)]
     return any(
-        not (text in _TOUCH and overlap(one.box, other.box) == 0) and not _rules_out(one, other, text, ontology)
+        not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
         for one in subjects
         for other in objects
         if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
     )
+
+
+def _apart(one: Box, other: Box, text: str) -> bool:
+    """Whether boxes that do not touch show that a relation does not hold; a car is under a plane high above it."""
+    below = one.y >= other.y + other.h and one.x < other.x + other.w and other.x < one.x + one.w
+    return overlap(one, other) == 0 and not (below and text in _UNDER)
 
 
 def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from vlgate.perturb.dictionary import form, forms, lemmas
 from vlgate.perturb.ontology.nouns import Number
 
 # (base form, Penn tag) to the form that photographs need: a man lies on a bed, a coat is hung.
@@ -141,20 +142,16 @@ def read_predicate(text: str) -> Predicate | None:
 @cache
 def _base(word: str) -> str | None:
     """The base form of a verb in any form, or None if the dictionary does not have it, or as several verbs."""
-    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
-
     if word in _NO_VERBS:
         return None
-    found: tuple[str, ...] = lemminflect.getAllLemmas(word, upos="VERB").get("VERB", ())
+    found = lemmas(word, "VERB")
     return found[0] if found else None
 
 
 @cache
 def _form(base: str, tag: str) -> str:
-    import lemminflect
-
     if (base, tag) in _MENDED:
         return _MENDED[base, tag]
-    forms = lemminflect.getAllInflections(base, upos="VERB")
-    found = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None) or lemminflect.getInflection(base, tag)
+    known = forms(base, "VERB")
+    found = known.get(tag) or (known.get("VBD") if tag == "VBN" else None) or form(base, tag)
     return str(found[0]) if found else base

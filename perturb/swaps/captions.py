@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from vlgate.perturb.dictionary import form
 from vlgate.perturb.parsing.parsed import Parsed, Token
 from vlgate.perturb.swaps.scenes import NUMBERS, Fact, Has, Relates, Scene, Statement, Vocabulary
 
@@ -198,7 +199,5 @@ class _Reader:
 @lru_cache(maxsize=4096)
 def _participle(lemma: str) -> str:
     """Return the form of a verb that ends in -ing."""
-    import lemminflect
-
-    found: tuple[str, ...] = lemminflect.getInflection(lemma, tag="VBG")
+    found = form(lemma, "VBG")
     return found[0] if found else lemma

@@ -7,6 +7,9 @@ import json
 import pytest
 
 from vlgate.cli import main
+from vlgate.making.kinds.checklist import ANOTHER, NOTHING, UNBALANCED, balanced
+from vlgate.making.kinds.kind import Item
+from vlgate.perturb.foils.candidate import Foil
 from vlgate.sources.benchmarks import bla, own_cases, vl_checklist
 from vlgate.sources.reading.options import ReadOptions
 
@@ -126,3 +129,44 @@ def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:
     assert ("a man riding a horse", "a woman riding a horse") in pairs
     verbs = _texts(vl_checklist, make("relation", swig, space), "vl-checklist/relation/action/swig")
     assert {pos for pos, _ in verbs} == {"a man riding a horse", "a woman riding a motorcycle"}
+
+
+def _items(*changes):
+    """Foils of sheep: of each change, the image's number, the word of the caption, and those of the foils."""
+    return [
+        Item(
+            id=f"{image}-{other}",
+            image=image,
+            origin=image,
+            candidate=Foil(caption=f"a {word} sheep", foil=f"a {other} sheep", classes=(word, other), why=""),
+        )
+        for image, word, others in changes
+        for other in others.split()
+    ]
+
+
+def test_an_attribute_is_put_in_as_often_as_it_is_true() -> None:
+    found = balanced(_items(("1", "white", "black red"), ("2", "white", "black"), ("3", "black", "white")), 0)
+    assert sorted(item.candidate.classes for item in found.items) == [("black", "white"), ("white", "black")]
+    assert (dict(found.dropped), found.note) == ({UNBALANCED: 1, ANOTHER: 1}, "")
+
+
+def test_if_nothing_is_balanced_all_stay_and_the_report_says_so(make, graphs) -> None:
+    items = _items(("1", "white", "black"), ("2", "white", "red"))
+    assert (balanced(items, 0).items, balanced(items, 0).note) == (tuple(items), NOTHING)
+    one_horse = json.loads(graphs.read_text())
+    one_horse["graphs"] = [one for one in one_horse["graphs"] if one["image"] == "farm.jpg"]
+    graphs.write_text(json.dumps(one_horse))
+    folder = make("relation", graphs)
+    assert json.loads((folder / "bias.json").read_text())["note"] == NOTHING
+    assert NOTHING in (folder / "bias.md").read_text()
+
+
+@pytest.mark.parametrize("kind", ["object", "active-passive"])
+def test_a_wordnet_that_is_not_installed_is_named_with_the_remedy(graphs, tmp_path, capsys, kind: str) -> None:
+    pytest.importorskip("wn")
+    out = tmp_path / "out"
+    assert main(["make", kind, "--from", str(graphs), "--wordnet", "nowhere:1", "--out", str(out)]) != 0
+    said = capsys.readouterr().err
+    assert "--wordnet nowhere:1" in said
+    assert "wn download" in said

@@ -112,6 +112,8 @@ def _account(report: Mapping[str, Any]) -> Iterator[str]:
         for reason, number in part.items():
             yield f"left out: {number:,} x {reason}"
     blind = report["blind"]
+    if report["note"]:
+        yield f"beware: {report['note']}"
     value = "" if blind["value"] is None else f"{blind['value']:.3f}, "
     yield f"blind baseline: {value}{blind['why']}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from vlgate.perturb.dictionary import form
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.pronouns import pronouns_of
 from vlgate.perturb.parsing.parsed import Edit
@@ -133,10 +134,7 @@ def _conjugated(reading: Reading, place: int) -> str | None:
 
 @cache
 def _third_persons(lemma: str) -> tuple[str, ...]:
-    from lemminflect import getInflection
-
-    found: tuple[str, ...] = getInflection(lemma, "VBZ", inflect_oov=False)
-    return found
+    return form(lemma, "VBZ", guess=False)
 
 
 def _number(reading: Reading, place: int) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vlgate.perturb.dictionary import forms
 from vlgate.perturb.foils.how_many.asked import BE, HAVE, written
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.inflection import may_be_plural, plural, singular
@@ -147,12 +148,10 @@ def verb_form(lemma: str, tag: str) -> str | None:
     >>> verb_form("have", "VBZ"), verb_form("hang", "VBP")
     ('has', 'hang')
     """
-    import lemminflect
-
-    forms: tuple[str, ...] = lemminflect.getAllInflections(lemma, upos="VERB").get(tag, ())
-    if not forms and lemma in {"have", "do"}:
-        forms = lemminflect.getAllInflections(lemma, upos="AUX").get(tag, ())
-    return forms[0] if forms else None
+    found = forms(lemma, "VERB").get(tag, ())
+    if not found and lemma in {"have", "do"}:
+        found = forms(lemma, "AUX").get(tag, ())
+    return found[0] if found else None
 
 
 def _with(noun: Sequence[Token], head: int, form: str | None) -> str | None:

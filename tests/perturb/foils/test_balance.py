@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.balance import assigned, assigned_within, capped, even, even_within, mutual, spread
+from vlgate.perturb.foils.balance import (
+    assigned,
+    assigned_within,
+    capped,
+    even,
+    even_within,
+    mutual,
+    near_within,
+    spread,
+)
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)
 seeds = st.integers(0, 5)
@@ -83,6 +92,23 @@ def test_assigned_within_is_balanced_in_all_and_in_each_group_without_a_majority
 def test_small_groups_are_balanced_together():
     assert len(assigned_within("ab", ["b", "a"], "pq", seed=0, smallest=2)) == 2
     assert len(assigned_within("aabb", ["b", "b", "a", "a"], "pppq", seed=0, smallest=3)) == 4
+
+
+@settings(max_examples=100)
+@given(candidates, st.lists(st.sampled_from("pq"), min_size=14, max_size=14), seeds)
+def test_nearly_balanced_foils_exceed_their_captions_by_a_root_at_most(given_candidates, groups, seed):
+    own, options = [one for one, _ in given_candidates], [some for _, some in given_candidates]
+    chosen = near_within(own, options, groups[: len(own)], seed=seed)
+    assert all(one in options[place] and one != own[place] for place, one in chosen.items())
+    counts = Counter(own)
+    assert all(number <= counts[one] + round(counts[one] ** 0.5) for one, number in Counter(chosen.values()).items())
+
+
+def test_a_rare_class_is_put_in_once_more_than_an_exact_balance_allows():
+    own, options = ["white"] * 9 + ["red"], [["red"]] * 9 + [["white"]]
+    chosen = near_within(own, options, range(10), seed=0)
+    assert Counter(chosen.values()) == {"red": 2, "white": 1}
+    assert len(assigned(own, options, seed=0)) == 2
 
 
 def test_a_chain_of_exchanges_is_found():

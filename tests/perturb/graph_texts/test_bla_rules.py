@@ -240,3 +240,13 @@ def test_persons(name: str, *, is_person: bool) -> None:
 )
 def test_who_may_be_called_what(one: str, other: str, *, may_be: bool) -> None:
     assert may_be_one_person(one, other) is may_be_one_person(other, one) is may_be
+
+
+def test_garments_that_the_other_may_wear_unannotated_make_no_false_sentence() -> None:
+    man = thing("1", "man", (0, 0, 300, 900), wearing="3 4")
+    woman = thing("2", "woman", (500, 0, 300, 900), wearing="5 6")
+    worn = [
+        thing(str(3 + n), name, (50 * n, 100, 50, 50)) for n, name in enumerate(("shirt", "hat", "scarf", "gloves"))
+    ]
+    found = coordination(graph(man, woman, *worn))
+    assert (found.candidates, found.refused) == ((), (two_persons.UNSURE,))

@@ -175,9 +175,19 @@ def test_another_pair_of_the_names_must_exclude_the_replacement_too() -> None:
     assert [one.classes[1] != "below" for one in relation_foils(graph(cup, table, far), _words()).candidates] == [True]
 
 
+def test_what_is_straight_below_another_may_be_under_it_without_touching() -> None:
+    cup, table = thing("1", "cup", (0, 0, 50, 50), on="2"), thing("2", "table", (0, 40, 100, 100))
+    made = {}
+    for name, left in (("below", 20), ("aside", 500)):
+        other = thing("3", "cup", (left, 300, 50, 50))
+        found = relation_foils(graph(cup, table, other), _words(most=8))
+        made[name] = {one.classes[1] for one in found.candidates}
+    assert made == {"below": set(), "aside": {"under", "beneath"}}
+
+
 def test_no_foil_is_a_caption_of_the_image_and_none_is_made_twice() -> None:
     foils = object_foils(FARM, _words(FARM, ZOO)).candidates
-    again = checklist.checked((*foils, *foils), ["a cow on a truck"])
+    again = checklist.checked([[one] for one in (*foils, *foils)], ["a cow on a truck"])
     assert _pairs(again) == [("a horse on a truck", "a horse on a plane")]
     assert again.refused == (checklist.POSITIVE,) * 2
 

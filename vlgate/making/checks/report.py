@@ -22,6 +22,7 @@ from vlgate.perturb.foils.candidate import Foil
 from vlgate.perturb.foils.tools import TextModel
 
 Json = dict[str, Any]
+_CHANCE = 0.5
 _SHOWN = 20  # the most frequent phrases that are listed
 
 
@@ -31,7 +32,7 @@ class Account:
 
     ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
     left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
-    candidates that did not stay.
+    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is.
     """
 
     inputs: int
@@ -40,6 +41,7 @@ class Account:
     left_out: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
 def measured(
@@ -74,6 +76,7 @@ def measured(
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
         "blind": _blind(blind(items, kind.shape), before, len(items), found=account.dropped.get(FOUND, 0)),
+        "note": account.note,
         "plausibility": None if lm is None else _plausibility(*lm, pairs),
         "classes": _classes(kind, items),
         "words": _balance(of_words(pairs)),
@@ -179,7 +182,8 @@ def _baselines(report: Json) -> list[str]:
     if (lm := report["plausibility"]) is not None:
         lines.append(f"| the more plausible text, by {_cell(lm['model'])} | {_share(lm['value'])} | {lm['n']:,} |")
     before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
-    return [*lines, "", f"The blind baseline is {found['why']}.{before}"]
+    note = f" Beware: {report['note']}." if report["note"] else ""
+    return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
 
 
 def _words(report: Json) -> list[str]:

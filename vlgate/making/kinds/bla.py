@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Start, Work
+from vlgate.making.tools.lexicon import more_words, persons
 from vlgate.perturb.foils.candidate import Found, SentenceSet
 from vlgate.perturb.graph_texts.active_passive import active_passive
 from vlgate.perturb.graph_texts.geometry import sized
@@ -22,7 +23,11 @@ _Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
 
 def _start(sets: _Sets) -> Start:
     def start(work: Work) -> MakeSome:
-        tools = BlaTools(encoder=work.tools.similarity if work.tools.has("similarity") else None)
+        tools = BlaTools(
+            is_person=persons(work.tools),
+            ontology=more_words(work.tools, work.inputs),
+            encoder=work.tools.similarity if work.tools.has("similarity") else None,
+        )
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
         def make_some(graphs: Sequence[Any]) -> Iterable[Made]:
@@ -62,7 +67,7 @@ ACTIVE_PASSIVE = Kind(
     shape="set",
     start=_start(active_passive),
     release=_release("bla/active-passive"),
-    uses=("grammar",),
+    uses=("grammar", "wordnet"),
     permuted=True,
 )
 COORDINATION = Kind(
@@ -72,7 +77,7 @@ COORDINATION = Kind(
     shape="set",
     start=_start(coordination),
     release=_release("bla/coordination"),
-    uses=("similarity", "grammar"),
+    uses=("similarity", "grammar", "wordnet"),
     permuted=True,
 )
 RELATIVE_CLAUSE = Kind(
@@ -82,6 +87,6 @@ RELATIVE_CLAUSE = Kind(
     shape="set",
     start=_start(relative_clause),
     release=_release("bla/relative-clause"),
-    uses=("similarity", "grammar"),
+    uses=("similarity", "grammar", "wordnet"),
     permuted=True,
 )

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vlgate.making.inputs.records import Frame
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Start, Work
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
+from vlgate.making.tools.lexicon import more_words
+from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.frame_graphs import graph_of_frame
 from vlgate.perturb.graph_texts.attributes import attribute_foils
@@ -24,15 +26,25 @@ from vlgate.sources.benchmarks.vl_checklist import CORPUS
 _ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
 _FOLDERS = {"VG": "vg/", "SWIG": "swig/"}
 
+_MOST = 8
+"""Foils of one place of a caption, from which a balanced set takes one."""
+
+UNBALANCED = "what the foil puts in is false more often than true"
+ANOTHER = "another foil of the caption is taken"
+NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
+
 _Foils = Callable[[SceneGraph, Words], Found]
 _Places = Callable[[Foil, Any], Iterator[str]]
 
 
-def _start(foils: _Foils, places: _Places) -> Start:
+def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
-        vocabulary = vocabulary_of(_graph(one) for one in work.inputs)
-        words = Words(vocabulary=vocabulary, likeness=Likeness(encoder=encoder), seed=work.seed)
+        ontology = more_words(work.tools, (_graph(one) for one in work.inputs))
+        vocabulary = vocabulary_of((_graph(one) for one in work.inputs), ontology)
+        words = Words(
+            vocabulary=vocabulary, ontology=ontology, likeness=Likeness(encoder=encoder), seed=work.seed, most=most
+        )
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
@@ -89,6 +101,34 @@ def _relation_places(foil: Foil, one: SceneGraph | Frame) -> Iterator[str]:
     yield f"Relation/{foil.tags['kind']}/{'swig' if isinstance(one, Frame) else 'vg'}"
 
 
+def balanced(items: Sequence[Item], seed: int) -> Selected:
+    """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p.
+
+    The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep". If
+    nothing is balanced, all stay, and the note says so.
+    """
+    places: dict[tuple[str, str, str], dict[str, Item]] = {}
+    for item in items:
+        if isinstance(made := item.candidate, Foil):
+            places.setdefault((item.origin, made.caption, made.classes[0]), {})[made.classes[1]] = item
+    options = [list(one) for one in places.values()]
+    frames = [_frame(caption, word) for _, caption, word in places]
+    chosen = near_within([word for *_, word in places], options, frames, seed=seed)
+    if not chosen:
+        return Selected(items=tuple(items), note=NOTHING)
+    groups = list(places.values())
+    kept = {groups[place][word].id for place, word in chosen.items()}
+    dropped = {UNBALANCED: len(places) - len(kept), ANOTHER: len(items) - len(places)}
+    left = tuple(item for item in items if item.id in kept)
+    return Selected(items=left, dropped={reason: number for reason, number in dropped.items() if number})
+
+
+def _frame(caption: str, word: str) -> str:
+    """The caption without the word that is replaced and without the article before it."""
+    before, _, after = f" {caption} ".partition(f" {word} ")
+    return f"{before.removesuffix(' an').removesuffix(' a')} _ {after}"
+
+
 def release(items: Sequence[Item]) -> dict[str, str]:
     """Write the items as the release does: for each file of the corpus a YAML file, and the JSON that it names."""
     rows: defaultdict[str, list[Any]] = defaultdict(list)
@@ -114,23 +154,25 @@ OBJECT = Kind(
     shape="pair",
     start=_start(object_foils, _object_places),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
 )
 ATTRIBUTE = Kind(
     name="attribute",
     sentence="things with an attribute, and with one that excludes it, as in VL-CheckList",
     takes=("graphs",),
     shape="pair",
-    start=_start(attribute_foils, _attribute_places),
+    start=_start(attribute_foils, _attribute_places, _MOST),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
+    select=balanced,
 )
 RELATION = Kind(
     name="relation",
     sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
     takes=("graphs", "frames"),
     shape="pair",
-    start=_start(relation_foils, _relation_places),
+    start=_start(relation_foils, _relation_places, _MOST),
     release=release,
-    uses=("similarity",),
+    uses=("similarity", "wordnet"),
+    select=balanced,
 )

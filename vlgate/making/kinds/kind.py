@@ -56,10 +56,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """The items that stay in a set, in their order, and how many were dropped for each reason."""
+    """The items that stay in a set, in their order, and how many were dropped for each reason.
+
+    ``note`` says in a clause what is wrong with what is left, if anything is.
+    """
 
     items: tuple[Item, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
 Inference = Literal["contradiction", "not entailment", "unused"]

@@ -18,13 +18,17 @@ _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each und
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The items of a set, the others by reason, and the blind baseline before it decided anything."""
+    """The items of a set, the others by reason, and the blind baseline before it decided anything.
+
+    ``note`` says what is wrong with the balance of the items, if anything is.
+    """
 
     items: tuple[Item, ...]
     dropped: Counter[str]
     before: Blind | None
     enough: bool
     """Whether further candidates would bring no more cases: the limit left some out, and balancing did not."""
+    note: str = ""
 
 
 def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int) -> Chosen:
@@ -33,22 +37,23 @@ def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int) -
     The blind baseline has the last word: it is measured again after each balancing of classes.
     """
     dropped: Counter[str] = Counter()
+    notes: list[str] = []
     left = []
     for item, reason in zip(items, repeated(items), strict=True):
         if reason is None:
             left.append(item)
         else:
             dropped[reason] += 1
-    left = _selected(kind, left, seed, dropped)
+    left = _selected(kind, left, seed, dropped, notes)
     before = blind(left, kind.shape) if left else None
-    left = _balanced(kind, left, seed, dropped)
+    left = _balanced(kind, left, seed, dropped, notes)
     over = limit is not None and len(left) > limit
     if limit is not None and over:
         fewer = _limited(kind, left, limit, seed)
         dropped[BEYOND] += len(left) - len(fewer)
-        left = _balanced(kind, fewer, seed, dropped)
+        left = _balanced(kind, fewer, seed, dropped, notes)
     enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
-    return Chosen(items=tuple(left), dropped=dropped, before=before, enough=enough)
+    return Chosen(items=tuple(left), dropped=dropped, before=before, enough=enough, note=notes[-1] if notes else "")
 
 
 def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
@@ -60,11 +65,11 @@ def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]
     order = list(range(len(items)))
     quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
     plain = [items[place] for place in sorted(order[:limit])]
-    best = _selected(kind, plain, seed, Counter())
+    best = _selected(kind, plain, seed, Counter(), [])
     low, high = limit, len(items)
     while low + 1 < high and len(best) < limit:
         middle = (low + high) // 2
-        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter())
+        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter(), [])
         if len(some) > limit:
             high = middle
         else:
@@ -72,19 +77,20 @@ def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]
     return best or plain
 
 
-def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str]) -> list[Item]:
+def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
     for _ in range(_ROUNDS):
         left, found = near_chance(items, kind.shape)
         if not found:
             return items
         dropped[FOUND] += found
-        items = _selected(kind, left, seed, dropped)
+        items = _selected(kind, left, seed, dropped, notes)
     return items
 
 
-def _selected(kind: Kind, items: list[Item], seed: int, dropped: Counter[str]) -> list[Item]:
+def _selected(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
     if kind.select is None or not items:
         return items
     chosen = kind.select(items, seed)
     dropped.update(chosen.dropped)
+    notes.append(chosen.note)
     return list(chosen.items)

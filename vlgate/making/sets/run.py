@@ -120,6 +120,7 @@ def _account(read: Read, taken: Sequence[Block], chosen: Chosen) -> Account:
         left_out=read.left_out,
         refused=refused,
         dropped=dropped,
+        note=chosen.note,
     )
 
 
