@@ -125,10 +125,7 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
     """Return the text-only model that every figure is compared with."""
-    loaded = load("blind", seed=options.seed, folder=options.folder)
-    if isinstance(loaded.model, Blind):
-        loaded.model.study(lessons(tasks, options))
-    return predictor_of(loaded, options, tasks)
+    return predictor_of(load("blind", seed=options.seed, folder=options.folder), options, tasks)
 
 
 def predictor_of(
@@ -136,7 +133,8 @@ def predictor_of(
 ) -> ModelPredictor:
     """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them.
 
-    A model of the user's never sees the tasks, because they hold the truths.
+    A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated tasks
+    from further cases of other seeds, as the baseline and as a model of a run.
 
     Raises: ModelLoadError if its ``decision_threshold`` is not a finite number.
     """
@@ -146,6 +144,8 @@ def predictor_of(
             f"the model {loaded.name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
             "make it a finite number"
         )
+    if isinstance(loaded.model, Blind):
+        loaded.model.study(lessons(tasks, options))
     if isinstance(loaded.model, Prepared) and loaded.registered:
         loaded.model.prepare(tasks)
     return ModelPredictor(
