@@ -165,13 +165,17 @@ def _others(noun: str, attribute: str, words: Words) -> list[str]:
 def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
     ontology = words.ontology
     if KINDS[ontology.attributes[attribute].category] == "color":
-        yield from (one for one in _COLORS if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one))
+        yield from (
+            one
+            for one in _COLORS
+            if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one) is not False
+        )
         return
     opposite = ontology.antonym(attribute, noun)
     for other, known in ontology.attributes.items():
         if not known.before or " " in other or (opposite is not None and other != opposite):
             continue
-        exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other)
+        exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other) is not False
         if other == opposite or (exclusive and not words.likeness.too_alike(attribute, other)):
             yield other
 

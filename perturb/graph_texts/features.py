@@ -131,7 +131,7 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
     known = [ontology.attributes.get(part) for part in parts_of(attribute)]
     noun = known_form(name, ontology)
     return all(one is not None and one.before for one in known) and (
-        noun is None or all(ontology.suits(noun, part) for part in parts_of(attribute))
+        noun is None or all(ontology.suits(noun, part) is not False for part in parts_of(attribute))
     )
 
 

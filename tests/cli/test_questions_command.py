@@ -121,7 +121,7 @@ def test_a_users_own_file_brings_its_words(questions, tmp_path):
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="without")
     assert not any("zorbot" in row["question"] for row in rows)
     assert "unknown names: 1, most often zorbot (6); see --wordnet" in said
-    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["device"]}]}
+    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["animal"]}]}
     file.write_text(json.dumps({"graphs": graphs, "words": words}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="with")
     assert any("zorbot" in row["question"] for row in rows)
@@ -174,7 +174,7 @@ def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, say
     monkeypatch.chdir(tmp_path)
     box = {"x": 0, "y": 0, "w": 90, "h": 90}
     own = {"image": "1.jpg", "objects": [{"id": "1", "name": "zorbot", "box": [0, 0, 9, 9]}]}
-    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["gizmometer"]}]}
+    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["animal"]}]}
     for name, text in {
         "empty.json": "",
         "cut.json": gqa.read_text()[:999],

@@ -100,7 +100,7 @@ def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, t
     pairs = _texts(vl_checklist, folder, f"vl-checklist/{kind}/{task}")
     assert pairs
     assert pair is None or pair in pairs
-    assert all(len(set(pos.split()) ^ set(neg.split())) == 2 for pos, neg in pairs)
+    assert all(len((set(pos.split()) ^ set(neg.split())) - {"a", "an"}) == 2 for pos, neg in pairs)
 
 
 def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:

@@ -7,12 +7,10 @@ import sys
 
 import every_family
 import pytest
-from every_family import CASES, NAMES, ON_REGIONS, TEXT_ONLY, VLMS
+from every_family import CASES, NAMES, ON_REGIONS, TASKS, TEXT_ONLY, VLMS
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-TASKS = 14  # all tasks of the scenes
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,7 @@ def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
     found = json.loads(file.read_text())
     assert [(one["cases"], one["judged"], one["unscored"]) for one in found["tasks"].values()] == [
         (CASES, CASES, 0)
-    ] * TASKS
+    ] * len(TASKS)
     assert found["model"]["name"] == {"bert": "masked", **dict.fromkeys(VLMS, "vlm")}.get(name, name)
 
 

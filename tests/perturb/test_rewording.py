@@ -122,7 +122,7 @@ def test_what_may_stand_around_a_related_phrase_only_does_not_stand_behind_one()
 
 def test_choices_keep_their_order_and_their_articles():
     found = rewordings("Is the animal a cow or a horse?", ("cow", "horse"))
-    assert "What is the animal, a cow or a horse?" in found
+    assert "Would you call the animal a cow or a horse?" in found
     assert all("a cow or a horse" in other for other in found)
     assert "Would you describe the cup as blue or red?" in rewordings("Is the cup blue or red?", ("red", "blue"))
 
