@@ -174,7 +174,7 @@ def test_an_error_is_one_line(gqa, tmp_path, monkeypatch, capsys, arguments, say
     monkeypatch.chdir(tmp_path)
     box = {"x": 0, "y": 0, "w": 90, "h": 90}
     own = {"image": "1.jpg", "objects": [{"id": "1", "name": "zorbot", "box": [0, 0, 9, 9]}]}
-    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["animal"]}]}
+    words = {"nouns": [{"name": "zorbot", "number": "singular", "parents": ["gizmometer"]}]}
     for name, text in {
         "empty.json": "",
         "cut.json": gqa.read_text()[:999],

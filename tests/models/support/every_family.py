@@ -13,19 +13,8 @@ ON_REGIONS = ("lxmert", "visualbert", "volta-vilbert", "volta-uniter")
 TEXT_ONLY = ("gpt1", "gpt2", "bert")
 NAMES = (*DUAL, *CROSS, "blip-vqa", *VLMS, *ON_REGIONS, *TEXT_ONLY)
 CASES = 2  # of each task
-TASKS = tuple(
-    f"scenes/{name}"
-    for name in [
-        "foil-it",
-        "counting-small",
-        "word-swap",
-        "active-passive",
-        "coordination",
-        "order-inv",
-        "negation-dir",
-        "visual-inv",
-    ]
-)
+_NAMES = "foil-it counting-small word-swap active-passive coordination order-inv negation-dir visual-inv"
+TASKS = tuple(f"scenes/{name}" for name in _NAMES.split())
 """Tasks of every shape and capability."""
 
 
