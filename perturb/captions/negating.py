@@ -17,23 +17,8 @@ from vlgate.perturb.dictionary import lemmas
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
-_NEGATIVE = frozenset(
-    (
-        "no",
-        "not",
-        "n't",
-        "never",
-        "without",
-        "nothing",
-        "nobody",
-        "none",
-        "neither",
-        "nor",
-        "hardly",
-        "barely",
-        "nowhere",
-    )
-)
+_NEGATIVE_WORDS = "no not n't never without nothing nobody none neither nor hardly barely nowhere"
+_NEGATIVE = frozenset(_NEGATIVE_WORDS.split())
 # Words that a negation would have to change, or that it does not reach: "all dogs", "only one", "also".
 _FIXED = frozenset(
     (
@@ -46,56 +31,11 @@ _FIXED = frozenset(
 _IMAGES = frozenset(
     ("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene")
 )
-_INTRANSITIVE = frozenset(
-    (
-        *(
-            "walk",
-            "wait",
-            "run",
-            "jump",
-            "skate",
-            "surf",
-            "look",
-            "smile",
-            "play",
-            "fly",
-            "ride",
-            "sleep",
-            "lie",
-            "stare",
-        ),
-        *(
-            "work",
-            "sail",
-            "swim",
-            "ski",
-            "eat",
-            "take",
-            "have",
-            "go",
-            "come",
-            "snowboard",
-            "skateboard",
-            "get",
-            "drive",
-        ),
-        *(
-            "try",
-            "hit",
-            "wear",
-            "enjoy",
-            "watch",
-            "talk",
-            "swing",
-            "compete",
-            "race",
-            "perform",
-            "show",
-            "do",
-            "attempt",
-        ),
-    )
+_INTRANSITIVE_WORDS = (
+    "walk wait run jump skate surf look smile play fly ride sleep lie stare work sail swim ski eat take have go "
+    "come snowboard skateboard get drive try hit wear enjoy watch talk swing compete race perform show do attempt"
 )
+_INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD"))
 
