@@ -231,12 +231,14 @@ def _matched(
     reach: dict[T, dict[T, None]] = defaultdict(dict)
 
     def hold(place: int, one: T) -> None:
+        """Choose an option for a place."""
         chosen[place] = one
         for other in options[place]:
             movable[one, other][place] = None
             reach[one][other] = None
 
     def leave(place: int) -> None:
+        """Take the choice for a place back."""
         one = chosen.pop(place)
         for other in options[place]:
             del movable[one, other][place]

@@ -101,6 +101,7 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 
     @cache
     def is_person(name: str) -> bool:
+        """Return whether the first sense of a name, or else of its last word, is a person."""
         if name in _ROOTS:
             return True
         found = wordnet.synsets(name, pos="n") or wordnet.synsets(singular(name) or name, pos="n")

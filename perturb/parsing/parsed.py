@@ -124,6 +124,7 @@ def _written(tokens: Sequence[Token]) -> Iterator[str]:
 
 def _agreeing(text: str) -> str:
     def agreed(found: re.Match[str]) -> str:
+        """Return the article that fits what follows the edited place."""
         if found["article"] is None:
             return ""
         following = text[found.end() :].replace(_MARK, "")

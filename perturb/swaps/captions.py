@@ -83,6 +83,7 @@ class _Reader:
         self._things = {place: name for name, place in self._named()}
 
     def facts(self) -> Iterator[Fact]:
+        """Yield what the caption says of each thing, in the caption's order."""
         for place, name in self._things.items():
             yield from self._values(place, name)
             yield from self._relations(place, name)

@@ -77,6 +77,7 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     patterns = options.suite or ("*",)
 
     def wanted(task: str) -> bool:
+        """Return whether a task is asked about."""
         return any(fnmatchcase(task, pattern) for pattern in patterns)
 
     tasks = list(own_cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
-from vlgate.errors import MissingImageError
+from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Item
 from vlgate.perturb.foils.candidate import Candidate, Foil, SentenceSet
-from vlgate.types import Case, LazyImage, Match, Shape, Task
+from vlgate.types import Case, Match, Shape, Task
 
 
 def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
@@ -41,17 +40,10 @@ def _case(item: Item) -> Case:
     one = item.candidate
     if isinstance(one, Foil):
         texts, truths = (one.caption, one.foil), (True, False)
-        requests = tuple(Match(image=_image(item.image), text=text) for text in texts)
+        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in texts)
         return Case(id=item.id, requests=requests, truths=truths)
     if isinstance(one, SentenceSet):
-        requests = tuple(Match(image=_image(item.image), text=text) for text in (*one.true, *one.false))
+        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in (*one.true, *one.false))
         return Case(id=item.id, requests=requests, truths=(True, True, False, False))
-    requests = tuple(Match(image=_image(name), text=text) for name in one.images for text in one.captions)
+    requests = tuple(Match(image=missing_image(name, ()), text=text) for name in one.images for text in one.captions)
     return Case(id=item.id, requests=requests, truths=(True, False, False, True))
-
-
-def _image(name: str) -> LazyImage:
-    def load() -> NoReturn:
-        raise MissingImageError(name, "the making of a set opens no image", "read the set as a task of a run")
-
-    return LazyImage(key=name, load=load)

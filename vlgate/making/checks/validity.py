@@ -150,6 +150,7 @@ def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
     """Let a check of pairs judge candidates: the first pair that is dropped decides."""
 
     def checked(found: Sequence[Candidate]) -> list[str | None]:
+        """Return for each candidate why it is dropped, None if it is kept."""
         parts = [contrasts(one) for one in found]
         pairs = [pair for part in parts for pair in part]
         reasons = iter(check(pairs) if pairs else ())

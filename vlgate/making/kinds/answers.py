@@ -20,6 +20,7 @@ _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VAL
 
 def _existence(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
         for one, question in zip(inputs, work.tools.parser.parse([one.question for one in inputs]), strict=True):
             singular = quick_generator(f"{work.seed}:singular:{one.origin}").random() < _SINGULAR_ZEROS
             found = existence.existence(question, one.answer, singular=singular)
@@ -30,7 +31,10 @@ def _existence(work: Work) -> MakeSome:
 
 def _counting(name: str) -> Callable[[Work], MakeSome]:
     def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
+
         def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
+            """Make the candidates of a block of inputs."""
             parsed = work.tools.parser.parse([one.question for one in inputs])
             said = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
             places = [place for place, one in enumerate(said) if not isinstance(one, str)]
@@ -59,6 +63,7 @@ def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
 
 def _coreference(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[DialogInput]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
         texts = [text for one in inputs for text in (one.caption, *(question for question, _ in one.turns))]
         parsed = iter(list(work.tools.parser.parse(texts)))
         for one in inputs:

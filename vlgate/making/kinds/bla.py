@@ -23,6 +23,7 @@ _Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
 
 def _start(sets: _Sets) -> Start:
     def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
         tools = BlaTools(
             is_person=persons(work.tools),
             ontology=more_words(work.tools, work.inputs),
@@ -31,6 +32,7 @@ def _start(sets: _Sets) -> Start:
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
         def make_some(graphs: Sequence[Any]) -> Iterable[Made]:
+            """Make the candidates of a block of inputs."""
             for graph in graphs:
                 found = sets(sized(graph), SURE, tools)
                 made = [one for one in found.candidates if isinstance(one, SentenceSet)]
@@ -46,6 +48,7 @@ def _start(sets: _Sets) -> Start:
 
 def _release(task: str) -> Release:
     def release(items: Sequence[Item]) -> dict[str, str]:
+        """Write the items as a file of the release."""
         records = [{"image_id": item.image, "caption_group": [dict(_fields(item))]} for item in items]
         return {f"bla/annotations/{FILES[task]}": json.dumps(records, indent=1, ensure_ascii=False)}
 

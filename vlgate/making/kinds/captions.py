@@ -31,7 +31,10 @@ def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True)
     """Return what makes foils of captions; ``compares`` says whether a caption is held against the others."""
 
     def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
+
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
+            """Make the candidates of a block of inputs."""
             texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
             parsed = dict(zip(texts, work.tools.parser.parse(texts), strict=True))
             mentioned = cache(lambda text: mentions(parsed[text]))

@@ -39,6 +39,7 @@ _Places = Callable[[Foil, Any], Iterator[str]]
 
 def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (_graph(one) for one in work.inputs))
         vocabulary = vocabulary_of((_graph(one) for one in work.inputs), ontology)
@@ -48,6 +49,7 @@ def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
+            """Make the candidates of a block of inputs."""
             for one in inputs:
                 found = foils(sized(_graph(one)), words)
                 yield Made(

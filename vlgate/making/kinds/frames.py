@@ -36,6 +36,7 @@ def _swap(work: Work) -> MakeSome:
     things = WordRelations(work.tools.wordnet)
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
         for one in inputs:
             frame = _frame(one)
             yield _made(one, Found(refused=(frame,)) if isinstance(frame, str) else actant_swap(frame, things))
@@ -50,6 +51,7 @@ def _replacement(work: Work) -> MakeSome:
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
         gaps = _gaps(inputs, frames) if filling else {}
         filled = dict(zip(gaps, work.tools.mlm.fill(list(gaps.values()), _TOP), strict=True)) if gaps else {}
         for one in inputs:

@@ -27,6 +27,7 @@ def _relations(work: Work) -> MakeSome:
     known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
         parsed = _parsed(inputs, work)
         places = [gaps(parsed[one.text]) for one in inputs] if work.tools.has("mlm") else []
         every = [gap for some in places for gap in some]

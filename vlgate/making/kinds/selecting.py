@@ -18,6 +18,7 @@ def selecting(places: Places) -> Select:
     """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
 
     def select(items: Sequence[Item], seed: int) -> Selected:
+        """Choose among the items, and count the others by reason."""
         found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
         chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
         return Selected(items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)})

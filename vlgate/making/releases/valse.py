@@ -23,6 +23,7 @@ def valse(file: str, phenomenon: str) -> Release:
     """
 
     def release(items: Sequence[Item]) -> Mapping[str, str]:
+        """Write the items as a file of the release."""
         records = {item.id: _record(item, phenomenon) for item in items}
         return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
 

@@ -7,16 +7,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from vlgate.errors import MissingImageError, UnknownNameError
+from vlgate.errors import UnknownNameError
 from vlgate.health.probes import probe
+from vlgate.images.files import missing_image
 from vlgate.metrics.stats import wilson
 from vlgate.models.reference.blind import Blind
 from vlgate.perturb.questions import Made, QuestionPair, Test
 from vlgate.sources.scene_graphs.carets_files import ENDINGS
 from vlgate.sources.scene_graphs.question_files import write_questions
-from vlgate.types import Ask, Case, LazyImage, Task
+from vlgate.types import Ask, Case, Task
 
 FORMS: Mapping[str, str] = {
     "cases": "cases/questions.jsonl",
@@ -125,10 +126,7 @@ def _blind(task: Task) -> Json:
 
 
 def _as_case(pair: QuestionPair) -> Case:
-    def load() -> NoReturn:
-        raise MissingImageError(pair.graph.id, "the making of a set opens no image", "read the set as a task of a run")
-
-    image = LazyImage(key=pair.graph.id, load=load)
+    image = missing_image(pair.graph.id, ())  # only texts are read
     asked = zip(pair.questions, pair.choices, strict=True)
     requests = tuple(Ask(image=image, question=text, choices=choices) for text, choices in asked)
     return Case(id=pair.id, requests=requests, truths=pair.answers)

@@ -61,6 +61,7 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
 
 def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
     def prepare() -> tuple[MakeSome, Sequence[Check]]:
+        """Build what makes and what checks candidates, which loads models."""
         if kind.start is None:
             raise ValueError(f"kind={kind.name!r} is made by functions of its own")
         tools.load(_loaded(kind))

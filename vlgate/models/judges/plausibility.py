@@ -18,7 +18,9 @@ from vlgate.types import FloatArray
 class _LanguageModel(Protocol):
     fingerprint: str
 
-    def perplexity(self, texts: Sequence[str]) -> FloatArray: ...
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,)."""
+        ...
 
 
 class Plausibility:
