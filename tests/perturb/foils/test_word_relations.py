@@ -32,25 +32,13 @@ def lexicon():
         f"{''.join(senses)}</LexicalEntry>"
         for number, ((word, part), senses) in enumerate(entries.items())
     ]
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE LexicalResource SYSTEM '
-        '"http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">\n'
-        '<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">'
-        '<Lexicon id="tiny" label="Tiny" language="en" email="a@b.c" license="CC0" version="1">'
-        f"{''.join(lines)}{''.join(synsets)}</Lexicon></LexicalResource>"
-    )
+    return lines, synsets
 
 
 @pytest.fixture(scope="module")
-def relations(tmp_path_factory):
-    wn = pytest.importorskip("wn")
-    folder = tmp_path_factory.mktemp("verbs")
-    before = wn.config.data_directory
-    wn.config.data_directory = folder
-    (folder / "tiny.xml").write_text(lexicon(), "utf-8")
-    wn.add(folder / "tiny.xml", progress_handler=None)
-    yield WordRelations(wn.Wordnet("tiny:1"))
-    wn.config.data_directory = before
+def relations(install_lexicon):
+    wn = install_lexicon(*lexicon())
+    return WordRelations(wn.Wordnet("tiny:1"))
 
 
 @pytest.mark.parametrize(

@@ -74,26 +74,13 @@ def _lexicon() -> str:
         f"{''.join(senses)}</LexicalEntry>"
         for number, (word, senses) in enumerate(entries.items())
     ]
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE LexicalResource SYSTEM '
-        '"http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">\n'
-        '<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">'
-        '<Lexicon id="tiny" label="Tiny" language="en" email="a@b.c" license="CC0" version="1">'
-        f"{''.join(lines)}{''.join(synsets)}</Lexicon></LexicalResource>"
-    )
+    return lines, synsets
 
 
 @pytest.fixture(scope="module")
-def wn(tmp_path_factory):
+def wn(install_lexicon):
     """The library with the tiny lexicon as its only one, in a folder of its own."""
-    wn = pytest.importorskip("wn")
-    folder = tmp_path_factory.mktemp("wn")
-    before = wn.config.data_directory
-    wn.config.data_directory = folder
-    (folder / "tiny.xml").write_text(_lexicon(), "utf-8")
-    wn.add(folder / "tiny.xml", progress_handler=None)
-    yield wn
-    wn.config.data_directory = before
+    return install_lexicon(*_lexicon())
 
 
 def _extended(ontology, *names):
