@@ -42,6 +42,11 @@ def test_the_list_says_what_is_missing_here(capsys, monkeypatch):
         (["questions", "--out", "x"], "--from is missing"),
         (["questions", "--from", "x.json"], "--out is missing"),
         (["questions", "--from", "x.json", "--out", "x"], "x.json: there is no such file"),
+        (
+            ["foil-it", "--from", "x.json", "--out", "x", "--mlm", "bert"],
+            "--mlm: foil-it does not use it; leave it out",
+        ),
+        (["questions", "--from", "x.json", "--out", "x", "--nli", "a"], "--nli: questions does not use it"),
     ],
 )
 def test_an_error_is_one_line(arguments, says, capsys, tmp_path, monkeypatch):

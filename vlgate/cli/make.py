@@ -70,9 +70,18 @@ def run(given: argparse.Namespace) -> int:
     for option, value in (("--from", given.files), ("--out", given.out)):
         if not value:
             raise OptionError(f"{option} is missing; vlgate make --help lists the options")
+    _check_tools(wanted, given)
     if wanted.start is None:
         return questions.run(given)
     return _make(wanted, given)
+
+
+def _check_tools(wanted: Kind, given: argparse.Namespace) -> None:
+    """Refuse the option of a tool that the kind does not use, since the user expects it to do something."""
+    for name, entry in TOOLS.items():
+        if getattr(given, name) is not None and name not in wanted.tools:
+            usable = ", ".join(TOOLS[one].option for one in wanted.tools) or "none"
+            raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:

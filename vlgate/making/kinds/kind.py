@@ -107,3 +107,10 @@ class Kind:
     whole: bool = False
     inference: Inference = "not entailment"
     permuted: bool = False
+
+    @property
+    def tools(self) -> tuple[ToolName, ...]:
+        """The tools whose options a set of this kind takes, those of its checks and its report included."""
+        checking: tuple[ToolName, ...] = () if self.start is None else ("grammar", "lm")
+        inference: tuple[ToolName, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
+        return tuple(dict.fromkeys((*self.needs, *self.uses, *inference, *checking)))

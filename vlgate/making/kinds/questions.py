@@ -34,6 +34,7 @@ QUESTIONS = Kind(
     sentence="pairs of questions, whose answers stay the same or change, as in CARETS",
     takes=("graphs",),
     shape="questions",
+    uses=("wordnet",),
 )
 SHOWN = 5  # how many unknown names are listed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -15,7 +15,7 @@ from vlgate.making.checks.report import Account, as_page, measured
 from vlgate.making.checks.validity import Check, checks
 from vlgate.making.inputs.images import ImageFolder
 from vlgate.making.inputs.reading import Read, read_inputs
-from vlgate.making.kinds.kind import Item, Kind, MakeSome, ToolName, Work
+from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.candidates import Block, blocks, items
 from vlgate.making.sets.choosing import Chosen, choose
 from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
@@ -64,7 +64,7 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
         """Build what makes and what checks candidates, which loads models."""
         if kind.start is None:
             raise ValueError(f"kind={kind.name!r} is made by functions of its own")
-        tools.load(_loaded(kind))
+        tools.load(kind.tools)
         work = Work(inputs=read.inputs, tools=tools, seed=settings.seed)
         return kind.start(work), checks(kind, tools)
 
@@ -129,12 +129,6 @@ def _nothing(kind: Kind, settings: Settings, account: Account) -> str:
     reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
     why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common(5))
     return f"--from {' '.join(map(str, settings.files))}: gives no case of {kind.name}{f' ({why})' if why else ''}"
-
-
-def _loaded(kind: Kind) -> Iterator[ToolName]:
-    """Yield the tools that a set needs or can use, the checks and the report included."""
-    checking: tuple[ToolName, ...] = ("grammar", "lm") if kind.inference == "unused" else ("nli", "grammar", "lm")
-    yield from dict.fromkeys((*kind.needs, *kind.uses, *checking))
 
 
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
