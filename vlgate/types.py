@@ -17,7 +17,7 @@ Capability = Literal["invariance", "directional", "foil", "compositional"]
 Shape = Literal["pair", "quad", "set", "active_passive_set", "questions"]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
-Outcome = Literal["pass", "fail", "inconclusive", "not run"]
+Outcome = Literal["pass", "cannot", "fail", "inconclusive", "not run"]
 
 CAPABILITIES: tuple[Capability, ...] = ("invariance", "directional", "foil", "compositional")
 TIED = "<tied>"
@@ -207,7 +207,9 @@ class Metric:
 class Gate:
     """A threshold on one metric of one task.
 
-    The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``.
+    The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``. A known
+    limit (``kind``) says instead what the model cannot do: it fails if the metric is above ``max``. ``model`` is the
+    pattern of the names that a limit is about; it is empty if it is about every model.
     """
 
     task: str
@@ -219,11 +221,13 @@ class Gate:
     min_cases: int = 30
     max_skipped: float = 0.05
     why: str = ""
+    kind: Literal["gate", "limit"] = "gate"
+    model: str = ""
 
     @property
     def id(self) -> str:
-        """The gate's name in reports, ``task:metric``."""
-        return f"{self.task}:{self.metric}"
+        """The name in reports: ``task:metric``, and of a known limit ``limit:task:metric``."""
+        return f"{'' if self.kind == 'gate' else 'limit:'}{self.task}:{self.metric}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

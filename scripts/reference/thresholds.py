@@ -30,6 +30,10 @@ require = ["valse/*"]
 [gate."valse/existence".acc_r]
 min = 0.60
 why = "the last release reached 0.66"
+
+[limit."winoground/all".group]
+max = 0.25
+why = "known: it ignores the order of words"
 ```
 """
 _GATE = '[gate."valse/existence".acc_r]\n'
@@ -42,6 +46,7 @@ FAULTS = (
     f"schema = 1\n{_GATE}min = 60\n",
     f"schema = 1\n{_GATE}min = 0.8\nmax = 0.6\n",
     f'schema = 1\n{_GATE}why = "as published"\n',
+    'schema = 1\n[limit."valse/existence".acc_r]\nmin = 0.6\n',
     f'schema = 1\n{_GATE}min = 0.6\nbasis = "upper"\n',
     f"schema = 1\n{_GATE}min = 0.6\nconfidence = 95\n",
     f"schema = 1\n{_GATE}min = 0.6\nmin_cases = 0\n",

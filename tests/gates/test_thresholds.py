@@ -193,7 +193,7 @@ def test_a_file_that_does_not_exist_or_is_a_folder_is_an_error(tmp_path):
 
 def minima(read, text, tasks=tuple(TASKS)):
     gates, idle = expand(read("schema = 1\n" + text), {task: TASKS[task] for task in tasks})
-    return {made.id: made.min for made in gates}, [rule.task for rule in idle]
+    return {made.id: made.min for made in gates}, [rule.task for rule, _ in idle]
 
 
 def test_a_pattern_makes_a_gate_of_each_task_that_it_matches(read):

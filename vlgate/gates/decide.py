@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from vlgate.types import Decision, Gate, Metric, Outcome, Ties
 
+NO_TASK = "none of its tasks is in this run"
+"""Why a rule that matches no task of a run is not run."""
+
 _TIES = {
     "strict": "",
     "half": "; an exact tie counts 1/2 (--ties half)",
@@ -39,6 +42,9 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
     of them, or if exact ties count as right.
 
+    A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
+    Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
+
     Args:
         gate: the threshold.
         coverage: the counts of the task's cases.
@@ -60,9 +66,9 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     return _decision(gate, outcome, metric, why)
 
 
-def idle(rule: Gate) -> Decision:
-    """Return the decision of a rule that matches no task of the run."""
-    return Decision(gate=rule, outcome="not run", why="none of its tasks is in this run")
+def idle(rule: Gate, why: str = NO_TASK) -> Decision:
+    """Return the decision of a rule that does not apply to the run, with the reason."""
+    return Decision(gate=rule, outcome="not run", why=why)
 
 
 def _without(gate: Gate, coverage: Coverage) -> str:
@@ -100,6 +106,8 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     low, high = (metric.value, metric.value) if point else (metric.low, metric.high)
     said = f"{gate.metric} is {metric.value:.4f}"
     said += "" if point else f" ({100 * gate.confidence:g} % interval {metric.low:.4f} to {metric.high:.4f})"
+    if gate.kind == "limit":
+        return _limited(said, low, 1.0 if gate.max is None else gate.max)
     least, most = 0.0 if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
     if high < least:
         return "fail", f"{said}, below min = {least:g}"
@@ -111,6 +119,12 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         return "inconclusive", f"{said}: the interval contains max = {most:g}; a decision needs more cases"
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
+
+
+def _limited(said: str, low: float, most: float) -> tuple[Outcome, str]:
+    if low > most:
+        return "fail", f"{said}, better than the known limit max = {most:g}; raise the limit, or make it a gate"
+    return "cannot", f"{said}, not above the known limit max = {most:g}"
 
 
 def _decision(gate: Gate, outcome: Outcome, metric: Metric | None, why: str) -> Decision:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Section = Literal["top level", "[defaults]", "[checks]", "[gate]"]
+Section = Literal["top level", "[defaults]", "[checks]", "[gate]", "[limit]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +19,18 @@ class Key:
     about: str
 
 
-BOTH: tuple[Section, ...] = ("[defaults]", "[gate]")
+COMMON: tuple[Section, ...] = ("[defaults]", "[gate]", "[limit]")
 KEYS = (
     Key(name="schema", sections=("top level",), holds="1", about="the version of the format; required"),
-    Key(name="defaults", sections=("top level",), holds="table", about="what holds for all gates"),
+    Key(name="defaults", sections=("top level",), holds="table", about="what holds for all gates and limits"),
     Key(
         name="gate", sections=("top level",), holds="tables", about='the gates, each `[gate."TASK OR PATTERN".METRIC]`'
+    ),
+    Key(
+        name="limit",
+        sections=("top level",),
+        holds="tables",
+        about='what the model is known not to do, each `[limit."TASK OR PATTERN".METRIC]`',
     ),
     Key(
         name="checks",
@@ -48,38 +54,51 @@ KEYS = (
         about="a run passes although this check is suspect; needs a `why`",
     ),
     Key(name="min", sections=("[gate]",), holds="number from 0 to 1", about="the metric must reach it"),
-    Key(name="max", sections=("[gate]",), holds="number from 0 to 1", about="the metric must not exceed it"),
+    Key(
+        name="max",
+        sections=("[gate]", "[limit]"),
+        holds="number from 0 to 1",
+        about="the metric must not exceed it; a limit fails if even the lower end of the interval does, because "
+        "then the model can do what the limit says it cannot",
+    ),
+    Key(
+        name="model",
+        sections=("[limit]",),
+        holds="string",
+        default="",
+        about="the model that the limit is about, as `--model` names it, or a pattern; every model if it is left out",
+    ),
     Key(
         name="basis",
-        sections=BOTH,
+        sections=COMMON,
         holds='`"lower"` or `"value"`',
         default="lower",
         about="judge the unfavourable end of the interval, or the value itself",
     ),
     Key(
         name="confidence",
-        sections=BOTH,
+        sections=COMMON,
         holds="number from 0.5 to below 1",
         default=0.95,
         about="the confidence of the two-sided interval",
     ),
     Key(
         name="min_cases",
-        sections=BOTH,
+        sections=COMMON,
         holds="whole number above 0",
         default=30,
         about="a gate over fewer different cases is inconclusive",
     ),
     Key(
         name="max_skipped",
-        sections=BOTH,
+        sections=COMMON,
         holds="number from 0 to 1",
         default=0.05,
         about="a gate is inconclusive if a larger share of its task's cases is skipped",
     ),
     Key(
         name="why",
-        sections=("[checks]", "[gate]"),
+        sections=("[checks]", "[gate]", "[limit]"),
         holds="string",
         default="",
         about="the reason for the threshold, or for allowing a suspect check",

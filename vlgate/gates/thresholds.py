@@ -11,7 +11,8 @@ from typing import Literal
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.allowed import read_allowed
-from vlgate.gates.keys import BOTH, KEYS
+from vlgate.gates.decide import NO_TASK
+from vlgate.gates.keys import COMMON, KEYS
 from vlgate.metrics.names import NAMES
 from vlgate.types import Gate, Shape
 
@@ -19,13 +20,14 @@ _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
 _TOP = tuple(key.name for key in KEYS if "top level" in key.sections)
 _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
-_GATE = tuple(key.name for key in KEYS if "[gate]" in key.sections)
-_USUAL = {key.name: key.default for key in KEYS if key.sections == BOTH}
+_RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
+_USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
+_Kind = Literal["gate", "limit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """A thresholds file: its rules, which are gates whose task may be a pattern, and the tasks that it requires.
+    """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
 
     ``allowed`` holds the reason per check of the model that may be suspect.
     """
@@ -70,14 +72,16 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:
     """Check the content of a thresholds file; see ``read_thresholds``."""
-    gates = content.get("gate")
-    longest = max(gates, key=len, default="") if isinstance(gates, dict) else ""
+    rules = [content.get("gate"), content.get("limit")]
+    longest = max((name for tables in rules if isinstance(tables, dict) for name in tables), key=len, default="")
     if len(longest) > _LONGEST:  # matching a pattern takes the square of its length
         raise ThresholdsError(f"{file}: the task {longest[:40]!r}... has {len(longest):,} letters; name a task")
     return _Parser(file=file, tasks=tasks).read(dict(content))
 
 
-def expand(thresholds: Thresholds, tasks: Mapping[str, Shape]) -> tuple[list[Gate], list[Gate]]:
+def expand(
+    thresholds: Thresholds, tasks: Mapping[str, Shape], model: str = ""
+) -> tuple[list[Gate], list[tuple[Gate, str]]]:
     """Make one gate per rule and task of the run, if the rule matches the task and the task has the rule's metric.
 
     If several rules match the same task and metric, an exact task id wins over a pattern. Two patterns that match the
@@ -86,22 +90,28 @@ def expand(thresholds: Thresholds, tasks: Mapping[str, Shape]) -> tuple[list[Gat
     Args:
         thresholds: the rules.
         tasks: the shape of each task of the run, by id.
+        model: what ``--model`` names, with or without ``?options``.
 
-    Returns: the gates, in the order of the rules and tasks, and the rules that match no task of the run.
+    Returns: the gates and limits, in the order of the rules and tasks, and the rules that match no task of the run or
+        are about another model, each with the reason.
     """
-    found: dict[tuple[str, str], tuple[bool, Gate]] = {}
+    found: dict[tuple[str, str, str], tuple[bool, Gate]] = {}
     idle = []
+    name = model.partition("?")[0]
     for rule in thresholds.rules:
+        if rule.model and not fnmatchcase(name, rule.model):
+            idle.append((rule, f"it is about the model {rule.model}"))
+            continue
         matched = [
             task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and rule.metric in NAMES[shape]
         ]
         if not matched:
-            idle.append(rule)
+            idle.append((rule, NO_TASK))
         for task in matched:
             exact = task == rule.task
-            before = found.get((task, rule.metric))
+            before = found.get((rule.kind, task, rule.metric))
             if before is None or exact or not before[0]:
-                found[task, rule.metric] = (exact, replace(rule, task=task))
+                found[rule.kind, task, rule.metric] = (exact, replace(rule, task=task))
     return [gate for _, gate in found.values()], idle
 
 
@@ -118,10 +128,12 @@ class _Parser:
         defaults = self.section("defaults", content.get("defaults", {}))
         self.known("[defaults]", defaults, _DEFAULTS)
         self.judged_by("[defaults]", defaults)
+        kinds: tuple[_Kind, ...] = ("gate", "limit")
         rules = [
-            self.rule(task, metric, keys, defaults)
-            for task, metrics in self.section("gate", content.get("gate", {})).items()
-            for metric, keys in self.section(f'gate."{task}"', metrics).items()
+            self.rule(kind, task, metric, keys, defaults)
+            for kind in kinds
+            for task, metrics in self.section(kind, content.get(kind, {})).items()
+            for metric, keys in self.section(f'{kind}."{task}"', metrics).items()
         ]
         self.not_twice(rules)
         allowed = read_allowed(self.section("checks", content.get("checks", {})), self.wrong)
@@ -129,17 +141,19 @@ class _Parser:
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
         """Raise an error if two patterns match a task and metric that no rule names exactly."""
-        exact = {(rule.task, rule.metric) for rule in rules}
-        found: dict[tuple[str, str], Gate] = {}
+        exact = {(rule.kind, rule.model, rule.task, rule.metric) for rule in rules}
+        found: dict[tuple[str, str, str, str], Gate] = {}
         for rule in rules:
-            for task in self.matched(rule.task, f'gate."{rule.task}".{rule.metric}'):
-                if (task, rule.metric) in exact or rule.metric not in NAMES[self.tasks[task]]:
+            where = f'{rule.kind}."{rule.task}".{rule.metric}'
+            for task in self.matched(rule.task, where):
+                key = (rule.kind, rule.model, task, rule.metric)
+                if key in exact or rule.metric not in NAMES[self.tasks[task]]:
                     continue
-                other = found.setdefault((task, rule.metric), rule)
+                other = found.setdefault(key, rule)
                 if other is not rule:
-                    problem = f"the pattern {other.task!r} gates {rule.metric} of {task!r}, too"
-                    remedy = f'narrow one of them, or write [gate."{task}".{rule.metric}]'
-                    raise self.wrong(f'gate."{rule.task}".{rule.metric}', problem, remedy)
+                    problem = f"the pattern {other.task!r} {rule.kind}s {rule.metric} of {task!r}, too"
+                    remedy = f'narrow one of them, or write [{rule.kind}."{task}".{rule.metric}]'
+                    raise self.wrong(where, problem, remedy)
 
     def require(self, defaults: Mapping[str, object]) -> tuple[str, ...]:
         """Read the patterns of the tasks that a full run must have."""
@@ -150,15 +164,17 @@ class _Parser:
             self.matched(str(pattern), "defaults.require")
         return tuple(map(str, patterns))
 
-    def rule(self, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> Gate:
-        """Read one gate, whose task may be a pattern."""
-        where = f'gate."{task}".{metric}'
+    def rule(self, kind: _Kind, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> Gate:
+        """Read one gate or limit, whose task may be a pattern."""
+        where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
-        self.known(where, given, _GATE)
+        self.known(where, given, _RULE[kind])
         names = {name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]]}
         if metric not in names:
             raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, sorted(names)))
         low, high = (self.fraction(where, given, end) for end in ("min", "max"))
+        if kind == "limit" and high is None:
+            raise self.wrong(where, "has no max", "write the value that the model is known not to exceed, max = 0.60")
         if low is None and high is None:
             raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
         if low is not None and high is not None and low > high:
@@ -174,6 +190,8 @@ class _Parser:
             min_cases=cases,
             max_skipped=skipped,
             why=str(given.get("why", "")),
+            kind=kind,
+            model=self.text(where, given, "model"),
         )
 
     def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[Literal["lower", "value"], float, int, float]:
@@ -198,6 +216,13 @@ class _Parser:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise self.wrong(where, f"{name} = {value!r}", "write a fraction from 0 to 1, as 0.60")
         return float(value)
+
+    def text(self, where: str, keys: Mapping[str, object], name: str) -> str:
+        """Read a string, empty if the key is absent."""
+        value = keys.get(name, "")
+        if not isinstance(value, str):
+            raise self.wrong(where, f"{name} = {value!r}", f'write a string, {name} = "..."')
+        return value
 
     def matched(self, pattern: str, where: str) -> list[str]:
         """Return the tasks that a pattern matches; there is at least one."""

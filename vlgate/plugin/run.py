@@ -22,6 +22,7 @@ from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.progress import Progress
 from vlgate.plugin.searches import SHRINK, only_searches
+from vlgate.report.abilities import ability_lines
 from vlgate.report.folder import nothing_run, write_figures, write_rows
 from vlgate.report.rows import unit_line
 from vlgate.report.shrunk import shrunk_lines
@@ -148,7 +149,7 @@ class Run(Asked):
             return "", "", ""
         rows, quiet = rows_of(report), self.config.get_verbosity() <= 0
         if self.announcing and quiet:  # the gates are listed at the end, and their letters would follow the 100 %
-            return report.outcome, "", ""
+            return ("xfailed" if hasattr(report, "wasxfail") else report.outcome), "", ""
         if rows is None or not report.passed:
             return None
         hidden = quiet and self.progress is not None and self.progress.draws
@@ -201,6 +202,8 @@ class Run(Asked):
         reporter.write_line(terminal_table(self.result, width=writer.fullwidth, colour=writer.hasmarkup))
         if self.result.results:
             reporter.write_line(unit_line(self.result))
+            for line in ability_lines(self.result):
+                reporter.write_line(line)
         if self.result.incomplete:
             reporter.write_line(f"incomplete: {self.result.incomplete}", red=True)
         if self.journal.problem:

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 _SHOWN = 8  # the most missed cases of one batch that are shown with their images
 _SIDE = 640  # the most pixels of the longer side of a shown image
 _UNCHANGED = "unchanged"
-_GATES = {"pass": Status.PASSED, "fail": Status.FAILED, "inconclusive": Status.FAILED, "not run": Status.SKIPPED}
+_GATES = {
+    "pass": Status.PASSED,
+    "cannot": Status.SKIPPED,
+    "fail": Status.FAILED,
+    "inconclusive": Status.FAILED,
+    "not run": Status.SKIPPED,
+}
 _OURS = frozenset({"batch", "ledger", "model", "search", "subject"})  # fixtures, which have nothing to tear down
 
 
@@ -164,9 +170,8 @@ def _write(name: str, path: tuple[str, ...], **fields: Any) -> None:
 
 def _judged(run: RunResult, decision: Decision) -> dict[str, str]:
     """What a gate judged, by name: the cells of its row in the table; empty if there was nothing to judge."""
-    found = (dict(zip(HEADINGS, row.cells, strict=True)) for row in rows(run) if row.outcome is not None)
     gate = decision.gate
-    cells = next((cell for cell in found if (cell["task"], cell["metric"]) == (gate.task, gate.metric)), {})
+    cells = next((dict(zip(HEADINGS, row.cells, strict=True)) for row in rows(run) if row.gate == gate.id), {})
     confidence = {"interval": f"interval ({100 * gate.confidence:g} %)"}
     kept = ("value", "interval", "n", "chance", "blind", "threshold")
     return {confidence.get(name, name): cells[name] for name in kept if name in cells}

@@ -145,7 +145,9 @@ def _stops(run: RunResult) -> list[tuple[str, str]]:
     """What stops a run from passing: an outcome and a sentence each."""
     found = [("incomplete", run.incomplete)] if run.incomplete else []
     return found + [
-        (one.outcome, f"{one.gate.id}: {one.why}") for one in run.decisions if one.outcome not in {"pass", "not run"}
+        (one.outcome, f"{one.gate.id}: {one.why}")
+        for one in run.decisions
+        if one.outcome not in {"pass", "cannot", "not run"}
     ]
 
 

@@ -92,6 +92,7 @@ def _gate(decision: Decision) -> dict[str, object]:
     gate, metric = decision.gate, decision.metric
     return {
         "gate": gate.id,
+        "kind": gate.kind,
         "value": metric and metric.value,
         "low": metric and metric.low,
         "high": metric and metric.high,

@@ -14,10 +14,11 @@ HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """One row of the result table; ``outcome`` is None if the metric has no gate."""
+    """One row of the result table; ``outcome`` is None and ``gate`` is empty if the metric has no gate."""
 
     cells: tuple[str, ...]
     outcome: Outcome | None
+    gate: str = ""
 
 
 def rows(run: RunResult) -> list[ResultRow]:
@@ -70,6 +71,14 @@ def unit_line(run: RunResult) -> str:
     return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
 
 
+def decision_line(decision: Decision) -> str | None:
+    """Describe the decision of a gate in a line, of a known limit with its reason; None if the gate passed."""
+    if decision.outcome == "pass":
+        return None
+    reason = f" ({decision.gate.why})" if decision.outcome == "cannot" and decision.gate.why else ""
+    return f"{decision.outcome}: {decision.gate.id}: {decision.why}{reason}"
+
+
 def blind_line(run: RunResult, decision: Decision) -> str | None:
     """Return a warning if a text-only model reaches a gate's ``min``, otherwise None."""
     gate = decision.gate
@@ -114,7 +123,9 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         "-" if decision is None else _threshold(decision),
         "-" if decision is None else decision.outcome,
     )
-    return ResultRow(cells=cells, outcome=None if decision is None else decision.outcome)
+    if decision is None:
+        return ResultRow(cells=cells, outcome=None)
+    return ResultRow(cells=cells, outcome=decision.outcome, gate=decision.gate.id)
 
 
 def _threshold(decision: Decision) -> str:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from vlgate.errors import printable
+from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.remarks import (
     average_lines,
     check_lines,
@@ -32,7 +33,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     outcomes = [decision.outcome for decision in run.decisions]
     counts = ", ".join(
         f"{outcomes.count(outcome)} {outcome}"
-        for outcome in ("pass", "fail", "inconclusive", "not run")
+        for outcome in ("pass", "cannot", "fail", "inconclusive", "not run")
         if outcome in outcomes
     )
     lines = [
@@ -58,6 +59,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += [f"- {line}" for line in warnings if line is not None]
     lines += [f"- {kind} requests: {adapter}" for kind, adapter in model.adapters.items()]
     lines += [f"- {_plain(note)}" for note in (*model.notes, *run.notes)]
+    lines += ["", "## What the model can do", "", *_abilities(run)] if run.results else []
     sections = {
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Answers that could not be read": unread_lines(run),
@@ -71,6 +73,15 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []
     return lines
+
+
+def _abilities(run: RunResult) -> list[str]:
+    """A list of what the model can and cannot do, with the rule above it."""
+    return [
+        HEADING,
+        "",
+        *(f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}".rstrip() for one in abilities(run)),
+    ]
 
 
 def _plain(note: str) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from io import StringIO
 
 from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, rows
+from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_line, rows
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
-_STYLE = {"pass": "green", "fail": "bold red", "inconclusive": "bold yellow", "not run": "dim", None: ""}
+_STYLE = {
+    "pass": "green",
+    "fail": "bold red",
+    "inconclusive": "bold yellow",
+    "cannot": "magenta",
+    "not run": "dim",
+    None: "",
+}
 _WIDTH = 500  # wider than any row, so that no figure is cut off; a terminal wraps the lines that are too long for it
 
 
@@ -52,18 +59,18 @@ def results_line(options: Options) -> str:
 
 def _remarks(run: RunResult) -> list[str]:
     judged = [line for result in run.results if (line := coverage_line(result)) is not None]
-    gates = [
-        f"{decision.outcome}: {decision.gate.id}: {decision.why}"
-        for decision in run.decisions
-        if decision.outcome != "pass"
-    ]
+    gates = [line for decision in run.decisions if (line := decision_line(decision)) is not None]
     warnings = [
         line
         for decision in run.decisions
         for say in (chance_line, blind_line)
         if (line := say(run, decision)) is not None
     ]
-    none = [] if any(decision.outcome != "not run" for decision in run.decisions) else ["no gate was judged"]
+    none = (
+        []
+        if any(decision.outcome not in {"not run", "cannot"} for decision in run.decisions)
+        else ["no gate was judged"]
+    )
     others = [*average_lines(run), *variant_lines(run), *shortcut_lines(run)]
     lines = [*judged, *gates, *warnings, *others, *run.notes, *none]
     return ["", *lines] if lines else []

@@ -51,7 +51,7 @@ def conclude(
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     results = _examined(figures, options)
     known = shapes(options.data)
-    made = decisions(thresholds, results, tasks, options.ties)
+    made = decisions(thresholds, results, tasks, options.ties, options.model)
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(

@@ -81,7 +81,7 @@ def required(
 
 def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, options: Options) -> list[Decision]:
     """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
-    if not options.require_gates or any(decision.outcome != "not run" for decision in decisions):
+    if not options.require_gates or any(decision.outcome not in {"not run", "cannot"} for decision in decisions):
         return []
     why = (
         f"no gate was judged: no gate of {thresholds.file} is about a task of this run; write one, or name another "

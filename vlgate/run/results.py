@@ -76,7 +76,7 @@ class RunResult:
     @property
     def passed(self) -> bool:
         """Whether no gate failed or was inconclusive."""
-        return all(decision.outcome in {"pass", "not run"} for decision in self.decisions)
+        return all(decision.outcome in {"pass", "cannot", "not run"} for decision in self.decisions)
 
 
 def tabulate(
@@ -121,8 +121,9 @@ def decisions(
     results: Sequence[TaskResult],
     planned: Sequence[Task] = (),
     ties: Ties = "strict",
+    model: str = "",
 ) -> tuple[Decision, ...]:
-    """Decide every gate of a thresholds file.
+    """Decide every gate and every known limit of a thresholds file.
 
     Args:
         thresholds: the gates.
@@ -130,19 +131,20 @@ def decisions(
         planned: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
             deselected.
         ties: what an exact tie of two scores counts.
+        model: what ``--model`` names; a known limit of another model is not run.
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
     by_id = {result.task.id: result for result in results}
     tasks = {task.id: task for task in (*planned, *(result.task for result in results))}
-    gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()})
+    gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()}, model)
     made = [
         decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties)
         if gate.task in by_id
         else decide(gate, _coverage(tasks[gate.task], ()), {}, ties)
         for gate in gates
     ]
-    return (*made, *(idle(rule) for rule in rules))
+    return (*made, *(idle(rule, why) for rule, why in rules))
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:

@@ -1,0 +1,51 @@
+"""A run with known limits: what it prints, its files and its exit status."""
+
+import json
+
+GATE = '[gate."valse/*".acc_r]\nmin = 0.5\n'
+MOST = '[gate."valse/*".acc_r]\nmax = 0.9\n'
+LIMIT = '[limit."valse/existence".acc_r]\nmax = 0.6\nwhy = "it does not see what is missing"\n'
+
+
+def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
+    place.valse()
+    place.thresholds(MOST + LIMIT)
+    result = place.run(wrong, "-rx", "--alluredir=allure")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
+    result.stdout.fnmatch_lines(
+        ["cannot: limit:valse/existence:acc_r: acc_r is 0.0000*(it does not see what is missing)"]
+    )
+    found = {gate["gate"]: (gate["kind"], gate["decision"]) for gate in place.metrics()["gates"]}
+    assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")
+    assert "1 cannot" in (place.path / "out/summary.md").read_text()
+    files = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
+    [shown] = [one for one in files if one["name"] == "thresholds.toml::limit:valse/existence:acc_r"]
+    assert shown["status"] == "skipped"
+    assert {"name": "threshold", "value": "<= 0.6"} in shown["parameters"]
+
+
+def test_a_model_that_is_better_than_its_limit_fails_the_run(place, right):
+    place.valse()
+    place.thresholds(GATE + LIMIT)
+    result = place.run(right)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*"])
+    [held] = [gate for gate in place.metrics()["gates"] if gate["kind"] == "gate"]
+    assert held["decision"] == "pass"
+
+
+def test_limits_alone_let_no_model_through(place, wrong):
+    place.valse()
+    place.thresholds(LIMIT)
+    result = place.run(wrong, "--require-gates")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*no gate was judged*"])
+
+
+def test_a_limit_of_another_model_is_not_run(place, right):
+    place.valse()
+    place.thresholds(GATE + LIMIT + 'model = "tiny-lxmert"\n')
+    result = place.run(right)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["not run: limit:valse/existence:acc_r: it is about the model tiny-lxmert"])
