@@ -1,0 +1,61 @@
+"""What the model can and cannot do, from the intervals of the headline metrics."""
+
+from dataclasses import replace
+
+import pytest
+
+from vlgate.report.abilities import HEADING, abilities, ability_lines
+from vlgate.run.results import RunResult
+from vlgate.types import Decision, Gate, Metric
+
+
+@pytest.fixture
+def result(passing):
+    """The result of a pair task, which has the chance level 0.5, with figures of the test's choice."""
+
+    def made(low, value, high, task="scenes/existence", blind=None):
+        [one] = passing.results
+        figures = {"acc_r": Metric(value=value, low=low, high=high, n=60)}
+        text_only = {} if blind is None else {"acc_r": Metric(value=blind, low=0.0, high=1.0, n=60)}
+        return replace(one, task=replace(one.task, id=task), metrics=figures, blind=text_only, chance={"acc_r": 0.5})
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "blind", "word"),
+    [
+        (0.75, 0.80, 0.85, None, "can"),
+        (0.74, 0.80, 0.85, None, "unknown"),
+        (0.60, 0.65, 0.74, None, "cannot"),
+        (0.60, 0.65, 0.75, None, "unknown"),
+        (0.75, 0.80, 0.85, 0.4, "can"),
+        (0.79, 0.85, 0.90, 0.6, "unknown"),
+        (0.60, 0.65, 0.79, 0.6, "cannot"),
+        (1.00, 1.00, 1.00, 1.0, "unknown"),
+    ],
+)
+def test_the_middle_between_guessing_or_text_alone_and_no_miss_decides(result, low, value, high, blind, word):
+    run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())
+    assert [one.word for one in abilities(run)] == [word]
+
+
+def test_a_known_limit_that_holds_says_cannot(result):
+    limit = Gate(task="scenes/existence", metric="acc_r", max=0.9, kind="limit")
+    for outcome, word in (("cannot", "cannot"), ("not run", "can")):
+        decided = Decision(gate=limit, outcome=outcome, why="")
+        run = RunResult(results=(result(0.76, 0.8, 0.85),), decisions=(decided,))
+        assert [one.word for one in abilities(run)] == [word]
+
+
+def test_each_line_has_the_figures_and_the_question_and_what_is_lacking_comes_first(result):
+    tasks = (result(0.9, 0.95, 0.99), result(0.4, 0.5, 0.6, task="scenes/relations", blind=0.55))
+    heading, first, second = ability_lines(RunResult(results=tasks, decisions=()))
+    assert heading == HEADING
+    assert first.startswith("cannot   scenes/relations  0.50 of 60 (0.40 - 0.60), text only 0.55  ")
+    assert second.startswith("can      scenes/existence  0.95 of 60 (0.90 - 0.99), chance 0.50 ")
+    assert second.endswith("Does a drawn image show an object, or not?")
+
+
+def test_a_run_without_results_says_nothing():
+    assert ability_lines(RunResult(results=(), decisions=())) == []

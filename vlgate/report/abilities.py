@@ -1,0 +1,65 @@
+"""What the model can and cannot do, in plain lines: one per task, from the interval of its headline metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vlgate.metrics.names import HEADLINE
+from vlgate.run.results import RunResult, TaskResult
+from vlgate.sources.measures import measures
+
+Word = Literal["can", "cannot", "unknown"]
+WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
+HEADING = "Below (cannot), around (unknown) or above (can) the middle between guessing, or text alone, and no miss:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ability:
+    """Whether the model can do what a task asks, with the figures that say so and the task's question."""
+
+    task: str
+    word: Word
+    figures: str
+    question: str
+
+
+def abilities(run: RunResult) -> list[Ability]:
+    """Return one ability per task with judged cases: those that the model lacks first, in the order of the run.
+
+    The middle between the task's floor and 1 decides. The floor is the chance level of the headline metric, or the
+    value of the text-only model if that is higher, so that a task that can be solved without the image shows no
+    ability. What a known limit says the model cannot do stays "cannot" while the limit holds.
+    """
+    limited = {one.gate.task for one in run.decisions if one.outcome == "cannot"}
+    found = [one for result in run.results if (one := _ability(result, result.task.id in limited)) is not None]
+    return sorted(found, key=lambda one: WORDS.index(one.word))
+
+
+def ability_lines(run: RunResult) -> list[str]:
+    """Return the abilities as lines of a table, below a line that says how they are found; empty without results."""
+    found = abilities(run)
+    if not found:
+        return []
+    task = max(len(one.task) for one in found)
+    figures = max(len(one.figures) for one in found)
+    rows = [f"{one.word:<8} {one.task:<{task}}  {one.figures:<{figures}}  {one.question}".rstrip() for one in found]
+    return [HEADING, *rows]
+
+
+def _ability(result: TaskResult, limited: bool) -> Ability | None:
+    name = HEADLINE[result.task.shape]
+    metric = result.metrics.get(name)
+    if metric is None:
+        return None
+    chance, blind = result.chance.get(name), result.blind.get(name)
+    floor = max(chance or 0.0, 0.0 if blind is None else blind.value)
+    middle = (1.0 + floor) / 2
+    word: Word = "unknown"
+    if limited or metric.high < middle:
+        word = "cannot"
+    elif metric.low >= middle and floor < 1.0:
+        word = "can"
+    beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
+    figures = f"{metric.value:.2f} of {metric.n:,} ({metric.low:.2f} - {metric.high:.2f}), {beside}"
+    return Ability(task=result.task.id, word=word, figures=figures, question=measures(result.task.id))
