@@ -109,6 +109,47 @@ def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
     )
 
 
+HICO = "001 horse ride\n002 horse feed\n003 cow ride\n004 cow wash\n"
+
+
+def _hake(tmp_path, images):
+    """HAKE's file of these images, and the list of interactions."""
+    files = tmp_path / "hake.json", tmp_path / "hico_hoi_list.txt"
+    files[0].write_text(json.dumps(images))
+    files[1].write_text(HICO)
+    return files
+
+
+def _label(number):
+    boxes = {"human_bbox": [10, 10, 60, 90], "object_bbox": [0, 40, 90, 99]}
+    return {"action_labels": [], "hoi_id": number, "width": 640, "height": 480, **boxes}
+
+
+def test_interactions_make_pairs_of_hake(make, tmp_path) -> None:
+    images = {
+        f"{number}.jpg": {"dataset": "hico-det", "labels": [_label(number)], "path_prefix": "hico/train2015"}
+        for number in (1, 3)
+    }
+    files = _hake(tmp_path, images)
+    released = make("relation", *files)
+    pairs = _texts(vl_checklist, released, "vl-checklist/relation/action/hake")
+    assert {pair[0] for pair in pairs} == {"a person riding a horse", "a person riding a cow"}
+    [task] = vl_checklist.read(
+        ReadOptions(folders=(released,), seed=0, wanted="vl-checklist/relation/action/hake".__eq__)
+    )
+    assert task.cases[0].requests[0].image.key.endswith("hico/train2015/1.jpg")
+    assert _texts(own_cases, make("relation", *files, form="cases"), "made/relation") == pairs
+    objects = _texts(vl_checklist, make("object", *files), "vl-checklist/object/size/medium/hake")
+    assert ("a person riding a horse", "a person riding a cow") in objects
+
+
+def test_interactions_without_boxes_have_no_size(make, tmp_path) -> None:
+    out = make("object", *_hake(tmp_path, {"1.jpg": {"hoi_id": [1]}, "2.jpg": {"hoi_id": [3]}}), form="cases")
+    cases = [json.loads(line) for line in (out / "cases/object.jsonl").read_text().splitlines()]
+    assert cases
+    assert {name for case in cases for name in case["tags"]} == {"role"}
+
+
 def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:
     swig, space = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
     boxes = {"agent": [0, 0, 200, 200], "vehicle": [0, 100, 300, 300]}

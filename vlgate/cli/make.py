@@ -1,4 +1,4 @@
-"""Make sets of cases from your own captions, answered questions, dialogs, role frames and scene graphs.
+"""Make sets of cases from your own captions, answered questions, dialogs, role frames, interactions and scene graphs.
 
 A set is a folder with cases, the reason of each, and a report on what text alone gives away.
 """
@@ -19,7 +19,7 @@ from vlgate.making.tools.catalogue import TOOLS
 from vlgate.making.tools.parse_cache import cache_folder
 from vlgate.making.tools.tools import ToolOptions
 
-HELP = "make cases from your own captions, questions, dialogs, role frames and scene graphs"
+HELP = "make cases from your own captions, questions, dialogs, role frames, interactions and scene graphs"
 
 
 def add(parser: argparse.ArgumentParser) -> None:

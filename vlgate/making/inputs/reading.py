@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
@@ -16,6 +17,9 @@ from vlgate.making.inputs.screen import screened
 from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.scene_graphs.checks import Mode
+
+_WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
+"""The files of words, and the input that each goes with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +75,24 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
         from vlgate.making.inputs.dialogs import read_dialogs
 
         return read_dialogs(main, lines)
+    if name == "interactions":
+        from vlgate.making.inputs.interactions import read_interactions
+
+        return read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
     from vlgate.making.inputs.frames import read_frames
 
-    spaces = [file for file, content in contents.items() if content == "space"]
-    return read_frames(main, lines, spaces)
+    return read_frames(main, lines, _beside(name, contents))
+
+
+def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:
+    """The files of words that go with an input."""
+    return [file for file, content in contents.items() if _WITH.get(content) == name]
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
     name: InputName | None = None
     for file, content in contents.items():
-        if content == "space" and "frames" in takes:
+        if _WITH.get(content) in takes:
             continue
         if content not in takes:
             raise DataError(
@@ -88,9 +100,11 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
             )
         if name is not None and content != name:
             raise DataError(file, None, f"holds {content}, an earlier file {name}", "name files of one input")
-        name = content  # type: ignore[assignment]  # "space" is not among what a kind takes
+        name = content  # type: ignore[assignment]  # files of words are not among what a kind takes
     if name is None:
-        raise DataError(next(iter(contents)), None, "has the verbs and nouns only", "add a file of role frames")
+        file, content = next(iter(contents.items()))
+        added = "a file of role frames" if content == "space" else "a file of HAKE's interactions"
+        raise DataError(file, None, "has the verbs and nouns only", f"add {added}")
     return name
 
 
