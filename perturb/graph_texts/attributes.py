@@ -11,6 +11,7 @@ from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.names import contradict, known_form, may_be_called
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
+from vlgate.perturb.graph_texts.settled import has_others, is_motley, is_natural, look_alike
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
@@ -21,6 +22,9 @@ NO_OTHER = "no attribute of its kind excludes it"
 NOT_ASKED = "such things are not told apart by the attribute"
 MAY_HOLD = "another thing of the name may have the replacement"
 SEVERAL_WORDS = "the attribute has several words"
+UNUSUAL = "the attribute is not one of such things"
+MOTLEY = "such things often have several colors"
+OTHERS = "the image may have others of the name that the graph lacks"
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,12 +74,12 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
             "black": "gray brown blue purple",
             "blue": "purple green gray black white",
             "brown": "orange red yellow black gray white green",
-            "gray": "black white blue brown green",
-            "grey": "gray black white blue brown green",
+            "gray": "black white blue brown green purple",
+            "grey": "gray black white blue brown green purple",
             "green": "blue yellow gray black brown",
             "orange": "red yellow brown pink",
             "pink": "red purple white orange",
-            "purple": "blue pink red black",
+            "purple": "blue pink red black gray brown",
             "red": "orange pink brown purple",
             "white": "gray yellow blue brown pink",
             "yellow": "orange green white brown",
@@ -118,7 +122,7 @@ def _foils(graph: SceneGraph, words: Words) -> Iterator[list[Foil] | str]:
 
 
 def _made(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> list[Foil] | str:
-    reason = _unfit(thing, attribute, words.ontology)
+    reason = _unfit(thing, attribute, words.ontology) or _unsettled(thing, attribute, graph, words.ontology)
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
@@ -154,6 +158,17 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
     return None if asked else NOT_ASKED
 
 
+def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: Ontology) -> str | None:
+    """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
+    noun = known_form(thing.name, ontology) or thing.name
+    category = ontology.attributes[attribute].category
+    if ontology.suits(noun, attribute) is False or (category == "cleanliness" and is_natural(noun, ontology)):
+        return UNUSUAL
+    if KINDS[category] == "color" and is_motley(noun, ontology):
+        return MOTLEY
+    return OTHERS if has_others(noun, graph, ontology) else None
+
+
 def _others(noun: str, attribute: str, words: Words) -> list[str]:
     """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
     key = ("attribute", noun, attribute)
@@ -176,7 +191,8 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
         if not known.before or " " in other or (opposite is not None and other != opposite):
             continue
         exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other) is not False
-        if other == opposite or (exclusive and not words.likeness.too_alike(attribute, other)):
+        alike = look_alike(attribute, other) or words.likeness.too_alike(attribute, other)
+        if other == opposite or (exclusive and not alike):
             yield other
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.graph_texts.geometry import inside, overlap
 from vlgate.perturb.graph_texts.names import known_form, may_be_called
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
+from vlgate.perturb.graph_texts.settled import are_many
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
@@ -22,7 +24,8 @@ from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
 INANIMATE = "the subject is neither a person nor an animal"
-PLACE = "a garment or a place, to which other relations do not apply"
+PLACE = "a garment, a part of a body or a place, to which other relations do not apply"
+OTHERS = "the image may have others of the name that the graph lacks"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
@@ -76,6 +79,7 @@ _PLACES = frozenset(
         *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
     ),
 )
+_ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
 
@@ -109,8 +113,11 @@ def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
     if not swaps:
         return UNLISTED
     spatial = read_predicate(triple.text) is None
-    if spatial and (_is_place(triple.object.name, words.ontology) or is_garment(triple.subject.name, words.ontology)):
+    if spatial and _is_bound(triple.subject.name, triple.object.name, words.ontology):
         return PLACE
+    subject = known_form(triple.subject.name, words.ontology)
+    if spatial and subject is not None and are_many(subject, words.ontology):
+        return OTHERS
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
         return BOXES if any(not one.animate for one in swaps) else INANIMATE
@@ -136,7 +143,22 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
     for swap in swaps:
         fits = _shown(swap.needs, triple.subject.box, triple.object.box)
         if fits and (not swap.animate or is_animate(triple.subject.name, ontology)):
-            yield from (one for one in swap.instead if len(one.split()) == len(triple.text.split()))
+            yield from (
+                one
+                for one in swap.instead
+                if len(one.split()) == len(triple.text.split()) and _against(one, triple.subject.box, triple.object.box)
+            )
+
+
+def _against(text: str, one: Box, other: Box) -> bool:
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
+
+    Boxes beside each other do, and so does the centre of the first at the other height.
+    """
+    if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
+        return True
+    higher = one.y + one.h / 2 < other.y + other.h / 2
+    return higher != (text in _ABOVE)
 
 
 def _shown(needs: str, one: Box, other: Box) -> bool:
@@ -188,8 +210,10 @@ def is_garment(name: str, ontology: Ontology) -> bool:
     return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
 
 
-def _is_place(name: str, ontology: Ontology) -> bool:
-    return name.rpartition(" ")[2] in _PLACES or is_garment(name, ontology)
+def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
+    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
+    worn = is_garment(subject, ontology) or is_garment(other, ontology)
+    return worn or is_body_part(other) or other.rpartition(" ")[2] in _PLACES
 
 
 @cache

@@ -28,6 +28,8 @@ _FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
 
 _MOST = 8
 """Foils of one place of a caption, from which a balanced set takes one."""
+_SOME = 3
+"""Foils of one object; a set has them all, as the release has."""
 
 UNBALANCED = "what the foil puts in is false more often than true"
 ANOTHER = "another foil of the caption is taken"
@@ -44,7 +46,12 @@ def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
         vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
         words = Words(
-            vocabulary=vocabulary, ontology=ontology, likeness=Likeness(encoder=encoder), seed=work.seed, most=most
+            vocabulary=vocabulary,
+            ontology=ontology,
+            likeness=Likeness(encoder=encoder),
+            seed=work.seed,
+            most=most,
+            sole=not any(isinstance(one, SceneGraph) for one in work.inputs[:1]),
         )
         words.likeness.learn(vocabulary.names)
 
@@ -144,7 +151,7 @@ OBJECT = Kind(
     sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
     takes=("graphs", "frames", "interactions"),
     shape="pair",
-    start=_start(object_foils, _object_places),
+    start=_start(object_foils, _object_places, _SOME),
     release=release,
     uses=("similarity", "wordnet"),
 )
