@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
-from vlgate.perturb.graph_texts.names import contradict, known_form, may_be_called
+from vlgate.perturb.graph_texts.names import Namesakes, contradict, known_form
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
 from vlgate.perturb.graph_texts.settled import has_others, is_motley, is_natural, look_alike
@@ -116,19 +116,22 @@ def attribute_foils(graph: SceneGraph, words: Words) -> Found:
 
 
 def _foils(graph: SceneGraph, words: Words) -> Iterator[list[Foil] | str]:
+    namesakes = Namesakes(graph, words.ontology)
     for thing in graph.objects.values():
         for attribute in thing.attributes:
-            yield _made(graph, thing, attribute, words)
+            yield _made(graph, thing, attribute, words, namesakes)
 
 
-def _made(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> list[Foil] | str:
+def _made(
+    graph: SceneGraph, thing: SceneObject, attribute: str, words: Words, namesakes: Namesakes
+) -> list[Foil] | str:
     reason = _unfit(thing, attribute, words.ontology) or _unsettled(thing, attribute, graph, words.ontology)
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
     others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
-    fit = list(islice((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), words.most))
+    fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
     if not fit:
         return MAY_HOLD if others else NO_OTHER
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
@@ -196,11 +199,10 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
             yield other
 
 
-def _false_everywhere(other: str, thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+def _false_everywhere(other: str, thing: SceneObject, namesakes: Namesakes, ontology: Ontology) -> bool:
     return all(
         contradict(one.attributes, [other], ontology) or _opposed(one, other, ontology)
-        for one in graph.objects.values()
-        if one.id == thing.id or may_be_called(one.name, thing.name, ontology)
+        for one in namesakes.of(thing.name)
     )
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from random import Random
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.absence import Absence, common_names
@@ -130,7 +129,7 @@ def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
 
 def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Sequence[str]:
     thing = triple.subject if role == SUBJECT else triple.object
-    random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
+    random = f"{words.seed}:object:{graph.id}:{triple.said()}:{role}"
     anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
 
     def fits(one: str) -> bool:
@@ -157,15 +156,21 @@ def takes_one(relation: str) -> bool:
     return not predicate.verb.rest or predicate.verb.rest in _PLACED
 
 
-def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says; most draws fit, so few are looked at."""
-    names, counts = list(pool), list(pool.values())
-    drawn = dict.fromkeys(random.choices(names, counts, k=_DRAWS * most) if names else ())
-    found = list(islice((name for name in drawn if fits(name)), most))
+def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
+    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
+
+    Of a large pool most draws fit, so few nouns are looked at.
+    """
+    names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
+    if not names:
+        return ()
+    random = quick_generator(name)
+    drawn = dict.fromkeys(random.choices(names, [pool[one] for one in names], k=_DRAWS * most))
+    found = list(islice((one for one in drawn if fits(one)), most))
     if found:
         return found
-    fitting = [name for name in names if name not in drawn and fits(name)]
-    return random.choices(fitting, [pool[name] for name in fitting])[:1] if fitting else ()
+    fitting = [one for one in names if one not in drawn and fits(one)]
+    return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
 
 
 def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
@@ -203,7 +208,7 @@ def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int
         yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
     if text in _FREE and _known_classes(name, words):
         yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
-        yield _pool(name, wanted, ("common",), words, lambda: Counter(common_names(words.ontology)))
+        yield _pool(name, wanted, ("common",), words, lambda: Counter(_common(words)))
 
 
 def _pool(
@@ -227,10 +232,16 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
     if key not in words.pools:
         standing = ("standing", wanted, "inflected" if words.ontology.nouns[name].other else "")
         if standing not in words.pools:
-            names = sorted({*words.vocabulary.names, *common_names(words.ontology)})
+            names = sorted({*words.vocabulary.names, *_common(words)})
             words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
         words.pools[key] = {one: 1 for one in words.pools[standing] if _alike(name, one, words)}
     return words.pools[key]
+
+
+def _common(words: Words) -> Mapping[str, int]:
+    if ("common names",) not in words.pools:
+        words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
+    return words.pools["common names",]
 
 
 def _classes(name: str, ontology: Ontology) -> frozenset[str]:

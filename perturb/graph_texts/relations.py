@@ -11,7 +11,7 @@ from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.graph_texts.geometry import inside, overlap
-from vlgate.perturb.graph_texts.names import known_form, may_be_called
+from vlgate.perturb.graph_texts.names import Namesakes, known_form
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
@@ -105,10 +105,11 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
         for relation in thing.relations
     ]
     captions = [one.said() for one in triples if isinstance(one, Triple)]
-    return checked((one if isinstance(one, str) else _made(graph, one, words) for one in triples), captions)
+    namesakes = Namesakes(graph, words.ontology)
+    return checked((one if isinstance(one, str) else _made(graph, one, words, namesakes) for one in triples), captions)
 
 
-def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
+def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
     if not swaps:
         return UNLISTED
@@ -122,7 +123,7 @@ def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
     if not possible:
         return BOXES if any(not one.animate for one in swaps) else INANIMATE
     alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
-    others = [one for one in possible if one not in alike and not _may_hold(one, triple, graph, words.ontology)]
+    others = [one for one in possible if one not in alike and not _may_hold(one, triple, namesakes, words.ontology)]
     if not others:
         return ALIKE if len(alike) == len(possible) else MAY_HOLD
     random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
@@ -171,14 +172,12 @@ def _shown(needs: str, one: Box, other: Box) -> bool:
     return True
 
 
-def _may_hold(text: str, triple: Triple, graph: SceneGraph, ontology: Ontology) -> bool:
+def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontology) -> bool:
     """Whether the replacement may be true of two other things of these names."""
-    subjects = [one for one in graph.objects.values() if may_be_called(one.name, triple.subject.name, ontology)]
-    objects = [one for one in graph.objects.values() if may_be_called(one.name, triple.object.name, ontology)]
     return any(
         not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
-        for one in subjects
-        for other in objects
+        for one in namesakes.of(triple.subject.name)
+        for other in namesakes.of(triple.object.name)
         if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
     )
 
