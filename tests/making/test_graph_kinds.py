@@ -111,6 +111,38 @@ def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
     )
 
 
+def _swig(tmp_path, verb, abstract, **roles):
+    """A file of SWiG with one frame, and its space."""
+    files = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
+    codes = {noun: f"n{number}" for number, noun in enumerate(roles.values())}
+    boxes = {role: [40 * number, 0, 40 * number + 200, 200] for number, role in enumerate(roles)}
+    frame = {role: codes[noun] for role, noun in roles.items()}
+    row = {"verb": verb, "width": 400, "height": 300, "bb": boxes, "frames": [frame]}
+    files[0].write_text(json.dumps({"1.jpg": row}))
+    nouns = {code: {"gloss": [noun]} for noun, code in codes.items()}
+    files[1].write_text(json.dumps({"nouns": nouns, "verbs": {verb: {"abstract": abstract}}}))
+    return files
+
+
+def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
+    files = _swig(tmp_path, "lifting", "an AGENT lifts an ITEM at a PLACE", agent="man", item="child")
+    [texts] = _texts(bla, make("active-passive", *files), "bla/active-passive")
+    assert texts[0] == "the man lifts the child"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("object", "nothing is told of things that have boxes"), ("active-passive", "the size of the image is not known")],
+)
+def test_inputs_that_tell_nothing_are_counted(tmp_path, capsys, kind: str, reason: str) -> None:
+    file = tmp_path / "frames.jsonl"
+    file.write_text('{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}}\n')
+    assert main(["make", kind, "--from", str(file), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.endswith(f"gives no case of {kind} (1 x {reason})")
+    assert not (tmp_path / "out").exists()
+
+
 HICO = "001 horse ride\n002 horse feed\n003 cow ride\n004 cow wash\n"
 
 

@@ -24,11 +24,16 @@ _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """The inputs of some files, all of one name, and what was left out of them by reason."""
+    """The inputs of some files, all of one name, and what was left out of them by reason.
+
+    ``images`` is how many images the inputs have, ``found`` how many of these are in a folder; None if none is named.
+    """
 
     name: InputName
     inputs: Sequence[Any]
     left_out: Counter[str] = field(default_factory=Counter)
+    images: int = 0
+    found: int | None = None
 
 
 def read_inputs(
@@ -42,7 +47,7 @@ def read_inputs(
     Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
         that no kind can use.
     Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
-    or holds an input other than an earlier file's.
+    or holds an input other than an earlier file's; OptionError if ``images`` has no image of the inputs.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
@@ -50,7 +55,10 @@ def read_inputs(
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
         inputs = [_sized(graph, images) for graph in inputs]
-    return Read(name=name, inputs=screened(inputs, left_out), left_out=left_out)
+    kept = screened(inputs, left_out)
+    named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
+    found = None if images is None else images.found(named)
+    return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
 
 
 def _sized(graph: SceneGraph, images: ImageFolder) -> SceneGraph:

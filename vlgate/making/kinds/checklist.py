@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vlgate.making.inputs.records import Frame
-from vlgate.making.kinds.graphs import GraphInput, graph_of, image_of, release_of, without_boxes
+from vlgate.making.kinds.graphs import UNTOLD, GraphInput, graph_of, image_of, release_of, without_boxes
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
 from vlgate.making.tools.lexicon import more_words
 from vlgate.perturb.foils.balance import near_within
@@ -63,7 +63,7 @@ def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
                 yield Made(
                     image=image_of(one),
                     origin=one.origin or one.id,
-                    found=Found(candidates=made, refused=found.refused),
+                    found=Found(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
                     extra=tuple(_extra(foil, one, places) for foil in made),
                 )
 
