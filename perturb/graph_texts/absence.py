@@ -1,7 +1,7 @@
 """What an image surely does not show: nouns that none of its objects may be called, and that do not belong there.
 
 Annotators leave out most of what an image shows. A pen that a desk lacks in the graph may well lie on it, so a noun
-counts as absent only if nobody would expect it where the image was taken, or if nobody would have left it out.
+counts as absent only if nobody would expect it in such a setting, or if nobody would have left it out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WHOLE = 15
 
 _SALIENT = frozenset(("person", "people", "animal", "animals"))
 _NARROW = 3  # settings of a thing that tells where it is, whatever else there is: a pig in a street
-# Settings of which one is easily taken for the other by a few objects.
+# A few objects do not tell these settings apart.
 _NEAR = (
     frozenset(("kitchen", "dining")),
     frozenset(("living", "bedroom", "office")),

@@ -109,7 +109,7 @@ def are_many(noun: str, ontology: Ontology) -> bool:
 
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether the image of a graph may have other things of a name, of which the graph says nothing."""
+    """Return whether an image may have other things of a name, which its graph leaves out."""
     several = not ontology.certain(noun).isdisjoint(_both(_SOME))
     return are_many(noun, ontology) or (several and len(graph.objects) < WHOLE)
 

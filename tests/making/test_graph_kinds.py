@@ -132,7 +132,10 @@ def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("object", "nothing is told of things that have boxes"), ("active-passive", "the size of the image is not known")],
+    [
+        ("object", "no relation or attribute of things that have boxes"),
+        ("active-passive", "the size of the image is not known"),
+    ],
 )
 def test_inputs_that_tell_nothing_are_counted(tmp_path, capsys, kind: str, reason: str) -> None:
     file = tmp_path / "frames.jsonl"

@@ -103,4 +103,4 @@ def test_images_without_words_in_common_are_an_error_that_says_so(swaps, caption
     captions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     made = swaps(captions)
     assert made.status == 1
-    assert "(1 x no two images are told of in the same words in another order)" in made.said
+    assert "(1 x no two images have texts of the same words in another order)" in made.said

@@ -33,7 +33,7 @@ class Account:
     ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
     left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
     candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is. The inputs
-    have ``images``, of which the folder of --images has ``found``; None without a folder.
+    have ``images``, and the folder of --images has ``found`` of them; None without a folder.
     """
 
     inputs: int

@@ -13,7 +13,7 @@ from vlgate.perturb.scene_graph import Box, SceneGraph
 GraphInput = SceneGraph | Frame | Interactions
 """What a graph can be made of."""
 
-UNTOLD = "nothing is told of things that have boxes"
+UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""
 
 Release = Literal["VG", "SWIG", "HAKE"]

@@ -18,7 +18,7 @@ from vlgate.perturb.swaps.scenes import Scene, Vocabulary
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
 """The release's file, and the file that says which of your images to put under which of the release's names."""
 
-NO_PAIR = "no two images are told of in the same words in another order"
+NO_PAIR = "no two images have texts of the same words in another order"
 
 
 def start(work: Work) -> MakeSome:
