@@ -36,6 +36,9 @@ _PLACES = frozenset(
         *(
             "air",
             "background",
+            "bathroom",
+            "bedroom",
+            "city",
             "beach",
             "corner",
             "court",
@@ -48,6 +51,15 @@ _PLACES = frozenset(
         ),
         *(
             "forest",
+            "garage",
+            "garden",
+            "hallway",
+            "house",
+            "kitchen",
+            "office",
+            "restaurant",
+            "shop",
+            "store",
             "grass",
             "ground",
             "image",
@@ -212,7 +224,8 @@ def is_garment(name: str, ontology: Ontology) -> bool:
 def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
     """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
     worn = is_garment(subject, ontology) or is_garment(other, ontology)
-    return worn or is_body_part(other) or other.rpartition(" ")[2] in _PLACES
+    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
+    return worn or body or other.rpartition(" ")[2] in _PLACES
 
 
 @cache

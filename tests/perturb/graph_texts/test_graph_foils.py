@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
-from vlgate.perturb.graph_texts import attributes, checklist, objects, relations
+from vlgate.perturb.graph_texts import attributes, checklist, objects, phrases, relations
 from vlgate.perturb.graph_texts.absence import Absence, common_names
 from vlgate.perturb.graph_texts.attributes import attribute_foils
 from vlgate.perturb.graph_texts.checklist import Words
@@ -248,7 +248,14 @@ def test_boxes_that_show_the_replacement_speak_against_it() -> None:
 
 @pytest.mark.parametrize(
     ("subject", "other", "reason"),
-    [("bracelet", "wrist", relations.PLACE), ("cable", "desk", relations.OTHERS)],
+    [
+        ("bracelet", "wrist", relations.PLACE),
+        ("mane", "horse", relations.PLACE),
+        ("table", "kitchen", relations.PLACE),
+        ("cable", "desk", relations.OTHERS),
+        ("china", "table", phrases.VAGUE),
+        ("inner part", "table", phrases.VAGUE),
+    ],
 )
 def test_prepositions_that_say_little_are_not_replaced(subject: str, other: str, reason: str) -> None:
     found = relation_foils(
