@@ -1,4 +1,4 @@
-"""The kinds that look words up in a WordNet, through the command, with Open English Wordnet where it is at hand."""
+"""The kinds that look words up in a WordNet, through the command, with Open English Wordnet if it is at hand."""
 
 import json
 import os
