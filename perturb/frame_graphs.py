@@ -18,6 +18,10 @@ _PREPOSITIONS = frozenset(
         *("through", "to", "toward", "towards", "under", "up", "with"),
     )
 )
+# Verbs of HICO that need other words before the thing: "jump bicycle" is to jump with one, "blow cake" its candles.
+_UNSAID = frozenset(
+    ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")
+)
 
 Corners = tuple[float, float, float, float]
 """The left, upper, right and lower edge of a box."""
@@ -63,7 +67,8 @@ def graph_of_interactions(
     """Return human-object interactions of an image as a scene graph.
 
     Each is (the person's box, the verb, the object, the object's box), with HICO's names ("sit_on", "dining_table").
-    Equal boxes are one thing. What is "no_interaction", or no verb, is left out.
+    Equal boxes are one thing. What is "no_interaction", or no verb, is left out, and so are verbs that do not read
+    before the thing ("jump bicycle").
 
     >>> graph = graph_of_interactions("1.jpg", [((0, 0, 9, 9), "sit_on", "motorcycle", (0, 4, 9, 12))])
     >>> graph.objects["1"].relations
@@ -72,7 +77,7 @@ def graph_of_interactions(
     names: dict[tuple[str, Corners], str] = {}
     told: dict[str, list[Relation]] = {}
     for person, verb, thing, place in interactions:
-        predicate = read_predicate(verb.replace("_", " ")) if verb != "no_interaction" else None
+        predicate = read_predicate(verb.replace("_", " ")) if verb not in _UNSAID else None
         a = names.setdefault(("person", person), str(len(names) + 1))
         b = names.setdefault((thing.replace("_", " ").lower(), place), str(len(names) + 1))
         if predicate is not None and a != b:

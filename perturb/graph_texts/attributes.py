@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
-from vlgate.perturb.graph_texts.names import contradict, known_form, may_be_called
+from vlgate.perturb.graph_texts.names import Namesakes, contradict, known_form
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
+from vlgate.perturb.graph_texts.settled import has_others, is_motley, is_natural, look_alike
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
@@ -21,6 +22,9 @@ NO_OTHER = "no attribute of its kind excludes it"
 NOT_ASKED = "such things are not told apart by the attribute"
 MAY_HOLD = "another thing of the name may have the replacement"
 SEVERAL_WORDS = "the attribute has several words"
+UNUSUAL = "the attribute is not one of such things"
+MOTLEY = "such things often have several colors"
+OTHERS = "the image may have others of the name that the graph lacks"
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,12 +74,12 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
             "black": "gray brown blue purple",
             "blue": "purple green gray black white",
             "brown": "orange red yellow black gray white green",
-            "gray": "black white blue brown green",
-            "grey": "gray black white blue brown green",
+            "gray": "black white blue brown green purple",
+            "grey": "gray black white blue brown green purple",
             "green": "blue yellow gray black brown",
             "orange": "red yellow brown pink",
             "pink": "red purple white orange",
-            "purple": "blue pink red black",
+            "purple": "blue pink red black gray brown",
             "red": "orange pink brown purple",
             "white": "gray yellow blue brown pink",
             "yellow": "orange green white brown",
@@ -112,19 +116,22 @@ def attribute_foils(graph: SceneGraph, words: Words) -> Found:
 
 
 def _foils(graph: SceneGraph, words: Words) -> Iterator[list[Foil] | str]:
+    namesakes = Namesakes(graph, words.ontology)
     for thing in graph.objects.values():
         for attribute in thing.attributes:
-            yield _made(graph, thing, attribute, words)
+            yield _made(graph, thing, attribute, words, namesakes)
 
 
-def _made(graph: SceneGraph, thing: SceneObject, attribute: str, words: Words) -> list[Foil] | str:
-    reason = _unfit(thing, attribute, words.ontology)
+def _made(
+    graph: SceneGraph, thing: SceneObject, attribute: str, words: Words, namesakes: Namesakes
+) -> list[Foil] | str:
+    reason = _unfit(thing, attribute, words.ontology) or _unsettled(thing, attribute, graph, words.ontology)
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
     others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
-    fit = list(islice((one for one in others if _false_everywhere(one, thing, graph, words.ontology)), words.most))
+    fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
     if not fit:
         return MAY_HOLD if others else NO_OTHER
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
@@ -154,6 +161,17 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
     return None if asked else NOT_ASKED
 
 
+def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: Ontology) -> str | None:
+    """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
+    noun = known_form(thing.name, ontology) or thing.name
+    category = ontology.attributes[attribute].category
+    if ontology.suits(noun, attribute) is False or (category == "cleanliness" and is_natural(noun, ontology)):
+        return UNUSUAL
+    if KINDS[category] == "color" and is_motley(noun, ontology):
+        return MOTLEY
+    return OTHERS if has_others(noun, graph, ontology) else None
+
+
 def _others(noun: str, attribute: str, words: Words) -> list[str]:
     """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
     key = ("attribute", noun, attribute)
@@ -176,15 +194,15 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
         if not known.before or " " in other or (opposite is not None and other != opposite):
             continue
         exclusive = ontology.exclusive(attribute, other) and ontology.suits(noun, other) is not False
-        if other == opposite or (exclusive and not words.likeness.too_alike(attribute, other)):
+        alike = look_alike(attribute, other) or words.likeness.too_alike(attribute, other)
+        if other == opposite or (exclusive and not alike):
             yield other
 
 
-def _false_everywhere(other: str, thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+def _false_everywhere(other: str, thing: SceneObject, namesakes: Namesakes, ontology: Ontology) -> bool:
     return all(
         contradict(one.attributes, [other], ontology) or _opposed(one, other, ontology)
-        for one in graph.objects.values()
-        if one.id == thing.id or may_be_called(one.name, thing.name, ontology)
+        for one in namesakes.of(thing.name)
     )
 
 

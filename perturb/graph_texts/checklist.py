@@ -9,6 +9,7 @@ from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.likeness import Likeness
 from vlgate.perturb.graph_texts.vocabulary import Vocabulary
 from vlgate.perturb.ontology import Ontology, default_ontology
+from vlgate.perturb.ontology.expected import Surroundings
 
 POSITIVE = "the foil is a caption of the same image"
 
@@ -19,7 +20,9 @@ class Words:
 
     ``most`` is how many foils are made of one caption by replacing one part of it: of several, a set chooses one so
     that its classes are balanced. ``seed`` decides which they are, together with the image and the caption.
-    ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute.
+    ``sole`` says that graphs name all who do something, as role frames do, and not only some of an image's persons.
+    ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute; ``where``
+    tells in which setting an image was taken.
     """
 
     vocabulary: Vocabulary
@@ -27,8 +30,15 @@ class Words:
     likeness: Likeness = field(default_factory=Likeness)
     seed: int = 0
     most: int = 1
+    sole: bool = False
     classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
+    where: Surroundings = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Tell settings by the ontology."""
+        known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
+        object.__setattr__(self, "where", known)
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Found:

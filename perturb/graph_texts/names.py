@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 
 def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
@@ -22,6 +23,25 @@ def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
     if one is None or other is None:
         return not set(named.split()).isdisjoint(name.split())
     return other in ontology.possible(one)
+
+
+class Namesakes:
+    """The things of a graph that may be called by a name; each name is compared once."""
+
+    def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
+        """Group the things by their names."""
+        self._ontology = ontology
+        self._things: dict[str, list[SceneObject]] = {}
+        for thing in graph.objects.values():
+            self._things.setdefault(thing.name, []).append(thing)
+        self._called: dict[str, tuple[SceneObject, ...]] = {}
+
+    def of(self, name: str) -> tuple[SceneObject, ...]:
+        """Return the things that may be called so, those of one name together."""
+        if name not in self._called:
+            alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
+            self._called[name] = tuple(thing for things in alike for thing in things)
+        return self._called[name]
 
 
 def same_kind(one: str, other: str, ontology: Ontology) -> bool:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
-from random import Random
 
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.absence import Absence, common_names
 from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.geometry import image_size, place_of, size_of
-from vlgate.perturb.graph_texts.names import known_form
 from vlgate.perturb.graph_texts.phrases import Triple, determiner, triple_of
 from vlgate.perturb.graph_texts.vocabulary import OBJECT, SUBJECT
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
+from vlgate.perturb.sentences import read_predicate
 from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
-NONE_ABSENT = "nothing of its class is surely absent"
+NONE_ABSENT = "nothing of its class that the collection names is surely absent"
 
 _DRAWS = 8
 _FEW = 30  # nouns of a place, up to which they are looked at one by one
@@ -31,6 +32,14 @@ _FREE = frozenset(
         *("touching", "under", "underneath", "wearing", "with"),
     ),
 )
+# What is done to several things at a time, and behind which words a verb has one thing.
+_AT_ONCE = frozenset(
+    (
+        *("carry", "contain", "cover", "display", "face", "hang", "have", "hold", "include", "look", "pass", "sell"),
+        *("show", "surround", "touch", "use", "watch", "wear"),
+    )
+)
+_PLACED = frozenset(("at", "in", "inside", "on", "on top of"))
 # What images often show and annotators leave out.
 _CLUTTER = frozenset(
     (
@@ -62,8 +71,10 @@ _CLUTTER = frozenset(
 def object_foils(graph: SceneGraph, words: Words) -> Found:
     """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
 
-    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated. Nouns that
-    the collection has in the same place, behind the same relation, come first, in the shares that they have there.
+    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
+    would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one thing
+    at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
+    relation, come first, in the shares that they have there.
 
     Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
     and a reason for each end that gives none.
@@ -78,7 +89,7 @@ def object_foils(graph: SceneGraph, words: Words) -> Found:
 
 
 def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[list[Foil] | str]:
-    absence = Absence(graph, words.ontology)
+    absence = Absence(graph, words.ontology, words.where)
     for triple in triples:
         if isinstance(triple, str):
             yield triple
@@ -118,25 +129,48 @@ def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
 
 def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Sequence[str]:
     thing = triple.subject if role == SUBJECT else triple.object
-    random = quick_generator(f"{words.seed}:object:{graph.id}:{triple.said()}:{role}")
+    random = f"{words.seed}:object:{graph.id}:{triple.said()}:{role}"
+    anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
+
+    def fits(one: str) -> bool:
+        """Whether a noun is absent, and says something else."""
+        return absence.lacks(one, anywhere=anywhere) and not words.likeness.too_alike(thing.name, one)
+
     for pool in _pools(triple, role, words):
-        found = _drawn(
-            pool, random, lambda one: absence.lacks(one) and not words.likeness.too_alike(thing.name, one), words.most
-        )
+        found = _drawn(pool, random, fits, words.most)
         if found:
             return found
     return ()
 
 
-def _drawn(pool: Mapping[str, int], random: Random, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says; most draws fit, so few are looked at."""
-    names, counts = list(pool), list(pool.values())
-    drawn = dict.fromkeys(random.choices(names, counts, k=_DRAWS * most) if names else ())
-    found = list(islice((name for name in drawn if fits(name)), most))
+@cache
+def takes_one(relation: str) -> bool:
+    """Return whether who does something does it to one thing at a time, so that the thing is no other one.
+
+    >>> [takes_one(relation) for relation in ("riding", "sitting on", "wearing", "standing near", "on")]
+    [True, True, False, False, False]
+    """
+    predicate = read_predicate(relation)
+    if predicate is None or predicate.passive or predicate.verb.base in _AT_ONCE:
+        return False
+    return not predicate.verb.rest or predicate.verb.rest in _PLACED
+
+
+def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
+    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
+
+    Of a large pool most draws fit, so few nouns are looked at.
+    """
+    names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
+    if not names:
+        return ()
+    random = quick_generator(name)
+    drawn = dict.fromkeys(random.choices(names, [pool[one] for one in names], k=_DRAWS * most))
+    found = list(islice((one for one in drawn if fits(one)), most))
     if found:
         return found
-    fitting = [name for name in names if name not in drawn and fits(name)]
-    return random.choices(fitting, [pool[name] for name in fitting])[:1] if fitting else ()
+    fitting = [one for one in names if one not in drawn and fits(one)]
+    return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
 
 
 def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
@@ -162,7 +196,7 @@ def _known_classes(name: str, words: Words) -> frozenset[str]:
 
 
 def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
-    """Nouns to choose from: those that stand beside the same noun, those in the same place, all, the ontology's.
+    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones.
 
     A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
     """
@@ -174,7 +208,7 @@ def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int
         yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
     if text in _FREE and _known_classes(name, words):
         yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
-        yield _pool(name, wanted, ("ontology",), words, lambda: _siblings(name, words.ontology))
+        yield _pool(name, wanted, ("common",), words, lambda: Counter(_common(words)))
 
 
 def _pool(
@@ -193,42 +227,24 @@ def _pool(
 
 
 def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
-    """All nouns of the collection and of the ontology that fit the place of one: the same for every relation."""
+    """All nouns of the collection, and common ones, that fit the place of one: the same for every relation."""
     key = (name, wanted)
     if key not in words.pools:
         standing = ("standing", wanted, "inflected" if words.ontology.nouns[name].other else "")
         if standing not in words.pools:
-            names = sorted(words.vocabulary.names)
+            names = sorted({*words.vocabulary.names, *_common(words)})
             words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
-        below = [one for one in _siblings(name, words.ontology) if _stands(name, one, wanted, words)]
-        every = dict.fromkeys((*words.pools[standing], *below), 1)
-        words.pools[key] = {one: 1 for one in every if _alike(name, one, words)}
+        words.pools[key] = {one: 1 for one in words.pools[standing] if _alike(name, one, words)}
     return words.pools[key]
 
 
-def _siblings(name: str, ontology: Ontology) -> Counter[str]:
-    return Counter({below for parent in ontology.nouns[name].parents for below in ontology.hyponyms(parent)})
+def _common(words: Words) -> Mapping[str, int]:
+    if ("common names",) not in words.pools:
+        words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
+    return words.pools["common names",]
 
 
 def _classes(name: str, ontology: Ontology) -> frozenset[str]:
     """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
     above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
     return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}
-
-
-class Absence:
-    """Which nouns an image surely does not show: none of its objects may be called so or have such a part."""
-
-    def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
-        """Look up what may fit each name of the graph."""
-        names = {thing.name for thing in graph.objects.values()}
-        known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
-        self._shown = [fitting for name in known for fitting in (ontology.possible(name), ontology.parts(name))]
-        self._words = frozenset(word for name in names for word in name.split())
-        self._lacks: dict[str, bool] = {}
-
-    def lacks(self, name: str) -> bool:
-        """Return whether the image surely shows nothing of that name."""
-        if name not in self._lacks:
-            self._lacks[name] = name not in self._words and not any(name in one for one in self._shown)
-        return self._lacks[name]

@@ -17,10 +17,25 @@ _THE = frozenset(
 
 _VAGUE = frozenset(
     (
-        *("area", "back", "background", "bottom", "color", "colors", "distance", "end", "foreground", "front", "image"),
+        *(
+            "area",
+            "back",
+            "background",
+            "bottom",
+            "china",
+            "color",
+            "colors",
+            "distance",
+            "end",
+            "foreground",
+            "front",
+            "image",
+        ),
         *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
     ),
 )
+_PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
+"""What names no thing behind any word: "an inner part"."""
 
 NO_NUMBER = "the number of a noun is not certain"
 NO_READING = "the relation does not read between two nouns"
@@ -62,7 +77,11 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
 
 def is_vague(name: str, ontology: Ontology) -> bool:
     """Return whether no question is asked about a noun ("part"), or it is a place in the image ("right")."""
-    return name in _VAGUE or (ontology.knows(name) and not ontology.nouns[name].askable)
+    return (
+        name in _VAGUE
+        or name.rpartition(" ")[2] in _PARTS
+        or (ontology.knows(name) and not ontology.nouns[name].askable)
+    )
 
 
 def wording(relation: str, ontology: Ontology) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.checklist import Words, checked
+from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.graph_texts.geometry import inside, overlap
-from vlgate.perturb.graph_texts.names import known_form, may_be_called
+from vlgate.perturb.graph_texts.names import Namesakes, known_form
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
+from vlgate.perturb.graph_texts.settled import are_many
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
@@ -22,7 +24,8 @@ from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
 INANIMATE = "the subject is neither a person nor an animal"
-PLACE = "a garment or a place, to which other relations do not apply"
+PLACE = "a garment, a part of a body or a place, to which other relations do not apply"
+OTHERS = "the image may have others of the name that the graph lacks"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
@@ -33,6 +36,9 @@ _PLACES = frozenset(
         *(
             "air",
             "background",
+            "bathroom",
+            "bedroom",
+            "city",
             "beach",
             "corner",
             "court",
@@ -45,6 +51,15 @@ _PLACES = frozenset(
         ),
         *(
             "forest",
+            "garage",
+            "garden",
+            "hallway",
+            "house",
+            "kitchen",
+            "office",
+            "restaurant",
+            "shop",
+            "store",
             "grass",
             "ground",
             "image",
@@ -76,6 +91,7 @@ _PLACES = frozenset(
         *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
     ),
 )
+_ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
 
@@ -101,21 +117,25 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
         for relation in thing.relations
     ]
     captions = [one.said() for one in triples if isinstance(one, Triple)]
-    return checked((one if isinstance(one, str) else _made(graph, one, words) for one in triples), captions)
+    namesakes = Namesakes(graph, words.ontology)
+    return checked((one if isinstance(one, str) else _made(graph, one, words, namesakes) for one in triples), captions)
 
 
-def _made(graph: SceneGraph, triple: Triple, words: Words) -> list[Foil] | str:
+def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
     if not swaps:
         return UNLISTED
     spatial = read_predicate(triple.text) is None
-    if spatial and (_is_place(triple.object.name, words.ontology) or is_garment(triple.subject.name, words.ontology)):
+    if spatial and _is_bound(triple.subject.name, triple.object.name, words.ontology):
         return PLACE
+    subject = known_form(triple.subject.name, words.ontology)
+    if spatial and subject is not None and are_many(subject, words.ontology):
+        return OTHERS
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
         return BOXES if any(not one.animate for one in swaps) else INANIMATE
     alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
-    others = [one for one in possible if one not in alike and not _may_hold(one, triple, graph, words.ontology)]
+    others = [one for one in possible if one not in alike and not _may_hold(one, triple, namesakes, words.ontology)]
     if not others:
         return ALIKE if len(alike) == len(possible) else MAY_HOLD
     random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
@@ -136,7 +156,22 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
     for swap in swaps:
         fits = _shown(swap.needs, triple.subject.box, triple.object.box)
         if fits and (not swap.animate or is_animate(triple.subject.name, ontology)):
-            yield from (one for one in swap.instead if len(one.split()) == len(triple.text.split()))
+            yield from (
+                one
+                for one in swap.instead
+                if len(one.split()) == len(triple.text.split()) and _against(one, triple.subject.box, triple.object.box)
+            )
+
+
+def _against(text: str, one: Box, other: Box) -> bool:
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
+
+    Boxes beside each other do, and so does the centre of the first at the other height.
+    """
+    if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
+        return True
+    higher = one.y + one.h / 2 < other.y + other.h / 2
+    return higher != (text in _ABOVE)
 
 
 def _shown(needs: str, one: Box, other: Box) -> bool:
@@ -149,14 +184,12 @@ def _shown(needs: str, one: Box, other: Box) -> bool:
     return True
 
 
-def _may_hold(text: str, triple: Triple, graph: SceneGraph, ontology: Ontology) -> bool:
+def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontology) -> bool:
     """Whether the replacement may be true of two other things of these names."""
-    subjects = [one for one in graph.objects.values() if may_be_called(one.name, triple.subject.name, ontology)]
-    objects = [one for one in graph.objects.values() if may_be_called(one.name, triple.object.name, ontology)]
     return any(
         not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
-        for one in subjects
-        for other in objects
+        for one in namesakes.of(triple.subject.name)
+        for other in namesakes.of(triple.object.name)
         if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
     )
 
@@ -188,8 +221,11 @@ def is_garment(name: str, ontology: Ontology) -> bool:
     return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
 
 
-def _is_place(name: str, ontology: Ontology) -> bool:
-    return name.rpartition(" ")[2] in _PLACES or is_garment(name, ontology)
+def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
+    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
+    worn = is_garment(subject, ontology) or is_garment(other, ontology)
+    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
+    return worn or body or other.rpartition(" ")[2] in _PLACES
 
 
 @cache

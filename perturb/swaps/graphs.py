@@ -25,10 +25,6 @@ def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
     several = {
         name
         for name in {thing.name for thing in known.values()}
-        if sum(number for other, number in names.items() if other == name or _may_be(name, other, vocabulary)) > 1
+        if sum(number for other, number in names.items() if vocabulary.possible(name, other)) > 1
     }
     return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several))
-
-
-def _may_be(name: str, other: str, vocabulary: Vocabulary) -> bool:
-    return vocabulary.knows(other) and vocabulary.possible(name, other)

@@ -47,7 +47,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
             index[statement.key].append(statement)
     found: dict[tuple[str, str], Swap] = {}
     refused: list[str] = []
-    shared = (group for _, group in sorted(index.items()) if len(group) > 1)
+    shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
     for group in sorted(shared, key=lambda group: not group[0].text):  # whole captions first
         for one, other in _pairs(group):
             contrast = _contrast(one, other, vocabulary)

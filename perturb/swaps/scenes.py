@@ -79,6 +79,8 @@ class Vocabulary:
         self.possible = lru_cache(maxsize=None)(self._possible)
         self.same = lru_cache(maxsize=None)(self._same)
         self.mutual = lru_cache(maxsize=None)(self._mutual)
+        self.attribute = lru_cache(maxsize=None)(self._attribute)
+        self.one_way = lru_cache(maxsize=None)(self._one_way)
 
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
@@ -88,13 +90,13 @@ class Vocabulary:
         """Return whether there is a plural of a noun to say a number of."""
         return plural(noun) is not None
 
-    def one_way(self, relation: str) -> bool:
-        """Return whether a relation is known to hold in one direction only, and can be said."""
+    def _one_way(self, relation: str) -> bool:
+        """Whether a relation is known to hold in one direction only, and can be said."""
         found = self._ontology.relations.get(relation)
         return found is not None and found.asymmetric and bool(found.text)
 
-    def attribute(self, value: str) -> bool:
-        """Return whether an attribute is known and may stand before a noun."""
+    def _attribute(self, value: str) -> bool:
+        """Whether an attribute is known and may stand before a noun."""
         return value in self._ontology.attributes and self._ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
@@ -150,8 +152,8 @@ class Vocabulary:
         return within or other in self._ontology.certain(one) or one in self._ontology.certain(other)
 
     def _possible(self, one: str, other: str) -> bool:
-        """Whether a thing with the second name may be called by the first one."""
-        return other in self._ontology.possible(one)
+        """Whether a thing with the second name, which may be unknown, may be called by the first one."""
+        return one == other or (self.knows(other) and other in self._ontology.possible(one))
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
@@ -188,8 +190,11 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
             yield _statement(scene.image, fact)
         else:
             values.append(fact)
+    exclusive = vocabulary.exclusive
     for one, other in combinations(sorted(values), 2):
-        if vocabulary.exchangeable(one, other) and (one.value not in NUMBERS or _said_at_once(scene, one, other)):
+        if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
+            continue
+        if one.value not in NUMBERS or _said_at_once(scene, one, other):
             yield _statement(scene.image, one, other)
 
 

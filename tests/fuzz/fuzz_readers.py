@@ -180,9 +180,10 @@ def graphs(_, file):
 
 
 def inputs(folder, file):
-    """Read a file as ``vlgate make --from`` does, with imSitu's space if there is one."""
-    files = [file, *(one for one in (folder / "swig.json", folder / "space.json") if one.exists() and one != file)]
-    takes = ("captions", "answers", "dialogs", "frames", "graphs")
+    """Read a file as ``vlgate make --from`` does, with the files that go with it."""
+    others = (folder / name for name in ("swig.json", "space.json", "hake.json", "list.txt"))
+    files = [file, *(one for one in others if one.exists() and one != file)]
+    takes = ("captions", "answers", "dialogs", "frames", "interactions", "graphs")
     for one in read_inputs(files, takes, faults="leave out").inputs:
         assert one.origin or one.id
 
@@ -192,6 +193,15 @@ def swig(which):
         for name, content in (("swig", SWIG), ("space", SPACE)):
             written(f"{name}.json", content)(folder)
         return folder / f"{which}.json"
+
+    return make
+
+
+def hake(which, content):
+    def make(folder):
+        written("hake.json", content)(folder)
+        written("list.txt", HICO.encode())(folder)
+        return folder / which
 
     return make
 
@@ -390,6 +400,19 @@ SPACE = {
     "nouns": {name: {"gloss": [word], "def": ""} for name, word in (("n1", "man"), ("n2", "gym"), ("n3", "boy"))},
     "verbs": {"jumping": {"abstract": "the AGENT jumps at PLACE", "framenet": "Self_motion", "roles": {}}},
 }
+HAKE = {
+    "1.jpg": {
+        "dataset": "hico-det", "path_prefix": "hico_20160224_det/images/train2015",
+        "labels": [
+            {
+                "action_labels": [{"human_part": 6, "partstate": 0}], "width": 640, "height": 480,
+                "hoi_id": 153, "human_bbox": [208, 33, 427, 300], "object_bbox": [59, 98, 572, 405],
+            }
+        ],
+    }
+}  # fmt: skip
+HAKE_IMAGES = {"1.jpg": {"hoi_id": [153, 154], "parts_list": [1, 0], "hip_list": [0, 1]}}
+HICO = "153  motorcycle      race\n154  motorcycle      no_interaction\n"
 ROLES = [{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}, "template": "the AGENT runs"}] * 2
 PAIRS = [
     {"id": "1", "image": "1.jpg", "caption": "a dog", "foil": "a cat"},
@@ -465,6 +488,9 @@ READERS = {
     "dialogs lines": Reader(written("d.jsonl", lines(DIALOGS)), inputs),
     "frames swig": Reader(swig("swig"), inputs),
     "frames space": Reader(swig("space"), inputs),
+    "interactions hake": Reader(hake("hake.json", HAKE), inputs),
+    "interactions images": Reader(hake("hake.json", HAKE_IMAGES), inputs),
+    "interactions list": Reader(hake("list.txt", HAKE), inputs),
     "frames lines": Reader(written("f.jsonl", lines(ROLES)), inputs),
     "votes form": Reader(votes("json"), lambda _, file: read_votes([file], ASKED)),
     "votes csv": Reader(votes("csv"), lambda _, file: read_votes([file], ASKED)),

@@ -33,7 +33,9 @@ def graphs(tmp_path):
     """A file of three graphs in our own form."""
     file = tmp_path / "graphs.json"
     rows = []
-    for image, things in (("couple.jpg", COUPLE), ("farm.jpg", FARM), ("zoo.jpg", ZOO)):
+    others = [(f"other {place}", "floor", [900, 900, 9, 9], [], {}) for place in range(15)]  # nobody left a dog out
+    for image, some in (("couple.jpg", COUPLE), ("farm.jpg", FARM), ("zoo.jpg", ZOO)):
+        things = [*some, *others]
         objects = [
             {
                 "id": number,
@@ -107,6 +109,82 @@ def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
     assert ("a horse on a truck", "a cow on a truck") in _texts(
         own_cases, make("object", graphs, form="cases"), "made/object"
     )
+
+
+def _swig(tmp_path, verb, abstract, **roles):
+    """A file of SWiG with one frame, and its space."""
+    files = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
+    codes = {noun: f"n{number}" for number, noun in enumerate(roles.values())}
+    boxes = {role: [40 * number, 0, 40 * number + 200, 200] for number, role in enumerate(roles)}
+    frame = {role: codes[noun] for role, noun in roles.items()}
+    row = {"verb": verb, "width": 400, "height": 300, "bb": boxes, "frames": [frame]}
+    files[0].write_text(json.dumps({"1.jpg": row}))
+    nouns = {code: {"gloss": [noun]} for noun, code in codes.items()}
+    files[1].write_text(json.dumps({"nouns": nouns, "verbs": {verb: {"abstract": abstract}}}))
+    return files
+
+
+def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
+    files = _swig(tmp_path, "lifting", "an AGENT lifts an ITEM at a PLACE", agent="man", item="child")
+    [texts] = _texts(bla, make("active-passive", *files), "bla/active-passive")
+    assert texts[0] == "the man lifts the child"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("object", "no relation or attribute of things that have boxes"),
+        ("active-passive", "the size of the image is not known"),
+    ],
+)
+def test_inputs_that_tell_nothing_are_counted(tmp_path, capsys, kind: str, reason: str) -> None:
+    file = tmp_path / "frames.jsonl"
+    file.write_text('{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}}\n')
+    assert main(["make", kind, "--from", str(file), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.endswith(f"gives no case of {kind} (1 x {reason})")
+    assert not (tmp_path / "out").exists()
+
+
+HICO = "001 horse ride\n002 horse feed\n003 cow ride\n004 cow wash\n"
+
+
+def _hake(tmp_path, images):
+    """HAKE's file of these images, and the list of interactions."""
+    files = tmp_path / "hake.json", tmp_path / "hico_hoi_list.txt"
+    files[0].write_text(json.dumps(images))
+    files[1].write_text(HICO)
+    return files
+
+
+def _label(number):
+    boxes = {"human_bbox": [10, 10, 60, 90], "object_bbox": [0, 40, 90, 99]}
+    return {"action_labels": [], "hoi_id": number, "width": 640, "height": 480, **boxes}
+
+
+def test_interactions_make_pairs_of_hake(make, tmp_path) -> None:
+    images = {
+        f"{number}.jpg": {"dataset": "hico-det", "labels": [_label(number)], "path_prefix": "hico/train2015"}
+        for number in (1, 3)
+    }
+    files = _hake(tmp_path, images)
+    released = make("relation", *files)
+    pairs = _texts(vl_checklist, released, "vl-checklist/relation/action/hake")
+    assert {pair[0] for pair in pairs} == {"a person riding a horse", "a person riding a cow"}
+    [task] = vl_checklist.read(
+        ReadOptions(folders=(released,), seed=0, wanted="vl-checklist/relation/action/hake".__eq__)
+    )
+    assert task.cases[0].requests[0].image.key.endswith("hico/train2015/1.jpg")
+    assert _texts(own_cases, make("relation", *files, form="cases"), "made/relation") == pairs
+    objects = _texts(vl_checklist, make("object", *files), "vl-checklist/object/size/medium/hake")
+    assert ("a person riding a horse", "a person riding a cow") in objects
+
+
+def test_interactions_without_boxes_have_no_size(make, tmp_path) -> None:
+    out = make("object", *_hake(tmp_path, {"1.jpg": {"hoi_id": [1]}, "2.jpg": {"hoi_id": [3]}}), form="cases")
+    cases = [json.loads(line) for line in (out / "cases/object.jsonl").read_text().splitlines()]
+    assert cases
+    assert {name for case in cases for name in case["tags"]} == {"role"}
 
 
 def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:

@@ -9,7 +9,7 @@ from vlgate.errors import DataError
 from vlgate.making.inputs.reading import read_inputs
 
 SHARED = Path(__file__).parents[3] / "shared/data"
-ALL = ("captions", "answers", "dialogs", "frames", "graphs")
+ALL = ("captions", "answers", "dialogs", "frames", "interactions", "graphs")
 
 COCO = {
     "info": {},
@@ -56,6 +56,37 @@ SPACE = {
     "nouns": {name: {"gloss": [word], "def": ""} for name, word in (("n1", "man"), ("n2", "gym"), ("n3", "boy"))},
     "verbs": {"jumping": {"abstract": "the AGENT jumps at PLACE", "roles": {}}},
 }
+HAKE = {
+    "HICO_train2015_00000001.jpg": {
+        "dataset": "hico-det",
+        "labels": [
+            {
+                "action_labels": [{"human_part": 6, "partstate": 0}, {"human_part": 9, "partstate": 0}],
+                "height": 480,
+                "hoi_id": 153,
+                "human_bbox": [208, 33, 427, 300],
+                "object_bbox": [59, 98, 572, 405],
+                "width": 640,
+            },
+            {"height": 480, "hoi_id": 160, "human_bbox": [1, 1, 9, 9], "object_bbox": [5, 5, 9, 9], "width": 640},
+        ],
+        "path_prefix": "hico_20160224_det/images/train2015",
+    }
+}
+HAKE_IMAGES = {"HICO_train2015_00000001.jpg": {"hoi_id": [153, 155, 160], "parts_list": [1, 0], "hip_list": [0, 1]}}
+HICO = """ id  object          verb
+-------------------------------
+153  motorcycle      race
+155  motorcycle      sit_on
+160  motorcycle      no_interaction
+"""
+
+
+@pytest.fixture
+def hico(tmp_path):
+    file = tmp_path / "hico_hoi_list.txt"
+    file.write_text(HICO)
+    return file
 
 
 @pytest.fixture
@@ -108,6 +139,82 @@ def test_frames_of_swig_have_the_nouns_of_most_annotators(write):
     assert frame.size == (100, 80)
     [line] = read_inputs([write([{"image": "1", "verb": "run", "roles": {"agent": "dog"}}], "l.jsonl")], ALL).inputs
     assert line.roles == {"agent": "dog"}
+
+
+def test_interactions_of_hake_have_the_words_of_its_list(write, hico):
+    read = read_inputs([write(HAKE), hico], ALL)
+    [one] = read.inputs
+    assert (read.name, one.image) == (
+        "interactions",
+        "hico_20160224_det/images/train2015/HICO_train2015_00000001.jpg",
+    )
+    assert [(each.verb, each.thing, each.person, each.place) for each in one.done] == [
+        ("race", "motorcycle", (208, 33, 427, 300), (59, 98, 572, 405))
+    ]
+    assert (one.size, one.boxed, one.origin) == ((640, 480), True, "input.json, HICO_train2015_00000001.jpg")
+
+
+def test_interactions_of_whole_images_have_no_boxes(write, hico):
+    [one] = read_inputs([hico, write(HAKE_IMAGES)], ALL).inputs
+    assert [(each.verb, each.thing) for each in one.done] == [("race", "motorcycle"), ("sit_on", "motorcycle")]
+    assert (one.image, one.boxed) == ("HICO_train2015_00000001.jpg", False)
+
+
+def test_what_a_person_does_alone_and_images_without_interactions_are_counted(write, hico):
+    [image] = HAKE.values()
+    alone = {field: value for field, value in image["labels"][0].items() if field != "object_bbox"}
+    flat = image["labels"][0] | {"object_bbox": [9, 9, 9, 20]}
+    content = {"1.jpg": image | {"labels": [alone]}, "2.jpg": image | {"labels": []}, "3.jpg": image}
+    content["4.jpg"] = image | {"labels": [*image["labels"], flat]}
+    read = read_inputs([write(content), hico], ALL, faults="leave out")
+    assert [one.id for one in read.inputs] == ["3.jpg", "4.jpg"]
+    assert read.left_out == {
+        "an interaction without a box of its object": 1,
+        "an image without interactions": 2,
+        "an interaction with a box without an area": 1,
+    }
+    with pytest.raises(DataError, match=r"4\.jpg, label 2: has an interaction with a box without an area"):
+        read_inputs([write(content), hico], ALL)
+
+
+@pytest.mark.parametrize(
+    ("label", "says"),
+    [
+        ({"hoi_id": 601}, "jpg, label 0: hoi_id 601 is not in the list of 3 interactions; name HAKE's Config/hico_hoi"),
+        ({"hoi_id": "153"}, "label 0: field 'hoi_id' is a string ('153'), expected an integer"),
+        ({"human_bbox": [1, 2, 3]}, "label 0: field 'human_bbox' is a list ([1, 2, 3]), expected four numbers"),
+        ({"object_bbox": [1, 2, 3, 10**7]}, "10000000]), expected four numbers up to 1,000,000"),
+        ({"width": 0}, "label 0: field 'width' is an integer (0), expected a number from 1 to 1,000,000"),
+        ({"width": 641}, "jpg: has labels with 2 sizes of the image: [(640, 480), (641, 480)]"),
+    ],
+)
+def test_a_fault_of_hake_names_the_file_the_label_and_the_remedy(write, hico, label, says):
+    [image] = HAKE.values()
+    first, second = image["labels"]
+    with pytest.raises(DataError) as raised:
+        read_inputs([write({"1.jpg": image | {"labels": [first | label, second]}}), hico], ALL)
+    assert "input.json" in str(raised.value)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (HICO + "161 person\n", r"on line 6: is not a number, an object and a verb; name HAKE's Config/hico_hoi_list"),
+        (HICO + "155 person greet\n", r"on line 6: repeats the number 155"),
+    ],
+)
+def test_a_broken_list_of_interactions_names_the_line(write, hico, content, says):
+    hico.write_text(content)
+    with pytest.raises(DataError, match=rf"hico_hoi_list\.txt, record {says}"):
+        read_inputs([write(HAKE), hico], ALL)
+
+
+def test_interactions_and_their_list_come_together(write, hico):
+    with pytest.raises(DataError, match=r"by numbers; add HAKE's Config/hico_hoi_list\.txt to --from"):
+        read_inputs([write(HAKE)], ALL)
+    with pytest.raises(DataError, match="has the verbs and nouns only; add a file of HAKE's interactions"):
+        read_inputs([hico], ALL)
 
 
 def test_graphs_are_those_of_the_other_reader_each_image_once(write):

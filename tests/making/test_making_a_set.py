@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from PIL import Image
@@ -112,7 +113,7 @@ def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
     folder, _ = made(limit=30)
     found = report(folder)
     assert found["cases"] == 30
-    assert found["inputs"] == {"read": 600, "used": 100, "left_out": {}}
+    assert found["inputs"] == {"read": 600, "used": 100, "left_out": {}, "images": 600, "images_found": None}
     assert found["dropped"]["beyond --limit"] == 70
 
 
@@ -245,6 +246,89 @@ def test_a_run_that_is_killed_leaves_no_half_file_and_goes_on(made, captions_fil
     assert "an interrupted run goes on" in ended.stdout
     left = content(tmp_path / "set")
     assert left == content(whole)
+
+
+INTERRUPTED = """
+import sys
+import vlgate.cli.make as command
+from vlgate.cli import main
+command.kind = lambda name: kind
+options = ["--from", sys.argv[2], "--out", sys.argv[3], "--cache", "none"]
+sys.exit(main(["make", "existence", *options]))
+"""
+
+
+def test_ctrl_c_ends_with_a_line_and_leaves_no_half_file(made, captions_file, tmp_path):
+    file = captions_file()
+    whole, _ = made(files=(file,), out="whole")
+    program = PROGRAM.rpartition("make_set(")[0] + INTERRUPTED
+    command = [sys.executable, "-c", program, str(Path(__file__).parent), str(file), str(tmp_path / "set")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("set/.making/0*.json")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "interrupted; run the same command again to go on"
+    assert "Traceback" not in said
+    left = [file.name for file in (tmp_path / "set").rglob("*") if file.is_file()]
+    assert all(name == "options.json" or name.removesuffix(".json").isdigit() for name in left)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "an interrupted run goes on" in ended.stderr
+    assert content(tmp_path / "set") == content(whole)
+
+
+DROPPED = """
+import os, sys
+from vlgate.cli import main
+options = ["make", "relation", "--from", sys.argv[1], "--cache", "none", "--out"]
+assert main([*options, sys.argv[2]]) == 0
+if os.getuid() == 0:  # every folder can be written
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+sys.exit(main([*options, sys.argv[3]]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="needs users that may not write")
+def test_a_folder_that_cannot_be_written_is_one_line():
+    with TemporaryDirectory() as name:  # pytest's own folders can only be read by their user
+        folder = Path(name)
+        folder.chmod(0o755)
+        objects = {
+            "1": {"name": "man", "x": 0, "y": 0, "w": 9, "h": 9, "relations": [{"name": "riding", "object": "2"}]},
+            "2": {"name": "horse", "x": 0, "y": 5, "w": 9, "h": 9},
+        }
+        (folder / "graphs.json").write_text(json.dumps({"1": {"objects": objects}}))
+        (folder / "shut").mkdir(mode=0o555)
+        for out in ("shut", "shut/set"):
+            files = [str(folder / one) for one in ("graphs.json", f"set of {out.replace('/', ' ')}", out)]
+            command = [sys.executable, "-c", DROPPED, *files]
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            if "Operation not permitted" in ended.stderr:
+                pytest.skip("this user may not become another one")
+            assert ended.returncode == 1, ended.stderr
+            said = f"vlgate make: --out {folder / out}: cannot be written (Permission denied); name another folder"
+            assert ended.stderr.splitlines()[-1] == said
+            assert not any((folder / "shut").iterdir())
+
+
+def test_a_folder_that_has_none_of_the_images_is_an_error(made, captions_file, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "else.jpg").touch()
+    with pytest.raises(OptionError) as raised:
+        made(files=(captions_file(3),), images=tmp_path / "photos")
+    looked = "has none of the 3 images of the inputs (looked for 0.jpg and 0.* in it); name the folder that holds them"
+    assert str(raised.value) == f"--images {tmp_path / 'photos'}: {looked}"
+    assert not (tmp_path / "set").exists()
+
+
+def test_images_that_a_folder_lacks_are_counted(made, captions_file, tmp_path):
+    (tmp_path / "photos").mkdir()
+    for name in ("0.jpg", "1.png"):
+        (tmp_path / "photos" / name).touch()
+    folder, _ = made(files=(captions_file(3),), images=tmp_path / "photos")
+    assert (report(folder)["inputs"]["images"], report(folder)["inputs"]["images_found"]) == (3, 2)
+    assert "The folder of images has 2 of the 3 images." in (folder / "bias.md").read_text()
 
 
 def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):

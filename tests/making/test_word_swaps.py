@@ -96,3 +96,11 @@ def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, cap
     made = swaps(captions)
     assert made.status == 1
     assert "gives no case of word-swap (1 x the order changes no fact)" in made.said
+
+
+def test_images_without_words_in_common_are_an_error_that_says_so(swaps, captions):
+    rows = [{"image": "1.jpg", "caption": "A cat on a sofa."}, {"image": "2.jpg", "caption": "A dog in a car."}]
+    captions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    made = swaps(captions)
+    assert made.status == 1
+    assert "(1 x no two images have texts of the same words in another order)" in made.said

@@ -1,4 +1,4 @@
-"""Make sets of cases from your own captions, answered questions, dialogs, role frames and scene graphs.
+"""Make sets of cases from your own captions, answered questions, dialogs, role frames, interactions and scene graphs.
 
 A set is a folder with cases, the reason of each, and a report on what text alone gives away.
 """
@@ -19,7 +19,7 @@ from vlgate.making.tools.catalogue import TOOLS
 from vlgate.making.tools.parse_cache import cache_folder
 from vlgate.making.tools.tools import ToolOptions
 
-HELP = "make cases from your own captions, questions, dialogs, role frames and scene graphs"
+HELP = "make cases from your own captions, questions, dialogs, role frames, interactions and scene graphs"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def _add_tools(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Make a set; progress, and counts of what was made and left out, are printed on stderr.
 
-    Returns: the exit status, 0.
+    Returns: the exit status: 0, or 130 if the user interrupts the command.
     Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
     """
     if given.list:
@@ -71,9 +71,11 @@ def run(given: argparse.Namespace) -> int:
         if not value:
             raise OptionError(f"{option} is missing; vlgate make --help lists the options")
     _check_tools(wanted, given)
-    if wanted.start is None:
-        return questions.run(given)
-    return _make(wanted, given)
+    try:
+        return questions.run(given) if wanted.start is None else _make(wanted, given)
+    except KeyboardInterrupt:
+        _say("interrupted; run the same command again to go on")
+        return 130
 
 
 def _check_tools(wanted: Kind, given: argparse.Namespace) -> None:
@@ -117,6 +119,8 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
 def _account(report: Mapping[str, Any]) -> Iterator[str]:
     inputs = report["inputs"]
     yield f"{inputs['used']:,} of {inputs['read']:,} inputs used, {report['candidates']:,} candidates"
+    if inputs["images_found"] is not None:
+        yield f"{inputs['images_found']:,} of {inputs['images']:,} images found"
     for part in (inputs["left_out"], report["refused"], report["dropped"]):
         for reason, number in part.items():
             yield f"left out: {number:,} x {reason}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vlgate.perturb.graph_texts.absence import WHOLE
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 
@@ -24,3 +25,9 @@ def graph(*things, size=(1000, 1000), image="1"):
     """A graph of these objects; ``size`` may be None."""
     width, height = size or (None, None)
     return SceneGraph(id=image, objects={one.id: one for one in things}, width=width, height=height)
+
+
+def whole(*things, **more):
+    """A graph of these objects and enough others to tell all that its image shows."""
+    others = [thing(f"other {place}", "floor", (900, 900, 9, 9)) for place in range(WHOLE)]
+    return graph(*things, *others, **more)

@@ -32,7 +32,8 @@ class Account:
 
     ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
     left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
-    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is.
+    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is. The inputs
+    have ``images``, and the folder of --images has ``found`` of them; None without a folder.
     """
 
     inputs: int
@@ -42,6 +43,8 @@ class Account:
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
+    images: int = 0
+    found: int | None = None
 
 
 def measured(
@@ -71,7 +74,13 @@ def measured(
         "shape": kind.shape,
         "cases": len(items),
         "images": len({name for item in items for name in images(item)}),
-        "inputs": {"read": account.inputs, "used": account.used, "left_out": _sorted(account.left_out)},
+        "inputs": {
+            "read": account.inputs,
+            "used": account.used,
+            "left_out": _sorted(account.left_out),
+            "images": account.images,
+            "images_found": account.found,
+        },
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
@@ -202,6 +211,8 @@ def _counts(report: Json) -> list[str]:
     inputs = report["inputs"]
     lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
     lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed."
+    if inputs["images_found"] is not None:
+        lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
     rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]
     found = [f"| {what} | {_cell(reason)} | {number:,} |" for what, part in rows for reason, number in part.items()]
     found += [f"| flaw of the set | {one['name']}: {_cell(one['why'])} | {one['count']:,} |" for one in report["flaws"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -9,19 +10,21 @@ from typing import Literal
 import ijson
 
 from vlgate.errors import DataError
+from vlgate.making.inputs.interactions import LINE
 from vlgate.making.kinds.kind import InputName
 
-Content = InputName | Literal["space"]
-"""An input, or imSitu's file of verbs and nouns, which goes with role frames."""
+Content = InputName | Literal["space", "list"]
+"""An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
 
 FORMS = (
     'captions (COCO\'s, or lines of {"image", "caption"}), answered questions (Visual7W\'s, or lines of {"image", '
     '"question", "answer"}), dialogs (VisDial\'s, or lines of {"image", "caption", "dialog"}), role frames (SWiG\'s, '
-    'or lines of {"image", "verb", "roles"}) or scene graphs'
+    'or lines of {"image", "verb", "roles"}), interactions (HAKE\'s) or scene graphs'
 )
 _HEAD = 2**20  # bytes at the beginning that are looked at
 _REMEDY = f"name a file of {FORMS}"
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")  # gzip, zip, bzip2, xz
+_LIST = re.compile(rf"\A(?:[^\d\n]*\n)*{LINE.pattern}$".encode(), re.MULTILINE)
 _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 
@@ -39,10 +42,13 @@ def content_of(file: Path) -> Content:
         ("answers", {"image", "question"} <= first or ("images" in first and "qa_pairs" in third)),
         ("frames", {"image", "verb", "roles"} <= first or {"verb", "frames"} <= below),
         ("space", {"nouns", "verbs"} & first != set() and bool({"gloss", "abstract", "roles"} & third)),
+        ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
         ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
     )
     found = next((content for content, holds in tests if holds), None)
+    if found is None and _LIST.search(head):
+        found = "list"
     if found is None and head.startswith(_PACKED):
         raise DataError(file, None, "is compressed", "unpack it first")
     if found is None and broken:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 
@@ -28,10 +29,27 @@ class ImageFolder:
             return image
         return self._by_stem.get(stem(image), image)
 
+    def has(self, image: str) -> bool:
+        """Return whether the folder has an image with a name."""
+        return is_plain(image) and (self._folder / self.name(image)).is_file()
+
+    def found(self, images: Collection[str]) -> int:
+        """Return how many of some images the folder has.
+
+        Raises: OptionError, which says what was looked for, if it has none of them.
+        """
+        found = sum(self.has(image) for image in images)
+        if images and not found:
+            example = next(iter(images))
+            looked = f"{example} and {stem(example)}.*"
+            none = f"has none of the {len(images):,} images of the inputs (looked for {looked} in it)"
+            raise OptionError(f"--images {self._folder}: {none}; name the folder that holds them")
+        return found
+
     def size(self, image: str) -> tuple[int, int] | None:
         """Return the width and height of an image in pixels; None if it is not there or cannot be read."""
         file = self._folder / self.name(image)
-        return image_size(str(file)) if is_plain(image) and file.is_file() else None
+        return image_size(str(file)) if self.has(image) else None
 
     @cached_property
     def _by_stem(self) -> dict[str, str]:

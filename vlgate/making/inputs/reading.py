@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
@@ -17,14 +18,22 @@ from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.scene_graphs.checks import Mode
 
+_WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
+"""The files of words, and the input that each goes with."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """The inputs of some files, all of one name, and what was left out of them by reason."""
+    """The inputs of some files, all of one name, and what was left out of them by reason.
+
+    ``images`` is how many images the inputs have, ``found`` how many of these are in a folder; None if none is named.
+    """
 
     name: InputName
     inputs: Sequence[Any]
     left_out: Counter[str] = field(default_factory=Counter)
+    images: int = 0
+    found: int | None = None
 
 
 def read_inputs(
@@ -38,7 +47,7 @@ def read_inputs(
     Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
         that no kind can use.
     Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
-    or holds an input other than an earlier file's.
+    or holds an input other than an earlier file's; OptionError if ``images`` has no image of the inputs.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
@@ -46,7 +55,10 @@ def read_inputs(
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
         inputs = [_sized(graph, images) for graph in inputs]
-    return Read(name=name, inputs=screened(inputs, left_out), left_out=left_out)
+    kept = screened(inputs, left_out)
+    named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
+    found = None if images is None else images.found(named)
+    return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
 
 
 def _sized(graph: SceneGraph, images: ImageFolder) -> SceneGraph:
@@ -71,16 +83,24 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
         from vlgate.making.inputs.dialogs import read_dialogs
 
         return read_dialogs(main, lines)
+    if name == "interactions":
+        from vlgate.making.inputs.interactions import read_interactions
+
+        return read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
     from vlgate.making.inputs.frames import read_frames
 
-    spaces = [file for file, content in contents.items() if content == "space"]
-    return read_frames(main, lines, spaces)
+    return read_frames(main, lines, _beside(name, contents))
+
+
+def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:
+    """The files of words that go with an input."""
+    return [file for file, content in contents.items() if _WITH.get(content) == name]
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
     name: InputName | None = None
     for file, content in contents.items():
-        if content == "space" and "frames" in takes:
+        if _WITH.get(content) in takes:
             continue
         if content not in takes:
             raise DataError(
@@ -88,9 +108,11 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
             )
         if name is not None and content != name:
             raise DataError(file, None, f"holds {content}, an earlier file {name}", "name files of one input")
-        name = content  # type: ignore[assignment]  # "space" is not among what a kind takes
+        name = content  # type: ignore[assignment]  # files of words are not among what a kind takes
     if name is None:
-        raise DataError(next(iter(contents)), None, "has the verbs and nouns only", "add a file of role frames")
+        file, content = next(iter(contents.items()))
+        added = "a file of role frames" if content == "space" else "a file of HAKE's interactions"
+        raise DataError(file, None, "has the verbs and nouns only", f"add {added}")
     return name
 
 

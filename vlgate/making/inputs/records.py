@@ -61,3 +61,31 @@ class Frame:
     similar: str = ""
     boxes: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
     size: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interaction:
+    """What a person does to a thing, in HICO's words: "sit_on", "dining_table".
+
+    ``person`` and ``place`` are the left, upper, right and lower edge of the boxes of the person and of the thing.
+    """
+
+    verb: str
+    thing: str
+    person: tuple[float, float, float, float]
+    place: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interactions:
+    """What persons do to things in an image, as in HAKE. ``size`` is the image's width and height.
+
+    Without ``boxed``, the boxes say nothing: the file only lists what is done in the image.
+    """
+
+    id: str
+    image: str
+    done: tuple[Interaction, ...]
+    origin: str
+    size: tuple[int, int] | None = None
+    boxed: bool = True

@@ -1,4 +1,4 @@
-"""BLA's three tasks from scene graphs: one set of four sentences of each image at most (thesis, section 4.3)."""
+"""BLA's tasks from scene graphs or role frames: a set of four sentences of each image at most (thesis, section 4.3)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from vlgate.making.kinds.graphs import UNTOLD, graph_of
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Start, Work
 from vlgate.making.tools.lexicon import more_words, persons
 from vlgate.perturb.foils.candidate import Found, SentenceSet
@@ -26,20 +27,22 @@ def _start(sets: _Sets) -> Start:
         """Prepare what needs all inputs."""
         tools = BlaTools(
             is_person=persons(work.tools),
-            ontology=more_words(work.tools, work.inputs),
+            ontology=more_words(work.tools, (graph_of(one) for one in work.inputs)),
             encoder=work.tools.similarity if work.tools.has("similarity") else None,
         )
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
-        def make_some(graphs: Sequence[Any]) -> Iterable[Made]:
+        def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
             """Make the candidates of a block of inputs."""
-            for graph in graphs:
+            for one in inputs:
+                graph = graph_of(one)
                 found = sets(sized(graph), SURE, tools)
-                made = [one for one in found.candidates if isinstance(one, SentenceSet)]
+                made = [each for each in found.candidates if isinstance(each, SentenceSet)]
                 best = one_of(made, grammar)
                 refused = found.refused if best is not None or not made else (*found.refused, UNGRAMMATICAL)
+                refused = refused if best is not None or refused else (UNTOLD,)
                 kept = Found(candidates=() if best is None else (best,), refused=refused)
-                yield Made(image=graph.id, origin=graph.origin or graph.id, found=kept)
+                yield Made(image=graph.id, origin=one.origin or graph.id, found=kept)
 
         return make_some
 
@@ -66,7 +69,7 @@ def _fields(item: Item) -> Iterator[tuple[str, str]]:
 ACTIVE_PASSIVE = Kind(
     name="active-passive",
     sentence="sets of who does what to whom in active and passive voice, and with the two exchanged, as in BLA",
-    takes=("graphs",),
+    takes=("graphs", "frames"),
     shape="set",
     start=_start(active_passive),
     release=_release("bla/active-passive"),

@@ -1,4 +1,4 @@
-"""VL-CheckList's objects, attributes and relations, from scene graphs and role frames (paper, section 3)."""
+"""VL-CheckList's objects, attributes and relations (paper, section 3), from scene graphs, role frames, interactions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vlgate.making.inputs.records import Frame
+from vlgate.making.kinds.graphs import UNTOLD, GraphInput, graph_of, image_of, release_of, without_boxes
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
 from vlgate.making.tools.lexicon import more_words
 from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.frame_graphs import graph_of_frame
 from vlgate.perturb.graph_texts.attributes import attribute_foils
 from vlgate.perturb.graph_texts.checklist import Words
 from vlgate.perturb.graph_texts.geometry import sized
@@ -20,14 +20,16 @@ from vlgate.perturb.graph_texts.likeness import Likeness
 from vlgate.perturb.graph_texts.objects import object_foils
 from vlgate.perturb.graph_texts.relations import relation_foils
 from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
-from vlgate.perturb.scene_graph import Box, SceneGraph
+from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.benchmarks.vl_checklist import CORPUS
 
 _ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
-_FOLDERS = {"VG": "vg/", "SWIG": "swig/"}
+_FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
 
 _MOST = 8
 """Foils of one place of a caption, from which a balanced set takes one."""
+_SOME = 3
+"""Foils of one object; a set has them all, as the release has."""
 
 UNBALANCED = "what the foil puts in is false more often than true"
 ANOTHER = "another foil of the caption is taken"
@@ -41,22 +43,28 @@ def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
         """Prepare what needs all inputs."""
         encoder = work.tools.similarity if work.tools.has("similarity") else None
-        ontology = more_words(work.tools, (_graph(one) for one in work.inputs))
-        vocabulary = vocabulary_of((_graph(one) for one in work.inputs), ontology)
+        ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
+        vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
         words = Words(
-            vocabulary=vocabulary, ontology=ontology, likeness=Likeness(encoder=encoder), seed=work.seed, most=most
+            vocabulary=vocabulary,
+            ontology=ontology,
+            likeness=Likeness(encoder=encoder),
+            seed=work.seed,
+            most=most,
+            sole=not any(isinstance(one, SceneGraph) for one in work.inputs[:1]),
         )
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
             """Make the candidates of a block of inputs."""
             for one in inputs:
-                found = foils(sized(_graph(one)), words)
+                found = foils(sized(graph_of(one)), words)
+                made = tuple(without_boxes(foil, one) for foil in found.candidates if isinstance(foil, Foil))
                 yield Made(
-                    image=_image(one),
+                    image=image_of(one),
                     origin=one.origin or one.id,
-                    found=found,
-                    extra=tuple(_extra(foil, one, places) for foil in found.candidates),
+                    found=Found(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
+                    extra=tuple(_extra(foil, one, places) for foil in made),
                 )
 
         return make_some
@@ -64,43 +72,32 @@ def _start(foils: _Foils, places: _Places, most: int = 1) -> Start:
     return start
 
 
-def _graph(one: SceneGraph | Frame) -> SceneGraph:
-    if isinstance(one, SceneGraph):
-        return one
-    boxes = {role: Box(x=x, y=y, w=w, h=h) for role, (x, y, w, h) in one.boxes.items()}
-    return graph_of_frame(one.image, one.template, one.roles, boxes, one.size)
-
-
-def _image(one: SceneGraph | Frame) -> str:
-    if isinstance(one, Frame):
-        return one.image
-    return one.id if "." in one.id else f"{one.id}.jpg"
-
-
-def _extra(foil: object, one: SceneGraph | Frame, places: _Places) -> Mapping[str, Any]:
+def _extra(foil: Foil, one: GraphInput, places: _Places) -> Mapping[str, Any]:
     """The files of the release that a foil belongs to, and where their images are."""
-    wanted = list(places(foil, one)) if isinstance(foil, Foil) else []
-    files = [place for place in wanted if f"vl-checklist/{place}".lower() in CORPUS]
-    return {"files": files, "images": _FOLDERS["SWIG" if isinstance(one, Frame) else "VG"]}
+    files = [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS]
+    return {"files": files, "images": _FOLDERS[release_of(one)]}
 
 
-def _object_places(foil: Foil, one: SceneGraph | Frame) -> Iterator[str]:
+def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
     if isinstance(one, Frame):
         role = next((role for role in _ROLES if one.roles.get(role, "").lower() == foil.classes[0]), "item")
         source = f"swig_{role}"
-    else:
+    elif isinstance(one, SceneGraph):
         source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
+    else:
+        source = "hake"
     if "location" in foil.tags:
         yield f"Object/Location/{foil.tags['location']}/{source}"
-    yield f"Object/Size/{foil.tags['size']}/{source}"
+    if "size" in foil.tags:
+        yield f"Object/Size/{foil.tags['size']}/{source}"
 
 
-def _attribute_places(foil: Foil, _: SceneGraph | Frame) -> Iterator[str]:
+def _attribute_places(foil: Foil, _: GraphInput) -> Iterator[str]:
     yield f"Attribute/{foil.tags['kind']}/vg"
 
 
-def _relation_places(foil: Foil, one: SceneGraph | Frame) -> Iterator[str]:
-    yield f"Relation/{foil.tags['kind']}/{'swig' if isinstance(one, Frame) else 'vg'}"
+def _relation_places(foil: Foil, one: GraphInput) -> Iterator[str]:
+    yield f"Relation/{foil.tags['kind']}/{release_of(one).lower()}"
 
 
 def balanced(items: Sequence[Item], seed: int) -> Selected:
@@ -152,9 +149,9 @@ def release(items: Sequence[Item]) -> dict[str, str]:
 OBJECT = Kind(
     name="object",
     sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
-    takes=("graphs", "frames"),
+    takes=("graphs", "frames", "interactions"),
     shape="pair",
-    start=_start(object_foils, _object_places),
+    start=_start(object_foils, _object_places, _SOME),
     release=release,
     uses=("similarity", "wordnet"),
 )
@@ -171,7 +168,7 @@ ATTRIBUTE = Kind(
 RELATION = Kind(
     name="relation",
     sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
-    takes=("graphs", "frames"),
+    takes=("graphs", "frames", "interactions"),
     shape="pair",
     start=_start(relation_foils, _relation_places, _MOST),
     release=release,

@@ -12,8 +12,8 @@ from vlgate.types import Shape
 if TYPE_CHECKING:
     from vlgate.making.tools.tools import Tools
 
-InputName = Literal["captions", "answers", "dialogs", "frames", "graphs"]
-"""The inputs, each with its record: Caption, Answer, Dialog, Frame (``inputs/records.py``) and SceneGraph."""
+InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", "graphs"]
+"""The inputs; their records are in ``inputs/records.py``, and ``SceneGraph``."""
 
 ToolName = Literal["parser", "mlm", "nli", "grammar", "similarity", "lm", "frequency", "concreteness", "wordnet"]
 """The tools, each with its option and its protocol (``tools/tools.py``)."""

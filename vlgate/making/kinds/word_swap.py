@@ -18,6 +18,8 @@ from vlgate.perturb.swaps.scenes import Scene, Vocabulary
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
 """The release's file, and the file that says which of your images to put under which of the release's names."""
 
+NO_PAIR = "no two images have texts of the same words in another order"
+
 
 def start(work: Work) -> MakeSome:
     """Return what mines all inputs at once: a pair may combine any two images."""
@@ -29,7 +31,8 @@ def start(work: Work) -> MakeSome:
         for swap in result.candidates:
             if isinstance(swap, Swap):
                 yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Found(candidates=(swap,)))
-        yield Made(image="", origin="", found=Found(refused=result.refused))
+        refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
+        yield Made(image="", origin="", found=Found(refused=refused))
 
     return make_some
 

@@ -122,12 +122,14 @@ def _account(read: Read, taken: Sequence[Block], chosen: Chosen) -> Account:
         refused=refused,
         dropped=dropped,
         note=chosen.note,
+        images=read.images,
+        found=read.found,
     )
 
 
 def _nothing(kind: Kind, settings: Settings, account: Account) -> str:
     reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
-    why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common(5))
+    why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
     return f"--from {' '.join(map(str, settings.files))}: gives no case of {kind.name}{f' ({why})' if why else ''}"
 
 
