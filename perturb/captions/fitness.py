@@ -14,6 +14,10 @@ LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
 _OPEN = frozenset(("NOUN", "VERB"))
+# Nouns with a verb in either number: "a group of people walk".
+_COLLECTIVE = frozenset(
+    ("couple", "group", "crowd", "number", "lot", "variety", "pair", "team", "bunch", "dozen", "family", "herd", "trio")
+)
 _ITS = ("it", "'s")
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
@@ -120,7 +124,7 @@ def unfit(parsed: Parsed) -> str:
             _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
             "an article does not agree",
         ),
-        (any(_one_of_several(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
+        (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
         (_slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
     )
@@ -145,14 +149,24 @@ def _wrong_article(parsed: Parsed) -> bool:
     return any(word[0].isalpha() and article(word) != said for said, word in articles)
 
 
-def _one_of_several(parsed: Parsed, place: int) -> bool:
-    """Whether "there is" stands before several things: "there is apples and pears"."""
+def _number_differs(parsed: Parsed, place: int) -> bool:
+    """Whether a verb is not in the number of its subject, a word at ``place``.
+
+    "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
+    """
     tokens = parsed.tokens
-    if tokens[place].dep != "expl" or tokens[tokens[place].head].lower not in {"is", "'s", "was"}:
+    verb = tokens[tokens[place].head]
+    if tokens[place].dep == "expl":
+        there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")[:1]
+        after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
+        several = any(tokens[one].tag == "NNS" for one in there) or any(one.tag == "NNS" for one in after)
+        group = any(tokens[one].lower == "group" for one in there)
+        return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
+    if tokens[place].dep != "nsubj" or tokens[place].tag not in {"NN", "NNS"}:
         return False
-    there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")
-    after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
-    return any(tokens[one].tag == "NNS" for one in there[:1]) or any(one.tag == "NNS" for one in after)
+    joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
+    one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
+    return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
 
 
 def _slipped(parsed: Parsed) -> bool:

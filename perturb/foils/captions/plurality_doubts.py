@@ -13,6 +13,7 @@ from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.graph_texts.features import is_body_part
 
 _ALONE = words("alone")
+_LOOSE = words("loose")
 _LANDSCAPES = words("landscape")
 _VIEWS = words("view")
 _PLACING = frozenset(("in", "on", "at", "inside", "into", "onto", "upon", "atop", "through", "under", "outside"))
@@ -56,7 +57,7 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield "the noun has joined adjectives"
     if why := why_not_one(reading, phrase):
         yield why
-    if _is_landscape(reading, phrase):
+    if _is_landscape(reading, phrase) or noun in _LOOSE:
         yield "the plural does not count"
     several = sum(say_several(noun, [one]) for one in others)
     once = sum(_says_one(noun, one) and not say_several(noun, [one]) for one in others)

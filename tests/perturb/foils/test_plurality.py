@@ -95,6 +95,7 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
         ("A windsurfer glides across choppy seas", "the plural does not count"),
         ("Flowers hang on the walls", "the plural does not count"),
+        ("A bathroom has black walls", "the plural does not count"),
         ("Two children use their laptops in a room", "one would have the things of several"),
         ("Two preteens standing at the stove cooking green beans.", "the noun phrase may be two"),
         ("Two zebras stand in a field and graze.", "a verb does not agree with its subject"),
