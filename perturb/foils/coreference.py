@@ -101,7 +101,7 @@ def selected(
         whole = [place for place in chosen if candidates[place].tags["antecedent"] == "image"]
         if len(whole) <= image_share * len(chosen):
             return tuple(chosen)
-        room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)))
+        room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)) + 1e-9)  # 1/3 is not exact
         rest = [place for place in left if candidates[place].tags["antecedent"] != "image"]
         more = sum(1 if answers[place] == "no" else -1 for place in rest)
         quick_generator(f"{seed}/whole images").shuffle(whole)
