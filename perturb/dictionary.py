@@ -25,6 +25,15 @@ def lemmas(word: str, upos: str) -> tuple[str, ...]:
     return found
 
 
+def is_word(word: str) -> bool:
+    """Return whether the dictionary has ``word``, or has it as a form of another one.
+
+    >>> is_word("left"), is_word("gribbleflax")
+    (True, False)
+    """
+    return bool(_reader("Lemmatizer").getAllLemmas(word))
+
+
 def forms(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     """Return the forms of a word by their Penn tags, the usual one first; none if the dictionary lacks it.
 

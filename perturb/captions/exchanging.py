@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vlgate.perturb.captions.fitness import first as reason
 from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.captions.phrases import is_plural
+from vlgate.perturb.certain import is_known
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.captions.mentions import may_be_same
 from vlgate.perturb.inflection import plural, singular
-from vlgate.perturb.parsing.parsed import Edit, Parsed, Span
+from vlgate.perturb.parsing.parsed import Edit, Parsed, Span, Token
 
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 _NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
@@ -49,6 +53,8 @@ _ABSTRACT = frozenset(
             "stack",
             "slice",
             "break",
+            "one",
+            "pitch",
         ),
         *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
     )
@@ -56,6 +62,8 @@ _ABSTRACT = frozenset(
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
 # Who is with or beside a thing has it with or beside him.
 _BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against"))
+_OF_SEVERAL = frozenset(("together", "another", "other", "each"))
+_LIGHT = frozenset(("do", "make", "have", "take", "give", "attempt", "perform"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
 
 
@@ -123,15 +131,19 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     if not _related(parsed, left, right):
         return "not two things in one relation"
     numbers = {is_plural(parsed, place) for place in (left, right)}
-    described = _described(parsed, right) or (right + 1 < len(tokens) and tokens[right + 1].tag in _NAMES)
+    described = _described(parsed, right) or _goes_on(tokens[right + 1 : right + 3])
     joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
     joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
     why = reason(
         (bare, "a thing without an article"),
         (described, "a description that belongs to one of them"),
+        (_is_act(parsed, right) or any(_with_verb(parsed, span) for span in (first, second)), "an act and no object"),
         (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a noun that does not name an object"),
         (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
+        (not _agrees(parsed, left), "a verb does not agree"),
+        (any(token.lower in _OF_SEVERAL for token in tokens), "a word tells of several"),
+        (may_be_same(tokens[left].lower, tokens[right].lower), "the two may be one kind of thing"),
         (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
         (bool(joined) or tokens[right].dep == "conj", "several things are joined"),
         (parsed.said(first).lower() == parsed.said(second).lower(), "the two are the same"),
@@ -142,6 +154,33 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     moved = here[0].lower() + here[1:]
     text = parsed.edited([Edit(span=first, text=there), Edit(span=second, text=moved)])
     return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")
+
+
+def _agrees(parsed: Parsed, left: int) -> bool:
+    """Whether no verb in the plural goes with one thing: in "a team crowd together" the team is several."""
+    verb = parsed.tokens[parsed.tokens[left].head]
+    return not (parsed.tokens[left].tag == "NN" and parsed.tokens[left].dep == "nsubj" and verb.tag in {"VBP", "VB"})
+
+
+def _goes_on(after: Sequence[Token]) -> bool:
+    """Whether words go on with the noun before them: "a shirt and tie"; a parser may call "hydrant" an adjective."""
+    if not after:
+        return False
+    if after[0].tag == "CC":
+        return not after[-1].tag.startswith("VB")
+    return after[0].tag in _NAMES or (after[0].tag in {"JJ", "VB", "VBP"} and is_known(after[0].lower))
+
+
+def _with_verb(parsed: Parsed, span: Span) -> bool:
+    """Whether a word in a noun phrase may be its verb: "a polar bear swimming"."""
+    inside = zip(parsed.tokens[span[0] : span[1]], parsed.tokens[span[0] + 1 : span[1]], strict=False)
+    return any(one.tag in _NAMES and after.text.endswith("ing") for one, after in inside)
+
+
+def _is_act(parsed: Parsed, noun: int) -> bool:
+    """Whether a noun says what is done, so that nothing else does it: "doing a leap", "having a smoke"."""
+    token = parsed.tokens[noun]
+    return token.dep == "dobj" and parsed.tokens[token.head].lemma.lower() in _LIGHT
 
 
 def _described(parsed: Parsed, noun: int) -> bool:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from vlgate.perturb.captions.spelling import misspelt
+from vlgate.perturb.grammar import article
 from vlgate.perturb.inflection import plural, singular
 from vlgate.perturb.parsing.parsed import Parsed
 
 LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
+_OPEN = frozenset(("NOUN", "VERB"))
+# Nouns with a verb in either number: "a group of people walk".
+_COLLECTIVE = frozenset(
+    ("couple", "group", "crowd", "number", "lot", "variety", "pair", "team", "bunch", "dozen", "family", "herd", "trio")
+)
+_ITS = ("it", "'s")
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
@@ -96,7 +105,8 @@ def unfit(parsed: Parsed) -> str:
     """Return why a text is not rewritten at all; empty if it may be.
 
     The reasons are constant: "no words", "too long", "in capitals", "markup or symbols", "not one sentence",
-    "an article does not agree" and "articles are left out".
+    "an article does not agree", "a verb does not agree", "a slip of the pen" (a word twice or
+    misspelt, "it's" for "its") and "articles are left out".
 
     >>> unfit(Parsed(text="", tokens=()))
     'no words'
@@ -110,7 +120,12 @@ def unfit(parsed: Parsed) -> str:
         (2 * sum(word.isupper() for word in long) > len(long), "in capitals"),
         (bool(_MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)), "markup or symbols"),
         (bool(ends) or sum(token.dep == "ROOT" for token in parsed.tokens) != 1, "not one sentence"),
-        (any(_disagrees(parsed, *span) for span in parsed.chunks), "an article does not agree"),
+        (
+            _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
+            "an article does not agree",
+        ),
+        (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
+        (_slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
     )
 
@@ -122,6 +137,46 @@ def first(*reasons: tuple[bool, str]) -> str:
     'in capitals'
     """
     return next((why for holds, why in reasons if holds), "")
+
+
+def _wrong_article(parsed: Parsed) -> bool:
+    """Whether the wrong one of "a" and "an" stands before a word: "a airplane", "an man"."""
+    articles = [
+        (one.lower, after.text)
+        for one, after in pairwise(parsed.tokens)
+        if one.lower in {"a", "an"} and one.tag == "DT"
+    ]
+    return any(word[0].isalpha() and article(word) != said for said, word in articles)
+
+
+def _number_differs(parsed: Parsed, place: int) -> bool:
+    """Whether a verb is not in the number of its subject, a word at ``place``.
+
+    "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
+    """
+    tokens = parsed.tokens
+    verb = tokens[tokens[place].head]
+    if tokens[place].dep == "expl":
+        there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")[:1]
+        after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
+        several = any(tokens[one].tag == "NNS" for one in there) or any(one.tag == "NNS" for one in after)
+        group = any(tokens[one].lower == "group" for one in there)
+        return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
+    if tokens[place].dep != "nsubj" or tokens[place].tag not in {"NN", "NNS"}:
+        return False
+    joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
+    one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
+    return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
+
+
+def _slipped(parsed: Parsed) -> bool:
+    """Whether a word stands there twice or is misspelt, or "it's" stands for "its"."""
+    tokens = parsed.tokens
+    twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
+    its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)
+    if twice or any(tokens[place - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for place in its):
+        return True
+    return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:

@@ -6,6 +6,7 @@ the same kind of article and number, and no description behind or before them ma
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from vlgate.perturb.captions.fitness import first, unfit
@@ -21,6 +22,7 @@ _DESCRIBING = frozenset(("NN", "NNS", "VBG", "VBN", "NNP", "VBD", "CC", "JJ", "V
 _WHOSE = "a description may belong to one of them or to both"
 _OF_SENTENCE = frozenset(("ROOT", "aux", "auxpass", "advcl", "relcl", "ccomp", "conj"))
 _INSIDE = ("det", "amod", "compound")
+_JOINED = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 # What the words after two joined things say may be of the second one alone.
 _MODIFIERS = ("prep", "acl", "relcl", "appos", "advcl", "conj", "nummod", "poss", "advmod", "nmod", "neg")
 
@@ -38,17 +40,16 @@ def reordered(parsed: Parsed) -> Reordered:
 
     Returns: the texts that say the same, and the reasons for the pairs that were refused.
     """
-    joins = [place for place, token in enumerate(parsed.tokens) if token.dep == "cc"]
+    joined = _JOINED.search(parsed.text)  # one search for the many texts that join nothing
+    joins = [place for place, token in enumerate(parsed.tokens) if token.dep == "cc"] if joined else []
     if not joins:
         return Reordered(refused=("no things are joined",))
-    why = unfit(parsed)
+    made = [_exchanged(parsed, place) for place in joins]
+    texts = tuple(dict.fromkeys(text for text, _ in made if text))
+    why = unfit(parsed) if texts else ""  # costs more than the exchange
     if why:
         return Reordered(refused=(why,))
-    made = [_exchanged(parsed, place) for place in joins]
-    return Reordered(
-        texts=tuple(dict.fromkeys(text for text, _ in made if text)),
-        refused=tuple(why for _, why in made if why),
-    )
+    return Reordered(texts=texts, refused=tuple(why for _, why in made if why))
 
 
 def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
@@ -59,6 +60,8 @@ def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
     if tokens[join].lower not in {"and", "or"} or len(others) != 1 or len(parsed.children(one, "cc")) != 1:
         return "", "not two things"
     other = others[0]
+    if not {tokens[one].tag, tokens[other].tag} <= {"NN", "NNS"}:
+        return "", "not two nouns"
     left, right = _span(parsed, one), _span(parsed, other)
     why = _unlike(parsed, one, other) or _apart(left, join, right)
     if why or left is None or right is None:
@@ -101,7 +104,6 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
     modifiers = {*parsed.children(one, *_MODIFIERS), *parsed.children(other, *_MODIFIERS)} - {other}
     part = tokens[one].dep in {"compound", "nmod", "amod", "npadvmod"} or (tokens[one].head == one and one > 0)
     return first(
-        (not {tokens[one].tag, tokens[other].tag} <= {"NN", "NNS"}, "not two nouns"),
         (number is None or number != is_plural(parsed, other), "one thing and several, or not known"),
         (bool(modifiers) or (other + 1 < len(tokens) and _goes_on(tokens[other + 1])), _WHOSE),
         (part, "part of a longer name"),

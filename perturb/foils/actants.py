@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.frames import Frame, noun_number, realised, swapped
+from vlgate.perturb.foils.frames import NO_PART, Frame, is_participant, noun_number, realised, swapped
 from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.sentences import Verb
 
@@ -21,7 +21,21 @@ _MUTUAL = frozenset(
         *("wrestle", "argue", "marry", "collide", "duel", "race", "quarrel", "dispute", "mingle", "socialize"),
         *("scuffle", "cuddle", "snuggle", "debate", "bargain", "negotiate", "tango", "cooperate", "compete"),
         *("interact", "spar", "struggle", "gossip", "whisper", "confer", "flirt", "join", "nuzzle", "clasp"),
-        *("confront", "oppose"),
+        *(
+            "confront",
+            "oppose",
+            "admire",
+            "stare",
+            "glare",
+            "gaze",
+            "wink",
+            "smile",
+            "wave",
+            "greet",
+            "salute",
+            "ogle",
+            "face",
+        ),
     )
 )
 _MUTUAL_BEFORE = frozenset(
@@ -37,7 +51,19 @@ _CONTESTS = frozenset(
 _ANYBODY = frozenset(
     (
         *("man", "woman", "person", "people", "boy", "girl", "child", "adult", "male", "female", "male child"),
-        *("female child", "lady", "kid", "teenager", "young man", "young woman", "old man", "old woman"),
+        *(
+            "female child",
+            "lady",
+            "kid",
+            "teenager",
+            "young man",
+            "young woman",
+            "old man",
+            "old woman",
+            "opponent",
+            "opposition",
+            "rival",
+        ),
     )
 )
 
@@ -59,6 +85,8 @@ def actant_swap(frame: Frame, things: Things) -> Found:
 
     Returns: one candidate, or the reason why there is none.
     """
+    if not is_participant(frame):
+        return Found(refused=(NO_PART,))
     if is_body_part(frame.agent) or is_body_part(frame.other):
         return Found(refused=(BODY,))
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
@@ -86,7 +114,8 @@ def _both_contest(frame: Frame, things: Things) -> bool:
     """Whether one is named by what he does, the other only as a person, and the act is one between such persons."""
     nouns = {frame.agent.lower(), frame.other.lower()}
     named = nouns - _ANYBODY
-    return frame.verb.base in _CONTESTS and len(named) == 1 and all(things.same_thing(noun, "person") for noun in named)
+    known = all(things.same_thing(noun, "person") for noun in named)
+    return frame.verb.base in _CONTESTS and len(named) == 1 and known
 
 
 def is_mutual(verb: Verb) -> bool:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.frames import Frame, RoleVerb, noun_number, realised
+from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised
 from vlgate.perturb.foils.tools import Filling, Gap
 
 NUMBER = "the number of a noun is not certain"
@@ -126,9 +126,11 @@ def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: 
     caption = realised(frame)
     if caption is None:
         return Found(refused=(NUMBER,))
+    if not is_participant(frame):
+        return Found(refused=(NO_PART,))
     if not replaced:
         return Found(refused=(why_none,))
-    other = [one for one in replaced if _differs(frame.verb, one.verb, actions)]
+    other = [one for one in replaced if is_participant(one) and _differs(frame.verb, one.verb, actions)]
     made = [(one, foil) for one in other if (foil := realised(one)) is not None]
     if not made:
         return Found(refused=(NOT_OTHER,))

@@ -28,6 +28,15 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Absurd:
+    """Prepositions of foils that nobody would say of such a subject and such a thing: "a bus inside cars"."""
+
+    subjects: frozenset[str]
+    things: frozenset[str]
+    foils: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contrasts:
     """The table: what one preposition is, what is spatial, what may be true together, and what contradicts.
 
@@ -39,6 +48,15 @@ class Contrasts:
     together: Mapping[str, frozenset[str]]
     not_somewhere: frozenset[str]
     rows: tuple[Contrast, ...]
+    absurd: tuple[Absurd, ...] = ()
+
+    def is_absurd(self, subject: str, name: str, thing: str) -> bool:
+        """Return whether nobody would say a preposition of a subject and a thing, both by their lemmas.
+
+        >>> contrasts().is_absurd("bus", "inside", "car"), contrasts().is_absurd("cat", "inside", "car")
+        (True, False)
+        """
+        return any(name in one.foils and thing in one.things and subject in one.subjects for one in self.absurd)
 
     def compatible(self, one: str, other: str) -> bool:
         """Return whether two prepositions may both be true of one photograph.
@@ -100,6 +118,7 @@ def parsed_contrasts(text: str) -> Contrasts:
         together=MappingProxyType(together),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
         rows=rows,
+        absurd=tuple(_absurd(one, raw) for one in raw.get("absurd", ())),
     )
 
 
@@ -116,6 +135,11 @@ def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
         foils=tuple(one["foils"].split("|")),
         singular=bool(one.get("singular", False)),
     )
+
+
+def _absurd(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Absurd:
+    subjects, things = (frozenset(_listed(raw["things"], one[what], "things")) for what in ("subjects", "things"))
+    return Absurd(subjects=subjects, things=things, foils=frozenset(one["foils"].split("|")))
 
 
 def _listed(lists: Mapping[str, str], names: str, what: str) -> Iterator[str]:

@@ -19,9 +19,13 @@ from vlgate.perturb.foils.dialogs.antecedents import PRONOUNS, of_the_image, wit
 from vlgate.perturb.foils.dialogs.certainty import uncertain
 from vlgate.perturb.foils.inputs import Dialog, Turn
 from vlgate.perturb.parsing.parsed import Parsed
+from vlgate.seeds import quick_generator
 
 INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standard", "val": "coreference-clean"})
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""
+
+IMAGE_SHARE = 1 / 3
+"""The largest share of questions about an image as a whole ("is it sunny?") in a set."""
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _ANSWER = re.compile(r"(?P<word>yes|no)(?![\w'\u2019-])(?! (?:and|or) (?:yes|no)\b)", re.IGNORECASE)
@@ -79,14 +83,36 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
     return Found(candidates=tuple(made), refused=tuple(refused))
 
 
-def selected(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+def selected(
+    candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
+) -> tuple[int, ...]:
     """Choose candidates of which half say yes, and so, as far as possible, of each question that several dialogs have.
+
+    At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
 
     Returns: the positions of the chosen candidates, in ascending order.
     """
     answers = [one.classes[0] for one in candidates]
     questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
-    return even_within(answers, questions, ("yes", "no"), seed=seed, limit=limit)
+    left = list(range(len(candidates)))
+    while True:
+        some, asked = [answers[place] for place in left], [questions[place] for place in left]
+        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed, limit=limit)]
+        whole = [place for place in chosen if candidates[place].tags["antecedent"] == "image"]
+        if len(whole) <= image_share * len(chosen):
+            return tuple(chosen)
+        room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)) + 1e-9)  # 1/3 is not exact
+        rest = [place for place in left if candidates[place].tags["antecedent"] != "image"]
+        more = sum(1 if answers[place] == "no" else -1 for place in rest)
+        quick_generator(f"{seed}/whole images").shuffle(whole)
+        left = sorted((*rest, *_some(whole, answers, min(room, len(whole) - 1), more)))
+
+
+def _some(whole: Sequence[int], answers: Sequence[str], room: int, more: int) -> Sequence[int]:
+    """Take ``room`` of the places in ``whole``, with ``more`` times "yes" than "no" as far as there are so many."""
+    places = {answer: [place for place in whole if answers[place] == answer] for answer in ("yes", "no")}
+    yes = min(len(places["yes"]), max(room - len(places["no"]), (room + more) // 2, 0), room)
+    return (*places["yes"][:yes], *places["no"][: room - yes])
 
 
 def _said(turns: Sequence[Turn]) -> str:

@@ -19,6 +19,8 @@ from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.sentences import Verb, active, bare_or_a, number_of, read_predicate
 
 PLACE = "place"
+NO_PART = "the words before the role say no part in the action"
+"""Why a frame is not said: see ``is_participant``."""
 
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
@@ -135,6 +137,24 @@ def realised(frame: Frame) -> str | None:
     return f"{said[0].upper()}{said[1:]}."
 
 
+def is_participant(frame: Frame) -> bool:
+    """Return whether the second role takes part in the action, as far as the words before it tell.
+
+    What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
+    means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
+
+    >>> lecturing = role_verb("lecturing", "the AGENT lectures as a THING at a PLACE")
+    >>> is_participant(Frame(verb=lecturing, agent="professor", role="thing", other="student"))
+    False
+    """
+    word = frame.verb.before[frame.role].split()[-1:]
+    if not word and frame.verb.base in _WITHOUT_OBJECT:
+        return False
+    if word == ["for"]:
+        return frame.verb.base in _SEEKING
+    return word not in (["as"], ["about"], ["of"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
+
+
 def swapped(frame: Frame) -> Frame:
     """Return the frame with the nouns of its two roles exchanged."""
     return Frame(verb=frame.verb, agent=frame.other, role=frame.role, other=frame.agent)
@@ -166,7 +186,15 @@ def _mass_nouns() -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
-_TRAVEL = frozenset(("commute", "disembark", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
+_WITHOUT_OBJECT = frozenset(
+    """arrive boat camp commute complain crouch drool fall float garden giggle glare kneel lean leap lie mourn panhandle
+    pee pounce preach rot sit sleep slip slouch sneeze sniffle stand stumble telephone urinate vomit wait""".split()  # noqa: SIM905
+)
+_SEEKING = frozenset(("search", "forage", "look", "wait", "reach", "hunt", "beg", "dig", "fish", "shop", "ask", "dive"))
+_PLACED_BY = frozenset(
+    ("sit", "stand", "lie", "kneel", "wait", "pass", "walk", "run", "sleep", "camp", "crouch", "stop")
+)
+_TRAVEL = frozenset(("commute", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
 
 
 def _goal(frame: Frame) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
+from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.contrasts import contrasts
@@ -30,6 +31,7 @@ CAPITALS = "the text is in capital letters"
 NEGATED = "the caption has a negation or is a question"
 NO_CONTRAST = "no preposition certainly contradicts this one here"
 NOT_ATTESTED = "no contradicting preposition is attested in the captions"
+ABSURD = "nobody would say so of such things"
 SAID = "a caption of the image says what the foil would say"
 NO_FILLING = "no filling is another attested preposition"
 
@@ -158,7 +160,8 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
         return [CAPITALS]
     if any(token.lower in _NEGATIONS for token in parsed.tokens):
         return [NEGATED]
-    return [_problem(parsed, one) or one for one in found]
+    why = unfit(parsed)
+    return [_problem(parsed, one) or why or one for one in found]
 
 
 def _problem(parsed: Parsed, one: Preposition) -> str | None:
@@ -217,7 +220,9 @@ def _replacements(
 ) -> tuple[list[str], str]:
     if fillings is None:
         opposite = _opposite(parsed, one)
-        return [name for name in opposite if name in attested], NOT_ATTESTED if opposite else NO_CONTRAST
+        sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
+        why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
+        return [name for name in sensible if name in attested], why
     best = sorted(fillings, key=lambda filling: (len(filling.text.split()), -filling.log_probability))
     names = []
     for _, same_length in groupby(best, key=lambda filling: len(filling.text.split())):
@@ -239,6 +244,28 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
     else:
         return ()
     return contrasts().opposite(one.name, thing.lemma.lower(), several=thing.tag == "NNS", head=verb)
+
+
+def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:
+    if one.head is None or one.thing is None:
+        return False
+    thing = parsed.tokens[one.thing].lemma.lower()
+    subjects = (parsed.tokens[place].lemma.lower() for place in _subjects(parsed, one.head))
+    return any(contrasts().is_absurd(subject, name, thing) for subject in subjects)
+
+
+def _subjects(parsed: Parsed, place: int) -> Iterator[int]:
+    """Yield the nouns that a word says something about: itself, the subject of a verb, the noun of a participle."""
+    tokens = parsed.tokens
+    for _ in tokens:
+        if tokens[place].pos in {"NOUN", "PROPN"}:
+            groups = (one for one in parsed.children(place, "prep") if tokens[one].lower == "of")
+            yield from (place, *(one for of in groups for one in parsed.children(of, "pobj")))
+            return
+        yield from (one for one in parsed.children(place, "nsubj", "nsubjpass") if tokens[one].pos == "NOUN")
+        if tokens[place].head == place:
+            return
+        place = tokens[place].head
 
 
 def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:

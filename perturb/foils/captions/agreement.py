@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vlgate.perturb.dictionary import form
+from vlgate.perturb.dictionary import form, lemmas
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.pronouns import pronouns_of
 from vlgate.perturb.parsing.parsed import Edit
@@ -151,6 +151,8 @@ def _number(reading: Reading, place: int) -> bool | None:
 
 def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens = reading.parsed.tokens
+    if tokens[phrase.head].dep in _SUBJECTS and any(_may_be_joined_verb(reading, n) for n in range(len(tokens))):
+        yield UNSURE_VERB
     for verb, subject in _finite(reading):
         if subject is None:
             yield UNSURE_VERB
@@ -171,6 +173,14 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             _noun_above(reading, subject) == phrase.head or subject < phrase.head < verb
         ):
             yield UNSURE_CLAUSE
+
+
+def _may_be_joined_verb(reading: Reading, place: int) -> bool:
+    """Whether a bare noun behind "and" may be a verb: "two zebras stand in a field and graze"."""
+    token = reading.parsed.tokens[place]
+    if place < 2 or token.dep != "conj" or token.tag not in {"NN", "NNS"} or reading.children[place]:
+        return False
+    return reading.parsed.tokens[place - 1].lower == "and" and bool(lemmas(token.lower, "VERB"))
 
 
 def _predicates(reading: Reading, verb: int, subject: int) -> bool:

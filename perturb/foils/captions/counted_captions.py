@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.countability import MORE, has_kind, reason_of
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import NUMERALS, NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, why_not_one
+from vlgate.perturb.foils.captions.plurality_doubts import has_things
 from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
 LARGEST = 12
@@ -19,6 +22,22 @@ STEPS = (-2, -1, 1, 2)
 """How far the foil's number is from the caption's."""
 
 _MEASURES = words("measure")
+_OF_TWO = frozenset(
+    (
+        "opposite",
+        "opposing",
+        "both",
+        "either",
+        "couple",
+        "pair",
+        "twin",
+        "twins",
+        "matching",
+        "identical",
+        "between",
+        "all",
+    )
+)
 _MORE_OF_THEM = words("further")
 
 
@@ -37,6 +56,9 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
     """
     if not has_number(parsed):
         return Found(refused=("no number",))
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
     reading = read(parsed)
     candidates: list[Foil] = []
     refused = list(reading.refused)
@@ -65,6 +87,8 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
         return "the number is not one of objects"
     if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
         return "the caption speaks of more of them"
+    if _tells_two(reading):
+        return "other words tell the number, too"
     return next(iter(shared_doubts(reading, phrase)), None) or _uncertain(phrase, others)
 
 
@@ -80,6 +104,20 @@ def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     return "another caption speaks of many" if say_many(noun, others) else None
 
 
+def _not_of_one(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether the caption makes no sense with one thing: one friend, one person on horses, one dog with the backs."""
+    if phrase.singular_noun in words("relative") or why_not_one(reading, phrase) or has_things(reading, phrase):
+        return True
+    later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
+    return any(one.kind == "the" and is_body_part(one.noun) for one in later)
+
+
+def _tells_two(reading: Reading) -> bool:
+    """Whether other words say that there are two: "opposite directions", "one holds a bear and one a phone"."""
+    said = [token.lower for token in reading.parsed.tokens]
+    return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
+
+
 def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
     count, said = phrase.count or 0, reading.parsed.tokens[phrase.lead[1] - 1].text
     digits = said.isdigit()
@@ -90,7 +128,7 @@ def _foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
         edits: tuple[Edit, ...] = ()
         if (number == 1) != (count == 1):
             changed = renumbered(reading, phrase)
-            if changed.doubts or (number == 1 and why_not_one(reading, phrase)):
+            if changed.doubts or (number == 1 and _not_of_one(reading, phrase)):
                 continue
             edits = changed.edits
         yield Foil(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
@@ -48,6 +49,9 @@ def noun_foils(
     """
     if not parsed.chunks:
         return Found(refused=("no noun phrase",))
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
     table = names if names is not None else coco_names()
     reading = read(parsed)
     said = (mentions(parsed), *others)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.mentions import Mentions
@@ -42,11 +43,12 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Found(refused=("no noun phrase",))
     reading = read(parsed)
+    why = unfit(parsed)
     candidates: list[Foil] = []
     refused = list(reading.refused)
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
-        doubts = (*changed.doubts, *doubts_of(reading, phrase, others))
+        doubts = tuple(filter(None, (*changed.doubts, *doubts_of(reading, phrase, others), why)))
         if doubts and not doubtful:
             refused.append(doubts[0])
         else:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vlgate.perturb.foils.captions.countability import GROUP, MORE, PAIRED, SUBSTANCE, has_kind, reason_of
-from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, say_one, say_several
+from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, say_one, say_several
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.phrase_doubts import shared_doubts, stands_behind_of, why_not_one
+from vlgate.perturb.foils.captions.pronouns import is_person
 from vlgate.perturb.foils.captions.word_lists import words
+from vlgate.perturb.graph_texts.features import is_body_part
 
 _ALONE = words("alone")
+_LOOSE = words("loose")
 _LANDSCAPES = words("landscape")
 _VIEWS = words("view")
+_PLACING = frozenset(("in", "on", "at", "inside", "into", "onto", "upon", "atop", "through", "under", "outside"))
+_SIDES = frozenset(("top", "inside", "outside", "front"))  # "on top of a bed"
+_HIS = frozenset(("his", "her", "its"))
+_WORN = words("worn")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 
 
@@ -25,22 +32,22 @@ def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) 
 def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.noun
     yield from _by_kind(noun)
-    if has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}:
-        yield SUBSTANCE
-    if has_kind(noun, MORE):
-        yield MORE
-    if phrase.kind == "none":
-        yield "the singular noun has no article"
-    if stands_behind_of(reading, phrase) and reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower not in _VIEWS:
-        yield "the noun phrase says what a part belongs to"
-    if _says_alone(reading, phrase):
-        yield "the caption says that it is one"
-    if _within_several(reading, phrase):
-        yield "each of several things may have one"
-    if others and say_several(noun, others):
-        yield "another caption speaks of several"
-    if not say_one(noun, others):
-        yield "no other caption speaks of one"
+    behind_of = stands_behind_of(reading, phrase)
+    viewed = reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
+    reasons = (
+        (SUBSTANCE, has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
+        (MORE, has_kind(noun, MORE)),
+        ("the singular noun has no article", phrase.kind == "none"),
+        ("the noun phrase says what a part belongs to", behind_of and not viewed),
+        ("the caption says that it is one", _says_alone(reading, phrase)),
+        ("each of several things may have one", _within_several(reading, phrase)),
+        ("the noun names a part of a body", is_body_part(noun)),
+        ("one thing is not in several places", _is_place_of_one(reading, phrase)),
+        ("several would have the thing of one", _has_a_thing(reading, phrase)),
+        ("another caption speaks of several", bool(others) and say_several(noun, others)),
+        ("no other caption speaks of one", not say_one(noun, others)),
+    )
+    yield from (why for why, holds in reasons if holds)
 
 
 def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
@@ -50,13 +57,15 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield "the noun has joined adjectives"
     if why := why_not_one(reading, phrase):
         yield why
-    if _is_landscape(reading, phrase):
+    if _is_landscape(reading, phrase) or noun in _LOOSE:
         yield "the plural does not count"
     several = sum(say_several(noun, [one]) for one in others)
-    once = sum(say_one(noun, [one]) and not say_several(noun, [one]) for one in others)
+    once = sum(_says_one(noun, one) and not say_several(noun, [one]) for one in others)
     if once and once >= several:
         yield "another caption speaks of one"
-    if _has_things(reading, phrase):
+    if others and not several:
+        yield "no other caption speaks of several"
+    if has_things(reading, phrase):
         yield "one would have the things of several"
     if _behind_a_participle(reading, phrase):
         yield "a word before it may belong to the noun"
@@ -82,10 +91,43 @@ def _says_alone(reading: Reading, phrase: NounPhrase) -> bool:
     return bool(inside & _ALONE) or any(token.lower == "alone" for token in reading.parsed.tokens)
 
 
-def _has_things(reading: Reading, phrase: NounPhrase) -> bool:
+def _says_one(noun: str, other: Mentions) -> bool:
+    """Whether a caption speaks of one thing that may be called ``noun``; of persons, of one by any name."""
+    if is_person(noun):
+        return sum(is_person(one) for one in other.one) == 1
+    return any(may_be_same(noun, one) for one in other.one)
+
+
+def _is_place_of_one(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether it says where one thing is: nobody lies on several beds, and nothing is in several rooms."""
+    tokens = reading.parsed.tokens
+    over = tokens[phrase.head].head
+    if tokens[over].lower == "of" and tokens[tokens[over].head].lower in _SIDES:
+        over = tokens[tokens[over].head].head
+    if tokens[phrase.head].dep != "pobj" or tokens[over].lower not in _PLACING:
+        return False
+    above = tokens[over].head
+    while tokens[above].dep == "prep":
+        above = tokens[above].head
+    subjects = (above, *reading.dependents(above, "nsubj", "nsubjpass"), tokens[above].head)
+    return not any(tokens[one].tag in {"NNS", "NNPS"} for one in subjects)
+
+
+def _has_a_thing(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether one garment or part of a body follows, or a thing that is "his" or "its": "a man in a hat"."""
+    tokens = reading.parsed.tokens
+    for one in reading.phrases.values():
+        worn = is_kind_of(one.singular_noun, "clothing") or is_body_part(one.singular_noun) or one.noun in _WORN
+        if one.head > phrase.head and not one.plural and (worn or tokens[one.span[0]].lower in _HIS):
+            return True
+    return False
+
+
+def has_things(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether several clothes, seats or vehicles follow, one for each: "two men in suits", "people on bikes"."""
     later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
-    return any(is_kind_of(one.singular_noun, kind) for one in later for kind in _OWN_THINGS)
+    names = [one.singular_noun for one in later]
+    return not _WORN.isdisjoint(names) or any(is_kind_of(one, kind) for one in names for kind in _OWN_THINGS)
 
 
 def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:

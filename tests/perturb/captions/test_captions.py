@@ -221,3 +221,43 @@ def test_why_a_text_is_unfit_is_one_of_few_reasons(parse):
     assert unfit(parse("A dog on a bench.")) == ""
     assert unfit(parse("🐶")) == "no words"
     assert unfit(parse("A [dog] on a bench.")) == "markup or symbols"
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("A airplane is on the ground.", "an article does not agree"),
+        ("A man with an bag.", "an article does not agree"),
+        ("There is apples and pears on the table.", "a verb does not agree"),
+        ("There are a group of people in a park.", "a verb does not agree"),
+        ("A keyboard and a mouse sits on a desk.", "a verb does not agree"),
+        ("A stack of books sit on a desk.", "a verb does not agree"),
+        ("A keyboard and a mouse sit on a desk.", ""),
+        ("A group of people walk on a beach.", ""),
+        ("A dog in in the cage.", "a slip of the pen"),
+        ("A dog is sticking it's head out of a window.", "a slip of the pen"),
+        ("A girrafe is next to a telivision.", "a slip of the pen"),
+        ("An hour later it's raining on a unicorn.", ""),
+        ("There is a group of people next to a double decker bus.", ""),
+        ("A radiologist with a pneumothorax sees a wonderful skatepark.", ""),
+    ],
+)
+def test_a_text_with_a_slip_is_unfit_and_a_rare_word_is_none(parse, caption, reason):
+    assert unfit(parse(caption)) == reason
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("A baseball team crowd together on the field.", "a verb does not agree"),
+        ("A dish on a blue plate is red.", "the two may be one kind of thing"),
+        ("A man in a shirt and tie is standing up.", "a description that belongs to one of them"),
+        ("A woman is having a smoke.", "an act and no object"),
+        ("A man is doing a leap on a sidewalk.", "an act and no object"),
+        ("A sheep is standing on a hill together.", "a word tells of several"),
+    ],
+)
+def test_two_things_that_would_not_make_sense_in_each_others_place_stay(parse, caption, reason):
+    found = exchanged(parse(caption))
+    assert found.candidates == ()
+    assert reason in found.refused

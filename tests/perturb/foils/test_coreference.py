@@ -1,6 +1,7 @@
 """Coreference: dialogs in, a caption with a question and its answer out, and the other answer as a foil."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -99,5 +100,17 @@ def test_questions_that_are_not_the_dialogs_are_named(parser):
 def test_captions_say_yes_as_often_as_no_to_each_question_too(parser):
     turns = [("is it raining", "yes")] * 7 + [("is it raining", "no")] * 3 + [("is it outside", "no")] * 9
     candidates = made(parser, "a dog", *turns).candidates
-    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0))
+    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0, image_share=1.0))
     assert kept == {"a dog. is it raining? yes.": 4, "a dog. is it raining? no.": 3, "a dog. is it outside? no.": 1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_questions_about_the_image_as_a_whole_are_a_third_at_most_and_the_answers_stay_even(seed):
+    said = [("yes", "image")] * 40 + [("no", "image")] * 25 + [("yes", "caption")] * 6 + [("no", "caption")] * 11
+    foils = [replace(posed("a dog", "is it so", answer), tags={"antecedent": about}) for answer, about in 2 * said]
+    chosen = [foils[place] for place in selected(foils, seed=seed)]
+    counts = Counter(one.classes[0] for one in chosen)
+    about = Counter(one.tags["antecedent"] for one in chosen)
+    assert counts["yes"] == counts["no"]
+    assert 0 < about["image"] <= len(chosen) / 3
+    assert about["caption"] >= 30

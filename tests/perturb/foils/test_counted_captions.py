@@ -42,6 +42,21 @@ def test_several_do_not_become_one_beside_words_that_need_several(found, caption
     assert {one.classes for one in found(caption, "Two children", "Two apples").candidates} == {("2", "3"), ("2", "4")}
 
 
+@pytest.mark.parametrize(
+    "caption", ["Two children are riding horses.", "Two children with the backs turned.", "Two children wear helmets"]
+)
+def test_several_do_not_become_one_with_the_things_of_several(found, caption):
+    assert {one.classes for one in found(caption, "Two children").candidates} == {("2", "3"), ("2", "4")}
+
+
+@pytest.mark.parametrize(
+    "caption",
+    ["Two zebras face opposite directions.", "Two zebras, one is big and one is small.", "A cat between two zebras"],
+)
+def test_a_number_that_other_words_tell_is_left(found, caption):
+    assert "other words tell the number, too" in found(caption, "Two zebras").refused
+
+
 def test_digits_stay_digits(found):
     foils = found("The 5 kites are red", "There are 5 kites.").candidates
     assert {one.foil for one in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}

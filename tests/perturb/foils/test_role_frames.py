@@ -7,7 +7,7 @@ import pytest
 from vlgate.perturb.foils import actants, actions
 from vlgate.perturb.foils.actants import actant_swap, is_mutual
 from vlgate.perturb.foils.actions import action_gap, action_replacements, filled_actions, space_of
-from vlgate.perturb.foils.frames import Frame, RoleVerb, frame_of, noun_number, realised, role_verb
+from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, frame_of, noun_number, realised, role_verb
 from vlgate.perturb.foils.tools import Filling
 from vlgate.perturb.sentences import Verb, read_predicate
 
@@ -88,6 +88,34 @@ def test_a_template_without_a_verb_between_two_roles_is_no_verb(template):
     assert role_verb("next to", TEMPLATES["drinking"]) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "template", "said"),
+    [
+        ("lecturing", "the AGENT lectures as a THING", False),
+        ("asking", "the AGENT asks about the THING", False),
+        ("paying", "the AGENT pays for the THING", False),
+        ("disembarking", "the AGENT disembarks by THING", False),
+        ("peeing", "the AGENT pees THING", False),
+        ("peeing", "the AGENT pees on THING", True),
+        ("foraging", "the AGENT forages for THING", True),
+        ("sitting", "the AGENT sits by THING", True),
+        ("traveling", "the AGENT travels by THING", True),
+    ],
+)
+def test_only_what_takes_part_in_an_action_is_said(name, template, said):
+    one = frame_of(role_verb(name, template), {"agent": "man", "thing": "horse"})
+    assert (actant_swap(one, Words()).refused != (NO_PART,)) == said
+    assert (action_replacements(one, space_of([one]), Words()).refused != (NO_PART,)) == said
+
+
+def test_who_admires_may_be_admired_and_the_opposition_tackles_too():
+    admiring = role_verb("admiring", "the AGENT admires the THING")
+    admired = frame_of(admiring, {"agent": "man", "thing": "woman"})
+    assert actant_swap(admired, Words()).refused == (actants.BOTH_WAYS,)
+    tackled = frame("tackling", "athlete", "opposition")
+    assert actant_swap(tackled, Words(("athlete", "person"))).refused == (actants.SAME,)
+
+
 def test_swapped_roles_agree_with_their_new_subject():
     (foil,) = actant_swap(frame("riding", "people", "horse"), Words()).candidates
     assert (foil.caption, foil.foil) == ("People ride a horse.", "A horse rides people.")
@@ -166,7 +194,7 @@ def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replac
     ],
 )
 def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, other):
-    verbs = [role_verb(name, "the AGENT does the TARGET", name) for name in (one, other)]
+    verbs = [role_verb(name, "the AGENT does to the TARGET", name) for name in (one, other)]
     frames = [Frame(verb=verb, agent="man", role="target", other="boy") for verb in verbs]
     for made in frames:
         assert action_replacements(made, space_of(frames), Words()).refused == (actions.NOT_OTHER,)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vlgate.making.inputs.records import Answer
 from vlgate.making.inputs.records import Dialog as DialogInput
-from vlgate.making.kinds.kind import Kind, Made, MakeSome, Work
-from vlgate.making.kinds.selecting import selecting
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Work
+from vlgate.making.kinds.selecting import UNPAIRED, selecting
 from vlgate.making.releases.valse import valse
 from vlgate.perturb.foils import coreference, existence
 from vlgate.perturb.foils.candidate import Foil, Found
@@ -15,6 +15,10 @@ from vlgate.perturb.foils.counting import INSTRUMENTS, countable
 from vlgate.perturb.foils.inputs import Dialog, Turn
 from vlgate.seeds import quick_generator
 
+WHOLE = "questions about the image as a whole are at most a third of the set"
+"""Why a question such as "is it sunny?" is not chosen: nothing in the caption is what its "it" stands for."""
+
+_CLEAN = "VisualDialog_val2018_"  # VisDial's names of the images of its validation part
 _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VALSE's release
 
 
@@ -81,8 +85,24 @@ def _half_from_zero(foils: Sequence[Foil], _: Sequence[str], seed: int) -> Seque
     return existence.selected(foils, seed=seed)
 
 
-def _half_yes(foils: Sequence[Foil], _: Sequence[str], seed: int) -> Sequence[int]:
-    return coreference.selected(foils, seed=seed)
+def _half_yes(items: Sequence[Item], seed: int) -> Selected:
+    """Choose as many "yes" as "no", and among the questions few about the image as a whole."""
+    foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
+    chosen = coreference.selected(foils, seed=seed)
+    uncapped = coreference.selected(foils, seed=seed, image_share=1.0)
+    whole = [sum(foils[n].tags["antecedent"] == "image" for n in places) for places in (uncapped, chosen)]
+    dropped = {WHOLE: max(whole[0] - whole[1], 0)}
+    dropped |= {UNPAIRED: len(items) - len(chosen) - dropped[WHOLE]}
+    return Selected(items=tuple(items[n] for n in chosen), dropped={why: n for why, n in dropped.items() if n})
+
+
+def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
+    """Write items as VALSE's two files: dialogs of VisDial's validation part are its clean instrument ("hard")."""
+    clean = [item for item in items if item.image.startswith(_CLEAN)]
+    standard = [item for item in items if not item.image.startswith(_CLEAN)]
+    parts = (("coreference-standard.json", standard), ("coreference-hard.json", clean))
+    files = [valse(file, "coreference")(some) for file, some in parts if some]
+    return {name: text for each in files for name, text in each.items()}
 
 
 def _counting_kind(name: str, sentence: str, file: str) -> Kind:
@@ -129,9 +149,9 @@ COREFERENCE = Kind(
     takes=("dialogs",),
     shape="pair",
     start=_coreference,
-    release=valse("coreference-standard.json", "coreference"),
+    release=_coreference_release,
     needs=("parser",),
     uses=("lm",),
-    select=selecting(_half_yes),
+    select=_half_yes,
     inference="unused",
 )
