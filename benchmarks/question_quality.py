@@ -94,10 +94,13 @@ def counted(asked: Sequence[Asked], graphs: Sequence[SceneGraph]) -> dict[str, s
     related = [one for one in asked if one.kind == "object-related"]
     denied = [one for one in related if one.answer == "no"]
     first = [one.relation for one in related][:2500]
+    every = [one.relation for one in asked if one.relation][:: max(1, sum(bool(one.relation) for one in asked) // 2500)]
+    every = every[:2500]
     rows = {
         "false objects never annotated with one of the image": share(never),
         "related 'no' whose second object is absent": share([one.second_absent for one in denied]),
         "distinct relations in related questions": f"{len(set(first))} in {len(first):,}",
+        "distinct relations in questions of every kind": f"{len(set(every))} in {len(every):,}",
         "phrases with one attribute": share([one.adjectives == 1 for one in asked if one.kind in EXISTENCE]),
         "phrases with two or more attributes": share([one.adjectives > 1 for one in asked if one.kind in EXISTENCE]),
         "choice questions with 3 choices": share([one.choices == 3 for one in asked if one.choices]),

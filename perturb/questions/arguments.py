@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, TypeVar
 
 from vlgate.perturb.questions.chance import Kept, pick
-from vlgate.perturb.questions.corpus import OF_PIECES, Corpus, ObjectView, View
-from vlgate.perturb.questions.links import Link, Links, joined, of_side
+from vlgate.perturb.questions.corpus import OF_PIECES, Corpus
+from vlgate.perturb.questions.links import Link, Links, Ways, joined, of_side
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.plausible import FEW, TRIES, Plausible
 from vlgate.perturb.questions.shares import RELEASE, Shares
+from vlgate.perturb.questions.views import ObjectView, View
 
-T = TypeVar("T")
 _CLOSE = frozenset(("color", "pattern", "pose", "activity", "sport"))
 _VAGUE = frozenset(
     ("seat", "seats", "device", "devices", "container", "containers", "body part", "body parts", "trunk", "trunks")
@@ -73,7 +72,7 @@ class Arguments:
         self.said: dict[tuple[str, str], bool] = {}
         self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
         self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
-        self._ways: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
+        self.ways = Ways(self.views, shares.power)
 
     def phrase(self, name: str, adjectives: tuple[str, ...] = ()) -> NounPhrase:
         """Return the phrase of a known name and attributes; the same object each time."""
@@ -148,23 +147,6 @@ class Arguments:
                 and (self.ontology.acts if kind == "action" else self.ontology.suits)(name, word) is not False
             ]
         return self._asked[thing, kind]
-
-    def among(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
-        """Draw a thing that can be asked about in some way, and a way.
-
-        ``ways`` is called once for each thing; its results are kept under the name ``what``.
-
-        Returns: the image, the thing's position and the way; None if no thing has one.
-        """
-        if what not in self._ways:
-            every = ((view, number) for view in self.views for number in view.askable)
-            found = ((view, number, tuple(ways(view, number))) for view, number in every)
-            self._ways[what] = tuple(place for place in found if place[2])
-        places = self._ways[what]
-        if not places:
-            return None
-        view, number, offered = pick(chance, places)
-        return view, number, pick(chance, offered)
 
     def shown(self, chance: Random) -> Named:
         """Draw a thing of an image, with one of its attributes or none."""
@@ -243,9 +225,21 @@ class Arguments:
         if (self.action(words[0]) and any(map(self.action, said))) or not {*words}.isdisjoint(said):
             return None
         other = self.named(chance, one.view, number)
+        if not other.adjectives and other.thing.name in self.ontology.expected.everyday:
+            if not other.thing.adjectives:
+                return None  # "the man wearing the pants"
+            adjectives = (pick(chance, other.thing.adjectives),)
+            other = Named(one.view, number, self.phrase(other.thing.name, adjectives), adjectives)
+        if not {*words}.isdisjoint(other.adjectives):  # "walking behind the walking man"
+            return None
         if not self.alone(one.view, number, other.phrase):
             return None
         return joined(one.phrase, reading, other.phrase), number
+
+    def alike(self, one: str, other: str) -> bool:
+        """Whether a thing called ``one`` might be called ``other``, or the other way round."""
+        masks, bits = self.corpus.masks, self.corpus.bits
+        return bool(masks(one).possible & bits[other] or masks(other).possible & bits[one])
 
     def action(self, word: str) -> bool:
         """Whether a word says what somebody is doing: "sitting", "skiing", "parked"."""

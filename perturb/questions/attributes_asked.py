@@ -7,11 +7,11 @@ from random import Random
 
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import Weighted, pick
-from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.drafts import Draft
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.shares import BLACK_WHITE
 from vlgate.perturb.questions.telling import suggests, tells
+from vlgate.perturb.questions.views import View
 
 Place = tuple[View, int]
 

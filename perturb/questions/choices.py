@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from random import Random
 from types import MappingProxyType
+from typing import TypeVar
 
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import Weighted
-from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.drafts import Draft, Kind
-from vlgate.perturb.questions.links import of_side
+from vlgate.perturb.questions.links import Link, sideways
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.plausible import TRIES
 from vlgate.perturb.questions.telling import suggests, tells
 from vlgate.perturb.questions.verification import identity
+from vlgate.perturb.questions.views import View
 
+T = TypeVar("T")
 _HINTS = MappingProxyType(
     {"color": frozenset(("material", "shade", "pattern")), "material": frozenset(("color", "texture", "hardness"))}
 )
 """Categories that suggest a value of another: a chrome lamp is not asked for its color."""
+_NEUTRAL = frozenset(("color", "pattern", "material", "pose", "activity", "sport", "mood"))
 _SEEN_ONLY = 8  # settings or fewer of a landmark, which tell what somebody does beside it
+_AT_HOME = 3  # settings or fewer of a landmark and of the right choice, which the landmark then suggests
+_STILL = frozenset(("wearing", "holding", "carrying"))
+"""What somebody does whatever else he does: who points at something is not asked whether he is jumping."""
 _PERSONS = frozenset(("person", "people"))
 NARROW = 1.5  # times the values that the right choice may have, which a false one may have at most
 THREE = 0.6  # of the candidates, so that enough with three choices are found
 
 
-def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: bool | None = None) -> Draft | None:
+def of_objects(
+    arguments: Arguments, chance: Random, *, related: bool, side: bool | None, drawn: Counter[str]
+) -> Draft | None:
     """Draft a question such as "Is the black animal a cow or a horse?".
 
-    The false choices have the same hypernym, and are not in the image. ``side`` is as for `links.Links.draw`.
+    The false choices have the same hypernym, and are not in the image. ``side`` and ``drawn`` are as for
+    `links.Links.draw`.
 
     Returns: the draft, or None if the class could mean another thing of the image, or no false choice was found.
     """
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
         """How the thing can be asked about."""
-        told = not related or of_side(view.links.get(number, ()), side)
-        return _classes(arguments, view, number, related=related) if told else []
+        return _classes(arguments, view, number, related=related)
 
-    drawn = arguments.among(chance, f"classes, {related=}, {side=}", ways)
-    if drawn is None:
+    found = _drawn(arguments, chance, ("classes", ways), side, drawn if related else None)
+    if found is None:
         return None
-    view, number, (name, adjectives) = drawn
+    view, number, link, (name, adjectives) = found
     thing = view.things[number]
     bits, akin, suits = arguments.corpus.bits, arguments.akin, arguments.plausible.suits
-    contrast = arguments.ontology.expected.contrast
+    contrast, tiny = arguments.ontology.expected.contrast, arguments.ontology.expected.tiny
     persons = not _PERSONS.isdisjoint(arguments.ontology.certain(thing.name))
+
+    hidden = view.named if _singles_out(link) else view.might
 
     def beside(word: str, other: str) -> bool:
         """Whether a word may be offered beside another."""
-        return not akin(word, other) and (not persons or contrast(word, other))
+        return (word in tiny) == (other in tiny) and not akin(word, other) and (not persons or contrast(word, other))
 
     def alike(word: str, attribute: str) -> bool:
         """Whether the attribute says about as little of such a thing as of the right one."""
@@ -59,7 +70,7 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: boo
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far."""
         return (
-            not view.might & bits[word]
+            not hidden & bits[word]
             and all(_said(arguments, word, one) and alike(word, one) for one in adjectives)
             and suits(word, view)
             and all(beside(word, other) for other in so_far)
@@ -70,11 +81,11 @@ def of_objects(arguments: Arguments, chance: Random, *, related: bool, side: boo
     false = _false(chance, words, fits)
     one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
-    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)), side)
+    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)), link)
 
 
 def of_attributes(
-    arguments: Arguments, chance: Random, *, related: bool, action: bool, side: bool | None = None
+    arguments: Arguments, chance: Random, *, related: bool, action: bool, side: bool | None, drawn: Counter[str]
 ) -> Draft | None:
     """Draft a question such as "What color is the cup, red or blue?" or "What is the man doing, walking or sitting?".
 
@@ -87,15 +98,14 @@ def of_attributes(
 
     def ways(view: View, number: int) -> list[tuple[str, str]]:
         """How the thing can be asked about."""
-        told = not related or of_side(view.links.get(number, ()), side)
         thing = view.things[number]
-        found = arguments.asked_for(thing, asked) if told else []
+        found = arguments.asked_for(thing, asked)
         return [one for one in found if not suggests(thing.object.attributes, one[1])]
 
-    drawn = arguments.among(chance, f"{asked}, {related=}, {side=}", ways)
-    if drawn is None:
+    found = _drawn(arguments, chance, (asked, ways), side, drawn if related else None)
+    if found is None:
         return None
-    view, number, (attribute, category) = drawn
+    view, number, link, (attribute, category) = found
     one = _described(arguments, chance, (view, number), category)
     if not arguments.only(one):
         return None
@@ -117,13 +127,33 @@ def of_attributes(
         if action
         else ("attribute-choice-related" if related else "attribute-choice")
     )
-    return _draft(arguments, chance, one, (kind, category, (attribute, *false)), side)
+    return _draft(arguments, chance, one, (kind, category, (attribute, *false)), link)
+
+
+def _singles_out(link: Link | None) -> bool:
+    """Whether a relation says which thing is meant, so that others of its kind may be there unannotated."""
+    return link is not None and not sideways(link[0].text)
+
+
+def _drawn(
+    arguments: Arguments,
+    chance: Random,
+    asked: tuple[str, Callable[[View, int], Sequence[T]]],
+    side: bool | None,
+    drawn: Counter[str] | None,
+) -> tuple[View, int, Link | None, T] | None:
+    """Draw a thing and a way to ask about it, and one of its relations unless ``drawn`` is None."""
+    what, ways = asked
+    if drawn is not None:
+        return arguments.ways.along(chance, what, side, ways, drawn)
+    found = arguments.ways.draw(chance, what, ways)
+    return None if found is None else (found[0], found[1], None, found[2])
 
 
 def _draft(
-    arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], side: bool | None
+    arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], link: Link | None
 ) -> Draft | None:
-    """Ask about a thing, with a relation to another if the kind asks for it.
+    """Ask about a thing, with its relation to another if there is one.
 
     Returns: the draft; None if there is no false choice, or the words tell the right one.
     """
@@ -131,8 +161,8 @@ def _draft(
     if len(choices) < 2:
         return None
     x, objects = one.phrase, tuple[str, ...]((identity(one),))
-    if kind.endswith("-related"):
-        relation = arguments.related(chance, one, side)
+    if link is not None:
+        relation = arguments.linked(chance, one, link)
         if relation is None or _tells(arguments, relation[0], kind, choices):
             return None
         x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
@@ -144,20 +174,24 @@ def _draft(
 def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[str, ...]) -> bool:
     """Whether a relation gives the answer away.
 
-    "The woman sitting on the bench" names an action, "the man near the wave" a sport, and of a kite and a teddy bear
-    only the bear wears a jacket.
+    "The woman sitting on the bench" names an action, "the man near the wave" a sport, of a kite and a teddy bear only
+    the bear wears a jacket, and what is parked at the airport is rather an airplane than a jeep.
     """
     ontology, first = arguments.ontology, phrase.relation.partition(" ")[0]
     other = phrase.other.noun if phrase.other else ""
     if kind.startswith("action"):
         sport = any(ontology.attributes[word].category == "sport" for word in choices)
-        return arguments.action(first) or (sport and 0 < len(ontology.settings(other)) <= _SEEN_ONLY)
+        doing = first.endswith("ing") and first not in _STILL
+        return doing or arguments.action(first) or (sport and 0 < len(ontology.settings(other)) <= _SEEN_ONLY)
     if not kind.startswith("object"):
         return False
     able = [ontology.expected.does(ontology.named(word), phrase.relation) for word in choices]
     acting = {ontology.acts(word, first) for word in choices} if first in ontology.words.actors else {True}
     there, apart = ontology.settings(other), [ontology.settings(word) for word in choices]
-    return not all(able) or len(acting) > 1 or any(there and each and not there & each for each in apart)
+    if 0 < len(there) <= _AT_HOME and 0 < len(apart[0]) <= _AT_HOME < max(map(len, apart)):
+        return True
+    at_home = [not there or not each or bool(there & each) for each in apart]
+    return not all(able) or len(acting) > 1 or (at_home[0] and not all(at_home))
 
 
 def _said(arguments: Arguments, name: str, attribute: str) -> bool:
@@ -173,11 +207,11 @@ def _said(arguments: Arguments, name: str, attribute: str) -> bool:
 
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
     """The hypernyms of a thing that can mean no other thing, each with an attribute unless there is a relation."""
-    if related and number not in view.links:
-        return []
     thing = view.things[number]
     nouns = arguments.ontology.nouns
-    told: list[tuple[str, ...]] = [()] if related else [(word,) for word in thing.adjectives]
+    told: list[tuple[str, ...]] = (
+        [()] if related else [(word,) for word in thing.adjectives if _neutral(arguments, word)]
+    )
     return [
         (name, adjectives)
         for name in arguments.classes(thing.name)
@@ -186,6 +220,11 @@ def _classes(arguments: Arguments, view: View, number: int, *, related: bool) ->
         and arguments.goes(adjectives, name)
         and arguments.single(view, number, name, adjectives)
     ]
+
+
+def _neutral(arguments: Arguments, word: str) -> bool:
+    """Whether an attribute says as much of one kind of thing as of another: a large animal is a giraffe, no duck."""
+    return arguments.ontology.attributes[word].category in _NEUTRAL
 
 
 def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:

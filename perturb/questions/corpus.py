@@ -6,68 +6,27 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.chance import Weighted
 from vlgate.perturb.questions.telling import helps
+from vlgate.perturb.questions.views import Masks, ObjectView, View
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0
 """Side in pixels that people recognise reliably; smaller objects are not asked about (CARETS, section 4.2, note 3)."""
-_TOLD = frozenset(("color", "shade", "age", "sex", "sport", "build", "mood", "weather", "flavor", "fit", "length"))
+_PAIRED = frozenset(("size", "height", "length", "age", "shape", "color", "pattern", "material", "hair color", "pose"))
+"""Categories of two attributes that stand together: "a large red bus", but neither "small tiny" nor "open floral"."""
 OF_PIECES = frozenset(("whole", "half", "single"))
 """Attributes of one piece of a kind that is named: there is a whole pizza, but no whole food."""
+_WORN = (
+    (("person", "people", "crowd", "couple", "family"), ("clothing", "clothes")),
+    (("clothing", "clothes"), ("shirt", "shirts", "pants", "shoe", "shoes", "footwear")),
+)
+"""Who is there wears something, annotated or not, and who wears a jacket wears pants."""
 _LEAST_ROOT = 3  # letters of either part of a word that is written as one
 LEAST_OBJECTS = 5
 """Number of objects below which a graph is too incomplete to conclude that anything is not in its image."""
-
-
-class Masks(NamedTuple):
-    """Sets of names, as bits (``Corpus.bits``)."""
-
-    possible: int
-    """What something might be called."""
-    own: int
-    """What it may have unannotated."""
-    beside: int
-    """The same, with its wholes and what these may have."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ObjectView:
-    """An object with what the ontology says about it, if the name is ``known``.
-
-    ``adjectives`` are what can stand before its name.
-    """
-
-    object: SceneObject
-    known: bool
-    askable: bool
-    number: Number
-    masks: Masks
-    adjectives: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """What it is called in the graph."""
-        return self.object.name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class View:
-    """A graph whose objects are looked up in the ontology.
-
-    ``might`` holds every name that could be true of something in the image, as bits. ``links`` are the relations with a
-    wording, by the position of the object that has them: the wording, and the position of the other object.
-    """
-
-    graph: SceneGraph
-    things: tuple[ObjectView, ...]
-    askable: tuple[int, ...]
-    links: Mapping[int, tuple[tuple[Reading, int], ...]]
-    names: tuple[str, ...]
-    might: int
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -107,6 +66,7 @@ class Corpus:
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
         self._masks: dict[str, Masks] = {}
+        self._worn = tuple((self._mask(who), self._below_all(worn)) for who, worn in _WORN)
         self._unsaid: dict[tuple[str, str], bool] = {}
         self._least_box = least_box
         self._least_objects = least_objects
@@ -145,7 +105,7 @@ class Corpus:
         """
         if name not in self._masks:
             known = [name] if self.ontology.knows(name) else self._known_within(name)
-            ways = self.ontology.possible, self.ontology.own_parts, self.ontology.parts
+            ways = self.ontology.possible, self.ontology.certain, self.ontology.own_parts, self.ontology.parts
             self._masks[name] = Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
         return self._masks[name]
 
@@ -156,14 +116,23 @@ class Corpus:
         return [span for span in (*spans, *ends) if self.ontology.knows(span)]
 
     def _mask(self, names: Iterable[str]) -> int:
-        return sum(self.bits[name] for name in set(names))
+        return sum(self.bits[name] for name in set(names) if name in self.bits)
+
+    def _below_all(self, names: Iterable[str]) -> int:
+        return self._mask(word for name in names if name in self.bits for word in (name, *self.ontology.hyponyms(name)))
 
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item, graph) for item in graph.objects.values())
         place = {identity: number for number, identity in enumerate(graph.objects)}
         might = 0 if len(things) >= self._least_objects else -1  # all bits: nothing is known to be absent
+        shown = named = 0
         for thing in things:
-            might |= thing.masks.possible | thing.masks.beside
+            shown |= thing.masks.certain
+            named |= thing.masks.possible
+            might |= thing.masks.beside
+        for who, worn in self._worn:
+            if shown & who:
+                might |= worn
             for attribute in thing.object.attributes:  # "brick" of a wall: there are bricks
                 might |= self.bits.get(attribute, 0)
         askable = tuple(number for number, thing in enumerate(things) if thing.askable)
@@ -175,7 +144,9 @@ class Corpus:
             askable=askable,
             links={number: found for number, found in links.items() if found},
             names=names,
-            might=might,
+            might=might | named,
+            named=named,
+            shown=shown,
         )
 
     def _links(
@@ -234,6 +205,7 @@ class Corpus:
             for name in dict.fromkeys(item.attributes)
             if name in attributes
             and attributes[name].before
+            and name not in self.ontology.expected.vague
             and name not in words
             and not self.unsaid(item.name, name)
             and self._described(item.name, name)
@@ -250,9 +222,15 @@ class Corpus:
 
     def pairs(self, thing: ObjectView) -> list[tuple[str, str]]:
         """Two of a thing's adjectives that may stand together before its name, in the order of the text."""
-        rank = {name: self.ontology.attributes[name].rank for name in thing.adjectives}
-        ordered = sorted(rank, key=rank.__getitem__)
-        return [(one, two) for one, two in combinations(ordered, 2) if rank[one] != rank[two]]
+        known = self.ontology.attributes
+        ordered = sorted(thing.adjectives, key=lambda name: known[name].rank)
+        return [
+            (one, two)
+            for one, two in combinations(ordered, 2)
+            if known[one].rank != known[two].rank
+            and known[one].category != known[two].category
+            and {known[one].category, known[two].category} <= _PAIRED
+        ]
 
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
@@ -265,7 +243,7 @@ class Corpus:
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True
         names = self.ontology.named(name)
-        told = category not in _TOLD or self.ontology.words.asked(names, category)
+        told = category == "" or self.ontology.words.asked(names, category)
         return not told or not self.ontology.expected.says(names, attribute, category)
 
     def _counted(self) -> Tally:

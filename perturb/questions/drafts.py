@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.views import View
 
 Kind = Literal[
     "object",

@@ -118,7 +118,7 @@ class Generator:
         if kind in {"attribute", "attribute-related"}:
             return self._opposites[kind == "attribute-related"].draft
         if kind == "object-related":
-            return partial(verification.about_related_object, arguments)
+            return partial(verification.about_related_object, arguments, drawn=Counter())
         if kind == "object":
             special = {"occlusion-dir": verification.covered, "ontological-inv": verification.renamed}
             return _of_any_side(partial(special.get(test, verification.about_object), arguments))
@@ -145,11 +145,13 @@ class Generator:
         return selected(chance, pool, number, self._shares)
 
     def _chooser(self, kind: Kind) -> Callable[[Random, bool | None], Draft | None]:
-        arguments, related = self._arguments, kind.endswith("-related")
+        arguments, related, drawn = self._arguments, kind.endswith("-related"), Counter[str]()
         if kind.startswith("object-choice"):
-            return lambda chance, side: choices.of_objects(arguments, chance, related=related, side=side)
+            return lambda chance, side: choices.of_objects(arguments, chance, related=related, side=side, drawn=drawn)
         action = kind.startswith("action")
-        return lambda chance, side: choices.of_attributes(arguments, chance, related=related, action=action, side=side)
+        return lambda chance, side: choices.of_attributes(
+            arguments, chance, related=related, action=action, side=side, drawn=drawn
+        )
 
 
 def _of_any_side(draw: Callable[..., Draft | None]) -> Verify:

@@ -1,18 +1,22 @@
-"""The relations of a corpus that a phrase can have, drawn by their wording and by whether they say left or right."""
+"""The relations of a corpus, drawn by wording and side, and the things that can be asked about in some way."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from random import Random
+from typing import Any, TypeVar
 
 from vlgate.perturb.ontology import Reading
 from vlgate.perturb.questions.chance import Weighted, pick
-from vlgate.perturb.questions.corpus import View
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.views import View
 
+T = TypeVar("T")
 Link = tuple[Reading, int]
+AMONG = 3
+"""Wordings of relations that are drawn for one question, so that the rare ones are asked about too."""
 
 
 def sideways(text: str) -> bool:
@@ -41,10 +45,22 @@ class Links:
             for side in (None, False, True)
         }
 
-    def draw(self, chance: Random, side: bool | None) -> tuple[View, int, Link] | None:
-        """Draw a relation: to the left or right if ``side``, another one if it is False, any if it is None."""
+    def draw(self, chance: Random, side: bool | None, drawn: Counter[str]) -> tuple[View, int, Link] | None:
+        """Draw a relation: to the left or right if ``side``, another one if it is False, any if it is None.
+
+        ``drawn`` counts the draws of each wording, see `seldom`.
+        """
         texts = self._texts[side]
-        return pick(chance, self._places[texts.draw(chance)]) if texts else None
+        if not texts:
+            return None
+        return pick(chance, self._places[seldom(chance, texts, drawn)])
+
+
+def seldom(chance: Random, texts: Weighted, drawn: Counter[str]) -> str:
+    """Draw ``AMONG`` wordings, return the one that was ``drawn`` least, and count it there."""
+    text = min((texts.draw(chance) for _ in range(AMONG)), key=drawn.__getitem__)
+    drawn[text] += 1
+    return text
 
 
 def of_side(links: Sequence[Link], side: bool | None) -> tuple[Link, ...]:
@@ -56,3 +72,67 @@ def of_side(links: Sequence[Link], side: bool | None) -> tuple[Link, ...]:
 def joined(phrase: NounPhrase, reading: Reading, other: NounPhrase) -> NounPhrase:
     """Return ``phrase`` with its relation to ``other``: "cup", "on" and "table" make "cup on the table"."""
     return NounPhrase(phrase.noun, phrase.number, phrase.attributes, reading.text, other, reading.that)
+
+
+class Ways:
+    """Draws a thing and a way to ask about it, and perhaps one of its relations.
+
+    Its methods call ``ways`` once for each thing and keep the results under the name ``what``.
+    """
+
+    def __init__(self, views: Sequence[View], power: float) -> None:
+        """Take the images; a relation is drawn in proportion to the number of its wording to the ``power``."""
+        self._views = views
+        self._power = power
+        self._found: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
+        self._linked: dict[str, tuple[Weighted, dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]]]] = {}
+
+    def draw(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
+        """Draw a thing that can be asked about, and a way.
+
+        Returns: the image, the thing's position and the way; None if no thing has one.
+        """
+        if what not in self._found:
+            every = ((view, number) for view in self._views for number in view.askable)
+            found = ((view, number, tuple(ways(view, number))) for view, number in every)
+            self._found[what] = tuple(place for place in found if place[2])
+        places = self._found[what]
+        if not places:
+            return None
+        view, number, offered = pick(chance, places)
+        return view, number, pick(chance, offered)
+
+    def along(
+        self,
+        chance: Random,
+        what: str,
+        side: bool | None,
+        ways: Callable[[View, int], Sequence[T]],
+        drawn: Counter[str],
+    ) -> tuple[View, int, Link, T] | None:
+        """Draw a relation by its wording, and a way to ask about the thing that has it.
+
+        ``side`` is as for `of_side`, ``drawn`` as for `seldom`.
+
+        Returns: the image, the thing's position, the relation and the way; None if no thing has both.
+        """
+        name = f"{what}, {side=}"
+        if name not in self._linked:
+            self._linked[name] = self._by_wording(side, ways)
+        texts, places = self._linked[name]
+        if not texts:
+            return None
+        view, number, link, offered = pick(chance, places[seldom(chance, texts, drawn)])
+        return view, number, link, pick(chance, offered)
+
+    def _by_wording(
+        self, side: bool | None, ways: Callable[[View, int], Sequence[T]]
+    ) -> tuple[Weighted, dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]]]:
+        places: dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]] = defaultdict(list)
+        for view in self._views:
+            for number, links in view.links.items():
+                kept = of_side(links, side)
+                offered = tuple(ways(view, number)) if kept else ()
+                for link in kept if offered else ():
+                    places[link[0].text].append((view, number, link, offered))
+        return Weighted({text: len(found) ** self._power for text, found in places.items()}), places

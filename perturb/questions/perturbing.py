@@ -13,11 +13,11 @@ from vlgate.perturb.grammar import with_article
 from vlgate.perturb.mirror import flip_words
 from vlgate.perturb.ontology import Number, Ontology
 from vlgate.perturb.question_tests import VISUAL, Test
-from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.chance import pick
 from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
 from vlgate.perturb.questions.pairs import Asked, QuestionPair
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.templates.asking import ask, category_for, fits
 from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
 from vlgate.perturb.scene_graph import Box
 

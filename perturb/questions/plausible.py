@@ -16,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from math import log1p, prod
 from random import Random
 
-from vlgate.perturb.ontology.expected import FIT, Surroundings
+from vlgate.perturb.ontology.expected import BROAD, FIT, Surroundings
 from vlgate.perturb.questions.chance import Weighted, drawn, pick
-from vlgate.perturb.questions.corpus import Corpus, View
+from vlgate.perturb.questions.corpus import Corpus
+from vlgate.perturb.questions.views import View
 from vlgate.seeds import quick_generator
 
 TRIES = 12  # random choices before another argument is taken
@@ -50,6 +51,7 @@ class Plausible:
         self._suiting: dict[View, dict[str, bool]] = {}
         self._settings: dict[View, tuple[float, ...]] = {}
         self._settled = self._apart(views) < MIXED
+        self._company: dict[str, int | None] = {}
 
     def _apart(self, views: Sequence[View]) -> float:
         """How often things do not fit the rest of their image, beside how often they do not fit another image."""
@@ -61,9 +63,10 @@ class Plausible:
         return own / max(1, strange)
 
     def suits(self, name: str, view: View) -> bool:
-        """Return whether a thing of that name might be found where the image was taken.
+        """Return whether a thing of that name might be found where the image was taken, with what the image shows.
 
-        No part of a body is looked for: with its owner it is there, and without one nobody expects it.
+        No part of a body is looked for: with its owner it is there, and without one nobody expects it. Nor is a place
+        that is around all of an image, nor what may be found nearly anywhere, if no table says what it comes with.
         """
         found = self._suiting.get(view)
         if found is None:
@@ -72,14 +75,29 @@ class Plausible:
             self._suiting[view] = found
         if name not in found:
             found[name] = self._suits(name, self._settings[view])
-        return found[name]
+        return found[name] and self._accompanied(name, view)
 
     def _suits(self, name: str, image: tuple[float, ...]) -> bool:
-        if name in self._corpus.ontology.expected.body:
+        expected = self._corpus.ontology.expected
+        if name in expected.body:
             return False
         if not self._settled:
             return True
-        return not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
+        return (
+            name not in expected.scenes and not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
+        )
+
+    def _accompanied(self, name: str, view: View) -> bool:
+        """Whether the image shows some of what a thing of that name comes with."""
+        if name not in self._company:
+            ontology, bits = self._corpus.ontology, self._corpus.bits
+            company = ontology.expected.beside(ontology.named(name))
+            if company is not None:
+                self._company[name] = sum(bits[one] for one in company if one in bits)
+            else:
+                self._company[name] = 0 if len(ontology.settings(name)) >= BROAD else None
+        company_bits = self._company[name]
+        return company_bits is None or not self._settled or bool(view.shown & company_bits)
 
     def bonds(self, name: str) -> Mapping[str, float]:
         """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift).
@@ -145,12 +163,15 @@ class Plausible:
         Something else than the thing at that place goes with it, not much worse than in ``like``, which shows both.
         """
         bit, found, weights = self._corpus.bits[absent], list[tuple[View, int]](), list[float]()
+        least = self._share * self.fit(absent, like, besides=places[0][0].things[places[0][1]].name) if places else 0.0
         for _ in range(TRIES if places else 0):
             view, number = pick(chance, places)
             name = view.things[number].name
             free = not view.might & bit and self.suits(absent, view)
             weight = self.fit(absent, view, besides=name) if free else 0.0
-            if weight and weight >= self._share * self.fit(absent, like, besides=name):
+            if free and not least:  # the graphs show nothing else with both
+                weight += ALMOST
+            if weight and weight >= least:
                 found.append((view, number))
                 weights.append(weight * weight)
                 if len(found) == ENOUGH:

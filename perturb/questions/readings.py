@@ -13,8 +13,8 @@ from itertools import permutations, product
 
 from vlgate.perturb.grammar import with_article
 from vlgate.perturb.inflection import may_be_plural
-from vlgate.perturb.questions.asking import ask
 from vlgate.perturb.questions.phrases import NUMBERS, NounPhrase, Number
+from vlgate.perturb.questions.templates.asking import ask
 from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")

@@ -8,6 +8,7 @@ from random import Random
 from typing import TypeVar
 
 from vlgate.perturb.questions.drafts import Draft
+from vlgate.perturb.questions.links import sideways
 from vlgate.perturb.questions.shares import Shares
 
 K = TypeVar("K")
@@ -19,7 +20,8 @@ SLACK = (0.6, 1.6, 3.0, float("inf"))
 def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares) -> list[Draft]:
     """Return ``number`` of the candidates, or all if there are fewer, in their order.
 
-    A candidate is kept with a probability inverse to the counts of its class and of its answer (CARETS, section 4.1).
+    A candidate is kept with a probability inverse to the counts of its class, of its answer (CARETS, section 4.1) and
+    of its relation, left and right aside.
     The numbers of choices, and the categories if there are shares of them, are kept in their shares as far as the
     candidates allow. Of candidates alike in that, those come first with which each word is right as often as by chance
     among the questions that offer it, so that no word tells whether it is right.
@@ -27,7 +29,9 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
     classes = Counter(draft.category for draft in pool)
     answers = Counter(draft.answer for draft in pool)
     # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis 2006).
-    waits = [chance.expovariate(1 / (classes[draft.category] * answers[draft.answer])) for draft in pool]
+    wordings = _wordings(pool)
+    often = [classes[draft.category] * answers[draft.answer] * wordings[draft.x.relation] for draft in pool]
+    waits = [chance.expovariate(1 / count) for count in often]
     places = sorted(range(len(pool)), key=waits.__getitem__)
     free, excess = _free(pool, number, shares), defaultdict[tuple[str, str], float](float)
     kept: set[int] = set()
@@ -41,6 +45,17 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
     others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
     first = [place for place in places if place in kept]
     return [pool[place] for place in sorted((first + others)[:number])]
+
+
+def _wordings(pool: Sequence[Draft]) -> dict[str, float]:
+    """How often each relation is asked about; those to the left or right as often as others are on average.
+
+    So these keep the share that was drawn.
+    """
+    counts = Counter(draft.x.relation for draft in pool)
+    others = [count for text, count in counts.items() if not sideways(text)]
+    mean = sum(others) / len(others) if others else 1.0
+    return {text: mean if sideways(text) else float(count) for text, count in counts.items()}
 
 
 def _balanced(draft: Draft, excess: Mapping[tuple[str, str], float], most: float) -> bool:

@@ -17,6 +17,7 @@ _BESIDE = frozenset(
     ("with", "near", "next", "beside", "by", "close", "to", "above", "below", "over", "under", "around")
 )
 _FASTENED = frozenset(("attached", "connected", "fastened", "tied"))
+_WORN = frozenset(("on", "of", "worn", "around", "with", "covering", "attached", "in"))
 _WITHIN = frozenset(("in", "inside", "within", "surrounded"))
 _TINTED = frozenset(
     (
@@ -35,7 +36,9 @@ _TINTED = frozenset(
     )
 )
 _FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
-_SUGGESTING = MappingProxyType({"color": _TINTED, "mood": _FEELING, "pattern": _TINTED})
+_SUGGESTING = MappingProxyType(
+    {"color": _TINTED, "mood": _FEELING, "pattern": _TINTED, "activity": _FEELING | {"happy"}}
+)
 """Words that suggest a value of a category: nobody smiles and is sad."""
 _LIVING = frozenset(("person", "people", "animal", "animals"))
 
@@ -55,6 +58,8 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     names, first = ontology.named(thing), relation.partition(" ")[0]
     if thing == other or not ontology.expected.does(names, relation) or _literal(ontology, thing, relation, other):
         return False
+    if _plain(ontology, thing, relation, other):
+        return False
     if not ontology.expected.locates(ontology.named(other), names):
         return first in {"under", "below", "beneath", "underneath"}
     if first == "with" and (_LIVING.isdisjoint(names) or "clothing" in ontology.certain(other)):
@@ -62,9 +67,26 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     return first not in _BESIDE or other not in ontology.own_parts(thing)
 
 
+def _plain(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
+    """Whether a relation holds for nearly all such things, or names a part of somebody: "the shirt on the man"."""
+    expected = ontology.expected
+    aside = "left" in relation or "right" in relation
+    if other in expected.body or (aside and (thing in expected.body or other in expected.scenes)):
+        return True
+    return (
+        thing in expected.everyday | expected.body
+        and relation.partition(" ")[0] in _WORN
+        and not _LIVING.isdisjoint(ontology.named(other))
+    )
+
+
 def _literal(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     """Whether a relation is true, but nobody would call the thing so."""
     expected, first = ontology.expected, relation.partition(" ")[0]
+    if first.startswith(other):  # "drinking the drink"
+        return True
+    if first in {"walking", "running"} and relation.endswith(" on"):  # "walking on the bicycle"
+        return other not in expected.grounds
     if first in _FASTENED:
         return thing in expected.body
     if first in {"covered", "covering"}:

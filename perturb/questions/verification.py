@@ -6,6 +6,7 @@ one for which it is no. So the text says nothing about the answer, and what is a
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
 from vlgate.perturb.questions.arguments import Arguments, Named
@@ -50,19 +51,22 @@ def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     return Draft("object", one.view, "yes" if yes else "no", one.phrase, tuple(item.id for item in alike))
 
 
-def about_related_object(arguments: Arguments, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
+def about_related_object(
+    arguments: Arguments, chance: Random, *, yes: bool, side: bool | None, drawn: Counter[str]
+) -> Draft | None:
     """Draft a question such as "Is there a red cup on the table?".
 
-    If the answer is no, the image shows a table, but no cup at all. ``side`` is as for `links.Links.draw`.
+    If the answer is no, the image shows a table, but no cup at all. ``side`` and ``drawn`` are as for
+    `links.Links.draw`.
 
     Returns: the draft, or None if nothing has a relation, or no image shows the other thing alone.
     """
-    drawn = arguments.links.draw(chance, side)
-    if drawn is None:
+    place = arguments.links.draw(chance, side, drawn)
+    if place is None:
         return None
-    view, number, link = drawn
+    view, number, link = place
     one = arguments.named(chance, view, number)
-    if arguments.akin(one.phrase.noun, view.things[link[1]].name):
+    if arguments.alike(one.phrase.noun, view.things[link[1]].name):
         return None
     related = arguments.linked(chance, one, link)
     if related is None or (other := related[0].other) is None:
@@ -143,7 +147,7 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
 
     Returns: the draft with the perturbed phrase as ``instead``, or None if no such word or image was found.
     """
-    drawn = arguments.among(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
+    drawn = arguments.ways.draw(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
     if drawn is None:
         return None
     (view, number, (low, high)), up = drawn, chance.random() < 0.5

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.order import swap_operands
-from vlgate.perturb.questions.asking import ask, fits
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.templates.asking import ask, fits
 from vlgate.perturb.questions.templates.templates import TEMPLATES
 from vlgate.perturb.rewording import rewordings
 

@@ -28,18 +28,21 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
 CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
-COVER, FLEETING = "cover", "fleeting"
+COVER, FLEETING, SCENE, EVERYDAY, TINY, VAGUE = "cover", "fleeting", "scene", "everyday", "tiny", "vague"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
         "values.tsv": ("category", "names", "values"),
         "doers.tsv": ("begins", "can"),
         "groups.tsv": ("group", "names"),
+        "company.tsv": ("names", "with"),
     }
 )
 _LIVING = frozenset(
     ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
 )
+_PLAIN = (ODD, LIFELESS, VAGUE)  # groups of words that are not nouns
+_OTHERS = (CONTRAST, GROUND, MOVABLE, BODY, COVER, FLEETING, SCENE, EVERYDAY, TINY)
 _NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
 Names = Sequence[str]
 T = TypeVar("T")
@@ -55,6 +58,9 @@ class Expectations:
     ``movable`` what they are not told apart by; ``body`` are parts of bodies, and ``lifeless`` are attributes that
     do not describe a person or an animal; ``odd`` are relations that one image alone does not make usual.
     ``covers`` are what lies on or around things, and ``fleeting`` what things give off, which tells none apart.
+    ``scenes`` are places that are around all of an image, ``everyday`` what everybody wears, ``tiny`` animals that are
+    offered only beside each other, and ``vague`` attributes that say too little. ``company`` is what an image must show
+    some of if it lacks a thing that is found nearly anywhere.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -71,6 +77,11 @@ class Expectations:
     odd: frozenset[str] = frozenset()
     covers: frozenset[str] = frozenset()
     fleeting: frozenset[str] = frozenset()
+    scenes: frozenset[str] = frozenset()
+    everyday: frozenset[str] = frozenset()
+    tiny: frozenset[str] = frozenset()
+    vague: frozenset[str] = frozenset()
+    company: Mapping[str, frozenset[str]] = field(default_factory=dict)
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def settings(self, names: Names) -> frozenset[str]:
@@ -99,8 +110,17 @@ class Expectations:
         """
         if attribute in self.lifeless and not _LIVING.isdisjoint(names):
             return False
-        values = None if category == "material" else self.values(names, category)
+        values = self.values(names, category)
         return values is None or attribute in values
+
+    def beside(self, names: Names) -> frozenset[str] | None:
+        """Return what an image shows some of if such a thing might be there; None if no line says.
+
+        >>> expected = curated_expectations()
+        >>> "bed" in expected.beside(("shirt", "clothing")), "carrot" in expected.beside(("shirt", "clothing"))
+        (True, False)
+        """
+        return next((self.company[name] for name in names if name in self.company), None)
 
     def does(self, names: Names, relation: str) -> bool:
         """Return whether such a thing can do what a relation says of it; True if no line is about the relation.
@@ -144,12 +164,10 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
 
     groups: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row in rows("groups.tsv"):
-        if row["group"] not in (
-            known := (CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD, COVER, FLEETING, *GROUPS, *SETTINGS)
-        ):
+        if row["group"] not in (known := (*_PLAIN, *_OTHERS, *GROUPS, *SETTINGS)):
             raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
         names = row.names("names")
-        groups[row["group"]].append(frozenset(names) if row["group"] == ODD else _both(names))
+        groups[row["group"]].append(frozenset(names) if row["group"] in _PLAIN else _both(names))
         if row["group"] == CONTRAST:
             groups[CONTRAST][-1:] = [frozenset(names), _both(names) - frozenset(names)]
     return Expectations(
@@ -164,6 +182,15 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         odd=frozenset().union(*groups[ODD]),
         covers=frozenset().union(*groups[COVER]),
         fleeting=frozenset().union(*groups[FLEETING]),
+        scenes=frozenset().union(*groups[SCENE]),
+        everyday=frozenset().union(*groups[EVERYDAY]),
+        tiny=frozenset().union(*groups[TINY]),
+        vague=frozenset().union(*groups[VAGUE]),
+        company=_listed(
+            (name, _both(found), row)
+            for row, found in _unfolded(rows("company.tsv"), "with")
+            for name in row.names("names")
+        ),
         usual={name: _usual(name, groups) for name in SETTINGS},
     )
 
@@ -192,20 +219,26 @@ def _usual(setting: str, groups: Mapping[str, Sequence[frozenset[str]]]) -> froz
 
 
 def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:
-    palettes: dict[str, frozenset[str]] = {}
     items: dict[str, list[tuple[str, frozenset[str], TsvRow]]] = defaultdict(list)
+    for row, values in _unfolded(rows, "values"):
+        items[row["category"]] += [(name, values, row) for name in row.names("names")]
+    listed = {category: _listed(found) for category, found in items.items()}
+    return MappingProxyType({(kind, name): one for kind, found in listed.items() for name, one in found.items()})
+
+
+def _unfolded(rows: Iterable[TsvRow], column: str) -> Iterator[tuple[TsvRow, frozenset[str]]]:
+    """The rows, without those whose name begins with "@", and a column in which these stand for what they list."""
+    palettes: dict[str, frozenset[str]] = {}
     for row in rows:
         values: set[str] = set()
-        for name in row.names("values"):
+        for name in row.names(column):
             if name.startswith("@") and name not in palettes:
                 raise row.error(f"{name!r} is not a palette of a line above; {nearest(name, palettes)}")
             values |= palettes.get(name, {name})
         if row["names"].startswith("@"):
             palettes[row["names"]] = frozenset(values)
         else:
-            items[row["category"]] += [(name, frozenset(values), row) for name in row.names("names")]
-    listed = {category: _listed(found) for category, found in items.items()}
-    return MappingProxyType({(kind, name): one for kind, found in listed.items() for name, one in found.items()})
+            yield row, frozenset(values)
 
 
 def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:

@@ -16,7 +16,8 @@ _COMMON: Mapping[str, float] = MappingProxyType(
 )
 _SELDOM = 0.25
 """How likely the other settings are before anything is seen: an elephant or a bathtub needs a reason."""
-_BROAD = 7  # settings of what may be in an image of which nothing is known
+BROAD = 7
+"""Settings of what may be in an image of which nothing is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ class Surroundings:
         """Return how well a thing of that name fits an image, from 0 to 1; 1 if it is not known where it is found."""
         found = self._found(name)
         if not image:
-            return 1.0 if not found or len(found) >= _BROAD else 0.0
+            return 1.0 if not found or len(found) >= BROAD else 0.0
         return max((image[place] for place in found), default=1.0)
 
     def missed(self, name: str, image: tuple[float, ...]) -> bool:

@@ -33,7 +33,10 @@ def test_every_noun_that_is_asked_about_has_a_place():
 def test_the_tables_name_nouns_of_the_ontology():
     named = [name for row in rows("places.tsv") for name in row.names("names")]
     named += [name for row in rows("doers.tsv") for name in row.names("can")]
-    others = {"lifeless", "odd"}  # these groups are of attributes and of relations
+    named += [
+        name for row in rows("company.tsv") for name in (*row.names("names"), *row.names("with")) if name[0] != "@"
+    ]
+    others = {"lifeless", "odd", "vague"}  # these groups are of attributes and of relations
     named += [name for row in rows("groups.tsv") if row["group"] not in others for name in row.names("names")]
     named += [name for row in rows("values.tsv") if not row["names"].startswith("@") for name in row.names("names")]
     assert sorted({name for name in named if not ONTOLOGY.knows(name)}) == []
@@ -89,6 +92,15 @@ def test_what_every_image_of_a_setting_shows_is_missed():
     assert not WHERE.missed("ceiling", WHERE.of(STREET))
 
 
+def test_what_is_found_nearly_anywhere_comes_with_something():
+    """A shirt might be in a bedroom, and nobody expects it among vegetables."""
+    company = ONTOLOGY.expected.beside(ONTOLOGY.named("shirt"))
+    assert company is not None
+    assert "bed" in company
+    assert company.isdisjoint({"onion", "vegetable", "food"})
+    assert ONTOLOGY.expected.beside(ONTOLOGY.named("stove")) is None
+
+
 @pytest.mark.parametrize(
     ("name", "value", "suits"),
     [
@@ -115,6 +127,8 @@ def test_values_suit_things(name, value, suits):
         ("places.tsv", "farm\tcow", "listed already"),
         ("values.tsv", "color\tkite\t@mud", "not a palette"),
         ("groups.tsv", "grond\tstreet", "group='grond'"),
+        ("company.tsv", "kite\t@people", "listed already"),
+        ("company.tsv", "unicycle\t@circus", "not a palette"),
     ],
 )
 def test_a_broken_line_is_named(table, line, reason):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from vlgate.perturb.ontology import default_ontology
@@ -51,6 +53,15 @@ def test_adjectives_stand_in_their_usual_order(noun, attributes, said):
         ("train", "in front of", "smoke", False),
         ("bird", "in", "smoke", True),
         ("cup", "near", "shadow", False),
+        ("shirt", "on", "man", False),
+        ("shirt", "to the left of", "man", True),
+        ("hat", "on", "head", False),
+        ("hair", "to the left of", "glass", False),
+        ("chair", "to the right of", "street", False),
+        ("man", "walking on", "bicycle", False),
+        ("man", "walking on", "street", True),
+        ("man", "flying", "kite", True),
+        ("zebra", "drinking", "drink", False),
     ],
 )
 def test_a_relation_is_one_that_somebody_would_name(thing, relation, other, said):
@@ -106,6 +117,30 @@ def test_an_attribute_of_one_choice_only_is_not_said():
     assert any({"cow", "dog"} <= {*pair.choices[0]} for pair in pairs)
 
 
+def test_a_size_names_no_choice():
+    """Not "is the large animal a giraffe or a duck"."""
+    graphs = [image((name, "large", "standing"), ("tree",)) for name in ("giraffe", "duck", "cow", "dog")]
+    pairs = [pair for pair in asked(*graphs, size=300) if pair.kind == "object-choice-described"]
+    assert pairs
+    assert {word for pair in pairs for word in pair.asked[0].x.attributes} == {"standing"}
+
+
+def test_what_everybody_wears_is_told_apart_by_an_attribute():
+    """Not "the man wearing the shirt"."""
+    worn = [("wearing", place) for place in (1, 2)]
+    graph = image(("man", "standing"), ("shirt", "red"), ("pants",), relations=[(0, *one) for one in worn])
+    arguments, chance = Arguments(Corpus([graph], ONTOLOGY)), Random(1)
+    one = arguments.named(chance, arguments.views[0], 0)
+    said = {found[0].plain.where for _ in range(30) if (found := arguments.related(chance, one))}
+    assert said <= {"wearing the red shirt"}
+    assert said
+
+
+def test_two_attributes_of_one_kind_do_not_stand_together():
+    corpus = Corpus([image(("cup", "small", "tiny", "red"), ("tree",))], ONTOLOGY)
+    assert set(corpus.pairs(corpus.views[0].things[0])) == {("small", "red"), ("tiny", "red")}
+
+
 def test_persons_on_offer_differ_in_one_respect():
     contrast = ONTOLOGY.expected.contrast
     assert contrast("man", "woman")
@@ -126,6 +161,9 @@ def test_persons_on_offer_differ_in_one_respect():
         ("skateboard", "man", True),
         ("carriage", "clothes", True),
         ("bottle", "man", False),
+        ("man", "jumpsuit", True),
+        ("jacket", "pants", True),
+        ("jacket", "scarf", False),
     ],
 )
 def test_a_synonym_and_what_comes_along_are_not_denied(annotated, denied, possible):

@@ -66,8 +66,17 @@ def test_one_image_makes_no_odd_relation_usual(relation, images, drawn):
     fence = [graph(f"{place}", ("sign", "", (relation, "1")), ("fence", "")) for place in range(images)]
     views = corpus(*fence, graph("table", ("cup", "", ("on", "1")), ("table", ""))).views
     links, chance = Links(views, 0.0, default_ontology().expected.odd), Random(1)
-    found = [links.draw(chance, None) for _ in range(60)]
+    found = [links.draw(chance, None, Counter()) for _ in range(60)]
     assert (relation in {link[0].text for _, _, link in found}) == drawn
+
+
+def test_a_rare_relation_is_drawn_as_often_as_a_frequent_one():
+    images = [graph(f"{place}", ("cup", "", ("on", "1")), ("table", "")) for place in range(60)]
+    views = corpus(*images, graph("rare", ("cup", "", ("behind", "1")), ("table", ""))).views
+    links, chance, drawn = Links(views, 0.25), Random(1), Counter()
+    for _ in range(100):
+        links.draw(chance, None, drawn)
+    assert 30 <= drawn["behind"] <= 70
 
 
 def test_the_answers_about_an_attribute_so_far_do_not_tell_the_next():

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from vlgate.perturb.questions.asking import ask, category_for, fits
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.templates.asking import ask, category_for, fits
 from vlgate.perturb.questions.templates.templates import TEMPLATES
 
 COUNTS = {  # CARETS, section 4.1
