@@ -38,7 +38,7 @@ def world():
 def test_every_task_is_there_in_full(world):
     assert tuple(world) == TASKS
     assert Counter(task.capability for task in world.values()) == {
-        "foil": 17,
+        "foil": 18,
         "compositional": 4,
         "invariance": 5,
         "directional": 3,
@@ -71,9 +71,15 @@ def test_cases_have_the_shape_of_their_task(world, name):
         ("scenes/existence", "provenance", {"something_to_zero": 30, "zero_to_something": 30}),
         ("scenes/foil-it", "nouns", {"1": 20, "2": 20, "3": 20}),
         ("scenes/relations", "relation", dict.fromkeys(("to the left of", "to the right of", "above", "below"), 15)),
+        ("scenes/depth", "relation", {"in front of": 30, "behind": 30}),
         ("scenes/word-swap", "tag", {"attribute": 30, "relation": 30}),
         ("scenes/plurality", "direction", {"pl2sg": 30, "sg2pl": 30}),
-        ("scenes/actant-swap", "verb", {"chasing": 20, "pushing": 20, "lifting": 20}),
+        (
+            "scenes/actant-swap",
+            "verb",
+            dict.fromkeys(("chasing", "pushing", "lifting", "pulling"), 9)
+            | dict.fromkeys(("carrying", "kicking", "watching"), 8),
+        ),
         ("scenes/coreference", "answer", {"yes": 30, "no": 30}),
         ("scenes/object-size", "size", {"small": 20, "medium": 20, "large": 20}),
         ("scenes/attribute-size", "size", {"small": 30, "large": 30}),
@@ -107,7 +113,7 @@ def test_questions_are_asked_about_drawn_scenes(world, name):
 
 
 def test_counts_and_colours_are_all_there(world):
-    assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456")
+    assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456789")
     assert len({case.tags["colour"] for case in world["scenes/attributes"].cases}) == 8
 
 

@@ -18,6 +18,7 @@ _FOILS = (
     "counting-small",
     "counting-adversarial",
     "relations",
+    "depth",
     "action-replacement",
     "actant-swap",
     "coreference",

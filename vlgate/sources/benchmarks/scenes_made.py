@@ -19,6 +19,7 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
         "counting-small": foils.counting_small,
         "counting-adversarial": foils.counting_adversarial,
         "relations": foils.relations,
+        "depth": checklist.depth,
         "action-replacement": people_cases.action_replacement,
         "actant-swap": people_cases.actant_swap,
         "coreference": people_cases.coreference,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from vlgate import fixtures
+from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, Task
 
@@ -27,8 +28,13 @@ WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
 def shipped(task_id: str) -> Task:
-    """Read the task of that id; its images are drawn when they are loaded."""
+    """Read the task of that id; its images are drawn when they are loaded.
+
+    Raises: DataError if the file lacks it.
+    """
     with ZipFile(FILE) as archive:
+        if _member(task_id) not in archive.namelist():
+            raise DataError(FILE, _member(task_id), "it is missing", "run scripts/write_scenes.py")
         content = json.loads(archive.read(_member(task_id)))
     images = _images(content["images"])
     return Task(
