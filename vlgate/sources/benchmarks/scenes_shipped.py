@@ -1,7 +1,7 @@
 """The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
 
 It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its key,
-where it comes from, and its scene graph, or a perturbation of another image.
+its origin and its scene graph, or a perturbation of another image.
 """
 
 from __future__ import annotations
