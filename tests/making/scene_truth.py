@@ -41,8 +41,21 @@ VERBS = {
     "chases": "chasing",
     "pushes": "pushing",
     "lifts": "lifting",
+    "pulls": "pulling",
+    "carries": "carrying",
+    "kicks": "kicking",
+    "watches": "watching",
 }
-PASSIVE = {"chased": "chasing", "pushed": "pushing", "lifted": "lifting"}
+PASSIVE = {
+    "chased": "chasing",
+    "pushed": "pushing",
+    "lifted": "lifting",
+    "pulled": "pulling",
+    "carried": "carrying",
+    "kicked": "kicking",
+    "watched": "watching",
+}
+_ACTIVE = "chases|pushes|lifts|pulls|carries|kicks|watches"
 POSED = ("sitting", "standing", "lying", "jumping", "running", "walking", "kneeling", "sleeping")
 
 
@@ -65,7 +78,21 @@ ANNOTATED = {
     **dict.fromkeys(("in", "inside"), ("in",)),
 }
 ACTIONS = (
-    *("wearing", "holding", "riding", "chasing", "pushing", "lifting", "pulling", "washing", "burning", "painting"),
+    *(
+        "wearing",
+        "holding",
+        "riding",
+        "chasing",
+        "pushing",
+        "lifting",
+        "pulling",
+        "carrying",
+        "kicking",
+        "watching",
+        "washing",
+        "burning",
+        "painting",
+    ),
     *("selling", "throwing", "kicking", "burying", "breaking", "leading", "feeding", "carrying"),
 )
 _PLACE = "|".join((*PLACES, "on top of", "on", "inside", "in front of", "in", "behind"))
@@ -140,7 +167,7 @@ def _together(first, second, graph):
 
 RULES = (
     (rf"(the \w+) (?:who )?({_VERB}) (.+?) (?:and )?({_VERB}) (.+)", both),
-    (r"(the \w+) (chases|pushes|lifts) (the \w+)", lambda a, verb, b, graph: related(a, VERBS[verb], b, graph)),
+    (rf"(the \w+) ({_ACTIVE}) (the \w+)", lambda a, verb, b, graph: related(a, VERBS[verb], b, graph)),
     (r"(the \w+) is (\w+) by (the \w+)", lambda a, verb, b, graph: related(b, PASSIVE[verb], a, graph)),
     (rf"(.+?) ({_PLACE}|{_ACTION}) (.+)", related),
     (r"(.+) and (.+)", _together),

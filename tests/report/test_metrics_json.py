@@ -49,6 +49,7 @@ def test_the_schema_the_model_and_the_run_are_named(content, options):
         "suite": ["scenes/*"],
         "thresholds": str(options.thresholds),
         "protocols": [],
+        "scenes": None,
     }
 
 

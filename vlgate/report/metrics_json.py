@@ -10,6 +10,8 @@ from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult, TaskResult
+from vlgate.sources.benchmarks.scenes import SHIPPED_SEED
+from vlgate.sources.benchmarks.scenes_shipped import version
 from vlgate.types import Decision, Metric
 
 SCHEMA = 2
@@ -17,6 +19,7 @@ SCHEMA = 2
 
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
+    shown = any(result.task.benchmark == "scenes" for result in run.results)
     content = {
         "schema": SCHEMA,
         "complete": not run.incomplete,
@@ -37,6 +40,7 @@ def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options
             "suite": list(options.suite),
             "thresholds": None if options.thresholds is None else str(options.thresholds),
             "protocols": sorted(options.protocols),
+            "scenes": version() if shown and options.seed == SHIPPED_SEED else None,
         },
         "tasks": {result.task.id: _task(result) for result in run.results},
         "averages": {

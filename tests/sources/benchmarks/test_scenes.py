@@ -8,15 +8,18 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
 from vlgate.perturb.questions import MAKEUP
 from vlgate.sources.benchmarks.scene_questions import QUESTIONS
-from vlgate.sources.benchmarks.scenes import TASKS, graphs, read
+from vlgate.sources.benchmarks.scenes import SHIPPED_SEED, TASKS, graphs, read
+from vlgate.sources.benchmarks.scenes_made import make
+from vlgate.sources.benchmarks.scenes_shipped import FILE, contents, read_contents, version, write
 from vlgate.sources.reading.options import ReadOptions
-from vlgate.types import Ask, Match
+from vlgate.types import Ask, LazyImage, Match
 
 SHAPES = {"pair": (2, 1), "quad": (4, 2), "set": (4, 1), "active_passive_set": (4, 1)}  # requests and images of a case
 ASKED = tuple(name for name in TASKS if name.endswith(("-inv", "-dir")))
@@ -35,7 +38,7 @@ def world():
 def test_every_task_is_there_in_full(world):
     assert tuple(world) == TASKS
     assert Counter(task.capability for task in world.values()) == {
-        "foil": 17,
+        "foil": 18,
         "compositional": 4,
         "invariance": 5,
         "directional": 3,
@@ -68,9 +71,15 @@ def test_cases_have_the_shape_of_their_task(world, name):
         ("scenes/existence", "provenance", {"something_to_zero": 30, "zero_to_something": 30}),
         ("scenes/foil-it", "nouns", {"1": 20, "2": 20, "3": 20}),
         ("scenes/relations", "relation", dict.fromkeys(("to the left of", "to the right of", "above", "below"), 15)),
+        ("scenes/depth", "relation", {"in front of": 30, "behind": 30}),
         ("scenes/word-swap", "tag", {"attribute": 30, "relation": 30}),
         ("scenes/plurality", "direction", {"pl2sg": 30, "sg2pl": 30}),
-        ("scenes/actant-swap", "verb", {"chasing": 20, "pushing": 20, "lifting": 20}),
+        (
+            "scenes/actant-swap",
+            "verb",
+            dict.fromkeys(("chasing", "pushing", "lifting", "pulling"), 9)
+            | dict.fromkeys(("carrying", "kicking", "watching"), 8),
+        ),
         ("scenes/coreference", "answer", {"yes": 30, "no": 30}),
         ("scenes/object-size", "size", {"small": 20, "medium": 20, "large": 20}),
         ("scenes/attribute-size", "size", {"small": 30, "large": 30}),
@@ -104,7 +113,7 @@ def test_questions_are_asked_about_drawn_scenes(world, name):
 
 
 def test_counts_and_colours_are_all_there(world):
-    assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456")
+    assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456789")
     assert len({case.tags["colour"] for case in world["scenes/attributes"].cases}) == 8
 
 
@@ -154,7 +163,49 @@ def test_no_image_is_drawn_before_it_is_loaded():
         "import sys; from vlgate.sources.benchmarks.scenes import read;"
         "from vlgate.sources.reading.options import ReadOptions;"
         "list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True)));"
-        "print(sorted({'PIL', 'cv2', 'torch', 'pytest'} & set(sys.modules)))"
+        "slow = {'PIL', 'cv2', 'torch', 'pytest', 'vlgate.fixtures.scenes.stencils', 'vlgate.perturb.questions',"
+        "'vlgate.fixtures.scenes.objects.catalogue', 'vlgate.sources.benchmarks.scenes_made'};"
+        "print(sorted(slow & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.fixture(scope="module")
+def made():
+    return list(make(TASKS, SHIPPED_SEED))
+
+
+def test_the_shipped_tasks_are_those_that_are_made(made, world):
+    assert contents(made) == read_contents()
+    assert made == list(world.values())
+    for task in made:
+        assert graphs(task) == graphs(world[task.id])
+
+
+def test_the_shipped_images_are_those_that_are_made(made, world):
+    for name in ("scenes/actant-swap", "scenes/visual-inv", "scenes/mirror-inv", "scenes/occlusion-dir"):
+        [task] = [task for task in made if task.id == name]
+        for case, same in zip(task.cases[:6], world[name].cases[:6], strict=True):
+            for one, other in zip(case.requests, same.requests, strict=True):
+                assert one.image.load().tobytes() == other.image.load().tobytes()
+
+
+def test_the_version_changes_with_the_content(made, monkeypatch, tmp_path):
+    assert re.fullmatch(r"[0-9a-f]{12}", before := version())
+    monkeypatch.setattr("vlgate.sources.benchmarks.scenes_shipped.FILE", tmp_path / "default.zip")
+    write(contents(made), tmp_path / "default.zip")
+    assert version() == before
+    write(contents([replace(made[0], note="changed"), *made[1:]]), tmp_path / "default.zip")
+    assert version() != before
+
+
+def test_the_file_is_small():
+    assert FILE.stat().st_size < 600_000
+
+
+def test_only_drawn_images_can_be_shipped(made):
+    image = LazyImage(key="photograph", load=int)
+    case = replace(made[0].cases[0], requests=(Match(image=image, text="A cup."),))
+    with pytest.raises(TypeError, match="'photograph' is neither drawn"):
+        contents([replace(made[0], cases=(case,))])

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from vlgate.errors import ImageError
-from vlgate.perturb.images import perturbed
 from vlgate.perturb.questions import Made, QuestionPair, Test
+from vlgate.sources.scene_graphs.fitted import fitted
 from vlgate.types import Ask, Capability, Case, LazyImage, Task
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 
 def capability_of(test: Test) -> Capability:
@@ -67,30 +61,10 @@ def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> 
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedLoad:
-    """Loads a perturbed image; if the boxes do not fit the file, the error is one of the image, not of the model."""
-
-    made: LazyImage
-    origin: str
-
-    def __call__(self) -> Image:
-        """Return the image.
-
-        Raises: ImageError if the image cannot be loaded, or if none of the boxes is on it.
-        """
-        try:
-            return self.made.load()
-        except ValueError as error:
-            remedy = "use the image that was annotated, or give its width and height in the graph"
-            raise ImageError(self.made.key, f"does not fit {self.origin} ({error})", remedy) from None
-
-
 def _perturbed(pair: QuestionPair, image: LazyImage) -> LazyImage:
     graph = pair.graph
     size = (graph.width, graph.height) if graph.width and graph.height else None
-    made = perturbed(image, pair.perturbation, pair.foreground, size=size)
-    return replace(made, load=FittedLoad(made=made, origin=graph.origin or f"graph {graph.id}"))
+    return fitted(image, pair.perturbation, pair.foreground, size, graph.origin or f"graph {graph.id}")
 
 
 def _origin(pair: QuestionPair) -> str:
