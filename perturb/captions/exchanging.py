@@ -61,7 +61,14 @@ _ABSTRACT = frozenset(
 )
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
 # Who is with or beside a thing has it with or beside him.
-_BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against"))
+_BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against", "behind", "opposite"))
+# "A biplane is flying a person", "a walkway features the tower".
+_REVERSIBLE = frozenset(
+    (
+        *("fly", "feature", "include", "contain", "meet", "match", "face", "join", "border", "overlook", "touch"),
+        *("resemble", "drive", "board", "transport", "surround", "decorate", "display", "show", "approach", "pass"),
+    )
+)
 _OF_SEVERAL = frozenset(("together", "another", "other", "each"))
 _LIGHT = frozenset(("do", "make", "have", "take", "give", "attempt", "perform"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
@@ -131,7 +138,8 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     if not _related(parsed, left, right):
         return "not two things in one relation"
     numbers = {is_plural(parsed, place) for place in (left, right)}
-    described = _described(parsed, right) or _goes_on(tokens[right + 1 : right + 3])
+    after = tokens[right + 1 : right + 3]
+    described = _described(parsed, right) or _goes_on(after) or _cut(after)
     joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
     joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
@@ -145,6 +153,7 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
         (any(token.lower in _OF_SEVERAL for token in tokens), "a word tells of several"),
         (may_be_same(tokens[left].lower, tokens[right].lower), "the two may be one kind of thing"),
         (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
+        (tokens[tokens[right].head].lemma.lower() in _REVERSIBLE, "the verb may be true of both in either order"),
         (bool(joined) or tokens[right].dep == "conj", "several things are joined"),
         (parsed.said(first).lower() == parsed.said(second).lower(), "the two are the same"),
     )
@@ -169,6 +178,12 @@ def _goes_on(after: Sequence[Token]) -> bool:
     if after[0].tag == "CC":
         return not after[-1].tag.startswith("VB")
     return after[0].tag in _NAMES or (after[0].tag in {"JJ", "VB", "VBP"} and is_known(after[0].lower))
+
+
+def _cut(after: Sequence[Token]) -> bool:
+    """Whether a noun is only a part of what stands there: "a stone | covered walkway", "a gray | from in water"."""
+    tags = [token.tag for token in after]
+    return len(tags) == 2 and ((tags[0] in {"VBN", "VBD", "HYPH"} and tags[1] in _NAMES) or tags == ["IN", "IN"])
 
 
 def _with_verb(parsed: Parsed, span: Span) -> bool:

@@ -11,6 +11,8 @@ whenever the caption is true:
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.captions.phrases import Indefinite, indefinite, is_plural
 from vlgate.perturb.dictionary import lemmas
@@ -37,6 +39,9 @@ _INTRANSITIVE_WORDS = (
 )
 _INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
+_RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
+# What opens a subordinate clause: "while", "where", "that", "as", "with".
+_OPENING = frozenset(("IN", "WRB", "WDT", "WP", "CC"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD"))
 
 
@@ -66,10 +71,29 @@ def _unsure(parsed: Parsed) -> str:
     words = [token.lower for token in parsed.tokens]
     if not _NEGATIVE.isdisjoint(words):
         return "negated already"
+    if any(pair in _RELATIVE for pair in pairwise(words)):
+        return "a relative clause that lacks its noun"
+    if _runs_on(parsed):
+        return "several statements without a conjunction"
     after = {words[place + 1] for place in range(len(words) - 1) if words[place] == "a"}
     if any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words):
         return "a word that a negation does not go with"
     return "not one plain sentence" if any(token.dep in _BROKEN for token in parsed.tokens) else ""
+
+
+def _runs_on(parsed: Parsed) -> bool:
+    """Whether two statements stand side by side, also if a parser reads them as one: "a bear lands a bear is there"."""
+    tokens = parsed.tokens
+    for place, token in enumerate(tokens):
+        finite = token.tag in _FINITE or any(tokens[n].tag in _FINITE for n in parsed.children(place, "aux", "auxpass"))
+        opened = any(tokens[n].tag in _OPENING for n in parsed.children(place))
+        if token.dep == "advcl" and finite and not opened and parsed.children(place, "nsubj", "nsubjpass"):
+            return True
+        if token.dep in {"nsubj", "nsubjpass"} and tokens[token.head].dep == "ROOT":
+            within = range(place + 1, token.head)
+            if any(tokens[n].lower == token.lower for n in within):
+                return True
+    return False
 
 
 def _negation(parsed: Parsed, root: int) -> _Negation | str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from vlgate.perturb.captions.fitness import first, unfit
 from vlgate.perturb.captions.phrases import is_plural
 from vlgate.perturb.certain import is_known
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.inflection import plural
 from vlgate.perturb.parsing.parsed import Edit, Parsed, Span, Token
 
@@ -21,6 +22,7 @@ _NAMES = frozenset(("NN", "NNS", "JJ", "VB", "VBN", "NNP"))
 _DESCRIBING = frozenset(("NN", "NNS", "VBG", "VBN", "NNP", "VBD", "CC", "JJ", "VB", "MD", "CD"))
 _WHOSE = "a description may belong to one of them or to both"
 _OF_SENTENCE = frozenset(("ROOT", "aux", "auxpass", "advcl", "relcl", "ccomp", "conj"))
+_FIXED = words("fixed pair")
 _INSIDE = ("det", "amod", "compound")
 _JOINED = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 # What the words after two joined things say may be of the second one alone.
@@ -101,14 +103,26 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
     """Why the two cannot stand for each other."""
     tokens = parsed.tokens
     number = is_plural(parsed, one)
+    pair = {f"{tokens[one].lower}-{tokens[other].lower}", f"{tokens[other].lower}-{tokens[one].lower}"}
     modifiers = {*parsed.children(one, *_MODIFIERS), *parsed.children(other, *_MODIFIERS)} - {other}
     part = tokens[one].dep in {"compound", "nmod", "amod", "npadvmod"} or (tokens[one].head == one and one > 0)
     return first(
         (number is None or number != is_plural(parsed, other), "one thing and several, or not known"),
         (bool(modifiers) or (other + 1 < len(tokens) and _goes_on(tokens[other + 1])), _WHOSE),
         (part, "part of a longer name"),
+        (_listed(parsed, one), "one of several joined things"),
+        (not pair.isdisjoint(_FIXED), "a pair with a fixed order"),
         (not all(is_known(tokens[place].lower) for place in (one, other)), "not two known nouns"),
     )
+
+
+def _listed(parsed: Parsed, one: int) -> bool:
+    """Whether the first thing is joined to another one by "and" or "or" too: "meats and herbs and chopsticks"."""
+    while parsed.tokens[one].dep == "conj":
+        one = parsed.tokens[one].head
+        if parsed.children(one, "cc"):
+            return True
+    return False
 
 
 def _goes_on(after: Token) -> bool:

@@ -13,6 +13,9 @@ NUMBER = "the number of a noun is not certain"
 SAME = "both roles may name one thing"
 BODY = "one of the two is a part of the body"
 BOTH_WAYS = "the action or the place holds in both directions"
+CARRIES = "a vehicle carries or lets off whoever is aboard"
+MEANS = "the second role is a means and takes no part"
+UNCLEAR = "the verb does not tell who does it to whom"
 
 # Actions that two take part in alike: who talks to a woman is talked to.
 _MUTUAL = frozenset(
@@ -20,6 +23,7 @@ _MUTUAL = frozenset(
         *("talk", "communicate", "converse", "chat", "speak", "meet", "hug", "kiss", "embrace", "dance", "fight"),
         *("wrestle", "argue", "marry", "collide", "duel", "race", "quarrel", "dispute", "mingle", "socialize"),
         *("scuffle", "cuddle", "snuggle", "debate", "bargain", "negotiate", "tango", "cooperate", "compete"),
+        *("reassure", "comfort", "console", "soothe", "tickle", "congratulate", "applaud", "pet"),
         *("interact", "spar", "struggle", "gossip", "whisper", "confer", "flirt", "join", "nuzzle", "clasp"),
         *(
             "confront",
@@ -38,6 +42,11 @@ _MUTUAL = frozenset(
         ),
     )
 )
+# "A car drives a woman", "a ship boards a soldier", "an airplane taxis water": the object may be the passenger.
+_CARRYING = frozenset(("board", "disembark", "drive", "commute", "taxi", "fly", "ferry", "sail", "carry", "transport"))
+# A soldier camouflages leaves with himself as little as leaves camouflage themselves, but leaves do it to a soldier.
+_UNCLEAR = frozenset(("camouflage", "disguise", "conceal", "hide", "mask", "decorate", "adorn", "surround", "shelter"))
+_MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
 )
@@ -81,7 +90,8 @@ def actant_swap(frame: Frame, things: Things) -> Found:
 
     A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is a
-    part of the body, which takes the article of its owner.
+    part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives a
+    woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
 
     Returns: one candidate, or the reason why there is none.
     """
@@ -91,12 +101,14 @@ def actant_swap(frame: Frame, things: Things) -> Found:
         return Found(refused=(BODY,))
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
         return Found(refused=(SAME,))
-    if is_mutual(frame.verb.verb(frame.role)):
-        return Found(refused=(BOTH_WAYS,))
+    why = _reversible(frame)
+    if why:
+        return Found(refused=(why,))
     caption, foil = realised(frame), realised(swapped(frame))
     if caption is None or foil is None:
         return Found(refused=(NUMBER,))
     numbers = f"{noun_number(frame.agent)} {noun_number(frame.other)}"
+    tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": _actors(frame, things)}
     return Found(
         candidates=(
             Foil(
@@ -104,10 +116,26 @@ def actant_swap(frame: Frame, things: Things) -> Found:
                 foil=foil,
                 classes=(frame.agent, frame.other),
                 why=f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'",
-                tags={"verb": frame.verb.name, "role": frame.role, "numbers": numbers},
+                tags=tags,
             ),
         )
     )
+
+
+def _reversible(frame: Frame) -> str:
+    """Return why the swapped roles may be as true as these, by the verb alone; empty if nothing tells so."""
+    verb = frame.verb.verb(frame.role)
+    reasons = ((verb.base in _CARRYING, CARRIES), (verb.rest in _MEANS, MEANS), (verb.base in _UNCLEAR, UNCLEAR))
+    return next((why for holds, why in (*reasons, (is_mutual(verb), BOTH_WAYS)) if holds), "")
+
+
+def _actors(frame: Frame, things: Things) -> str:
+    """Return "both" if both nouns name persons or animals, "one" otherwise."""
+    return "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+
+
+def _acts(noun: str, things: Things) -> bool:
+    return noun in _ANYBODY or any(things.same_thing(noun, kind) for kind in ("person", "animal"))
 
 
 def _both_contest(frame: Frame, things: Things) -> bool:

@@ -9,6 +9,7 @@ from functools import cache
 from vlgate.perturb.dictionary import form, lemmas
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.foils.captions.pronouns import pronouns_of
+from vlgate.perturb.foils.captions.word_lists import words
 from vlgate.perturb.parsing.parsed import Edit
 
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"
@@ -18,6 +19,7 @@ PREDICATE = "a predicate noun would have to change too"
 
 _BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
 _PLURAL_FORMS = frozenset({"are", "were", "have"})
+_THIRD_PERSONS = words("third person")
 _SUBJECTS = ("nsubj", "nsubjpass")
 _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "feel"})
 
@@ -152,6 +154,8 @@ def _number(reading: Reading, place: int) -> bool | None:
 def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens = reading.parsed.tokens
     if tokens[phrase.head].dep in _SUBJECTS and any(_may_be_joined_verb(reading, n) for n in range(len(tokens))):
+        yield UNSURE_VERB
+    if any(token.tag == "NNS" and token.lower in _THIRD_PERSONS for token in tokens):
         yield UNSURE_VERB
     for verb, subject in _finite(reading):
         if subject is None:

@@ -100,11 +100,12 @@ def _certain(ontology: Ontology, one: str, two: str) -> bool:
     return ontology.knows(one) and two in ontology.certain(one)
 
 
-def say_several(noun: str, others: Iterable[Mentions]) -> bool:
-    """Whether another caption speaks of several things that may be called ``noun``."""
+def say_several(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
+    """Whether another caption speaks of several things that may be, or if ``sure`` certainly are, a ``noun``."""
+    same = is_kind_of if sure else may_be_same
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
     for said in others:
-        if any(may_be_same(noun, one) for one in said.several) or said.one & groups:
+        if any(same(noun, one) for one in said.several) or said.one & groups:
             return True
         if len({one for one in said.one if " " not in one and one != noun and _below(noun, one)}) > 1:
             return True

@@ -15,6 +15,8 @@ _TOGETHER = words("together")
 _FULL = words("full")
 _LIMBS = words("limb")
 _UNREAL = words("unreal")
+# "VBP" and "VB" agree with no singular; "VBN" is what a small parser takes "oven" for.
+_MAY_BE_NOUN = frozenset(("NN", "NNS", "NNP", "VB", "VBP", "VBN"))
 _OF_PICTURES = "the noun names the picture"
 
 
@@ -106,11 +108,21 @@ def _fills(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
-    """Return why the determiner may belong to a noun before a participle: "the stove cooking green beans"."""
+    """Return why two phrases may be one, or one two: "bathroom | sink", "the stove | cooking green beans"."""
+    if _first_of_a_name(reading, phrase):
+        return "the noun may be the first part of a name"
     tokens, first = reading.parsed.tokens, phrase.lead[1]
     within = range(first + 1, phrase.head)
     two = phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
     return "the noun phrase may be two" if two else None
+
+
+def _first_of_a_name(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a noun follows a singular, also one that a parser may call a verb: "bathroom sink", "microwave oven"."""
+    after = reading.parsed.tokens[phrase.span[1] : phrase.span[1] + 1]
+    if phrase.plural or not after:
+        return False
+    return after[0].tag in _MAY_BE_NOUN and default_ontology().knows(after[0].lower)
 
 
 def _repeated(reading: Reading, phrase: NounPhrase) -> bool:

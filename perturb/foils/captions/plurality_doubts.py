@@ -59,9 +59,8 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield why
     if _is_landscape(reading, phrase) or noun in _LOOSE:
         yield "the plural does not count"
-    several = sum(say_several(noun, [one]) for one in others)
-    once = sum(_says_one(noun, one) and not say_several(noun, [one]) for one in others)
-    if once and once >= several:
+    several = any(say_several(noun, [one], sure=True) for one in others)
+    if any(_says_one(noun, one) and not say_several(noun, [one], sure=True) for one in others):
         yield "another caption speaks of one"
     if others and not several:
         yield "no other caption speaks of several"

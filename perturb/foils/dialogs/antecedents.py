@@ -52,8 +52,10 @@ NEUTRAL = frozenset(
 _PERSONS = MALE | FEMALE | NEUTRAL
 _SCENE = re.compile(
     r"(?:is|are|does|was) (?:it|this|that)"
-    r"(?: (?:a|an|in|during|taken|the|photo|picture|image|pic|shot|scene|photograph))*"
+    r"(?: (?:a|an|in|at|on|during|taken|set|the|photo|picture|image|pic|shot|scene|photograph))*"
     r" (?:sunny|raining|rainy|snowing|cloudy|overcast|day ?time|day|night ?time|night|evening|morning|winter|summer|"
+    r"dawn|dusk|noon|midday|afternoon|sunrise|sunset|spring|autumn|summertime|wintertime|snowy|stormy|hazy|misty|humid|"
+    r"(?:hot|cold|warm|cool|dark|light|bright) (?:out|outside)|city|countryside|"
     r"indoors?|outdoors?|inside|outside|colou?r(?:ed)?|black and white|black & white|close ?up|windy|foggy|sepia)"
     r"(?: (?:a|in|out|outside|there|the|photo|photograph|picture|image|pic|shot|day|today|here))*"
 )

@@ -56,6 +56,11 @@ def test_a_negation_denies_the_whole_caption(parse, caption, foil):
         ("White and orange fur lays on a white blanket.", "a noun that may be the verb"),
         ("Clydesdale horses pulling a wagon", "a verb that may be a noun"),
         ("A kitchen and dining room with a table.", "several things are joined"),
+        ("Two people walking down the street one of which is riding a bike.", "a relative clause that lacks its noun"),
+        (
+            "a large bear landing a large polar bear is in the background preparing to drink from the water",
+            "several statements without a conjunction",
+        ),
         ("Two signs on the same street pole.", "a word that a negation does not go with"),
     ],
 )
@@ -136,6 +141,9 @@ def test_two_joined_things_change_places(parse, text, other):
         "A man with a hat and a tie standing.",
         "A cup, a ball and a hat on a table on a porch.",
         "are they wearing swim trunks or wetsuits?",
+        "Two white bowls with vegetables, meats and herbs and chopsticks nearby.",
+        "A plate with macaroni and cheese.",
+        "A table with pepper and salt.",
     ],
 )
 def test_things_that_are_not_alike_stay(parse, text):
@@ -254,6 +262,16 @@ def test_a_text_with_a_slip_is_unfit_and_a_rare_word_is_none(parse, caption, rea
         ("A man in a shirt and tie is standing up.", "a description that belongs to one of them"),
         ("A woman is having a smoke.", "an act and no object"),
         ("A man is doing a leap on a sidewalk.", "an act and no object"),
+        ("A person is flying a biplane in the sky.", "the verb may be true of both in either order"),
+        ("The clock tower features a very unusual walkway.", "the verb may be true of both in either order"),
+        (
+            "A red extra long bus driving down a stone covered walkway.",
+            "a description that belongs to one of them",
+        ),
+        (
+            "a large bird catching a gray from in shallow water near grass",
+            "a description that belongs to one of them",
+        ),
         ("A sheep is standing on a hill together.", "a word tells of several"),
     ],
 )

@@ -85,6 +85,25 @@ def test_a_thing_of_an_earlier_turn_makes_it_doubtful_but_the_weather_is_never_s
     assert only.tags == {"antecedent": "image"}
 
 
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("is it raining", "image"),
+        ("is it at night", "image"),
+        ("is it cold outside", "image"),
+        ("is it sunset", "image"),
+        ("is it in a city", "image"),
+        ("is it in color", "image"),
+        ("is this inside", "image"),
+        ("is it moving", "caption"),
+        ("is it in the station", "caption"),
+    ],
+)
+def test_an_it_of_weather_time_or_place_counts_as_the_image(parser, question, about):
+    [only] = made(parser, "a train at a station", (question, "yes")).candidates
+    assert only.tags == {"antecedent": about}
+
+
 @pytest.mark.parametrize("text", ["", "🐶🐶", "<b>it</b>", "IS IT SUNNY?!", "word " * 10_000, "está \n it"])
 def test_bad_input_never_raises(parser, text):
     found = made(parser, text, (text, "yes"), ("is it raining", text))

@@ -104,6 +104,10 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
         ("A man in a plaid shirt is riding a horse", "several would have the thing of one"),
         ("A girl changes her bear's diaper", "several would have the thing of one"),
         ("A dog has a head outside of a window", "the noun names a part of a body"),
+        ("A bathroom sink with a towel rack and a mirror.", "the noun may be the first part of a name"),
+        ("a microwave oven with some food inside of it", "the noun may be the first part of a name"),
+        ("A woman in black sits on a park bench.", "a verb does not agree with its subject"),
+        ("Giraffes in a stand of trees stare in the same direction.", "the caption says that several are together"),
         ("Two boys stand near a bike wearing helmets", "one would have the things of several"),
     ],
 )
@@ -141,6 +145,19 @@ def test_one_of_several_is_false_only_if_another_caption_speaks_of_several(parse
     assert any(one.classes[0] == "covers" for one in plurals(caption, [mentions(several)]).candidates)
     woman = next(parser.parse(["The woman puts a hot dog into a bun"]))
     assert "another caption speaks of one" in plurals(worker, [mentions(woman)]).refused
+
+
+def test_one_thing_in_any_other_caption_refuses_the_several(parser):
+    caption, vase, vases, white = parser.parse(
+        [
+            "A man refreshing fake flowers in some vases on a wall",
+            "A man placing some flowers inside a vase.",
+            "Vases on a wall",
+            "Flowers in vases and one in a white vase",
+        ]
+    )
+    for others in ([vase], [vase, vases, white]):
+        assert "another caption speaks of one" in plurals(caption, [mentions(one) for one in others]).refused
 
 
 def test_a_caption_with_a_slip_gives_nothing_that_is_sure(parser):

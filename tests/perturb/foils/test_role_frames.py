@@ -145,6 +145,30 @@ def test_a_swap_is_made_of_an_animal_of_two_persons_and_of_an_act_of_one_role(ro
     assert len(actant_swap(frame(*roles), Words(("athlete", "person"), ("boy", "person"))).candidates) == 1
 
 
+@pytest.mark.parametrize(
+    ("verb", "template", "nouns", "reason"),
+    [
+        ("boarding", "the AGENT boards the THING", ("man", "ship"), actants.CARRIES),
+        ("disembarking", "the AGENT disembarks the THING", ("girl", "airplane"), actants.CARRIES),
+        ("driving", "the AGENT drives the THING", ("woman", "car"), actants.CARRIES),
+        ("taxiing", "the AGENT taxis THING", ("airplane", "water"), actants.CARRIES),
+        ("traveling", "the AGENT travels by THING", ("people", "train"), actants.MEANS),
+        ("camouflaging", "the AGENT camouflages the THING", ("hunter", "vegetation"), actants.UNCLEAR),
+        ("reassuring", "the AGENT reassures the THING", ("boy", "woman"), actants.BOTH_WAYS),
+    ],
+)
+def test_a_vehicle_a_means_and_a_verb_of_no_clear_roles_are_not_swapped(verb, template, nouns, reason):
+    one = frame_of(role_verb(verb, template), {"agent": nouns[0], "thing": nouns[1]})
+    assert actant_swap(one, Words()).refused == (reason,)
+
+
+def test_a_swap_says_whether_both_roles_are_of_persons_or_animals():
+    known = Words(("dog", "animal"), ("athlete", "person"))
+    for nouns, actors in ((("athlete", "dog"), "both"), (("man", "car"), "one")):
+        (foil,) = actant_swap(frame("pushing", *nouns), known).candidates
+        assert foil.tags["actors"] == actors
+
+
 def test_who_sits_beside_something_has_it_beside_him():
     assert is_mutual(Verb(base="sit", rest="beside"))
     assert not is_mutual(Verb(base="sit", rest="on"))
@@ -191,6 +215,9 @@ def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replac
         ("slipping", "kneeling"),
         ("sniffing", "drooling"),
         ("bandaging", "instructing"),
+        ("chasing", "disciplining"),
+        ("interrogating", "instructing"),
+        ("handcuffing", "instructing"),
     ],
 )
 def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, other):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from vlgate.making.inputs.records import Frame as FrameInput
-from vlgate.making.kinds.kind import Kind, Made, MakeSome, Work
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Work
 from vlgate.making.kinds.selecting import selecting
 from vlgate.making.releases.valse import valse
 from vlgate.perturb.foils.actants import actant_swap
@@ -15,9 +15,13 @@ from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.pairing import matched
 from vlgate.perturb.foils.tools import Gap
 from vlgate.perturb.foils.word_relations import WordRelations
+from vlgate.seeds import quick_generator
 
 NO_TEMPLATE = "the verb has no template; add imsitu_space.json to --from"
 NO_ROLES = "the image lacks the agent or every other role"
+NO_ACTORS = "no case has persons or animals in both roles"
+FEW_ACTORS = "persons or animals have both roles in at least half of the set"
+"""Why a swap of an actor and a thing is not chosen: "the ground walks on a man" is told from the text alone."""
 _TOP = 50  # fillings that are asked for
 
 
@@ -73,6 +77,21 @@ def _gaps(inputs: Sequence[FrameInput], frames: Mapping[str, Frame | str]) -> di
     return {origin: gap for origin, gap in gaps if gap is not None}
 
 
+def _actors_first(items: Sequence[Item], seed: int) -> Selected:
+    """Keep all cases whose two roles persons or animals have, and at most as many others, which text alone tells."""
+    both = [item.id for item in items if _has_two_actors(item)]
+    others = [item.id for item in items if not _has_two_actors(item)]
+    if not both:
+        return Selected(items=tuple(items), note=NO_ACTORS)
+    kept = {*both, *quick_generator(f"{seed}/actors").sample(others, min(len(both), len(others)))}
+    left = tuple(item for item in items if item.id in kept)
+    return Selected(items=left, dropped={FEW_ACTORS: len(items) - len(left)} if len(left) < len(items) else {})
+
+
+def _has_two_actors(item: Item) -> bool:
+    return item.candidate.tags["actors"] == "both"
+
+
 ACTION_REPLACEMENT = Kind(
     name="action-replacement",
     sentence="another action of the same actors: a man pushes a cart, a man pulls a cart (VALSE)",
@@ -96,5 +115,6 @@ ACTANT_SWAP = Kind(
     needs=("wordnet",),
     uses=("grammar", "lm"),
     inference="unused",
+    select=_actors_first,
     permuted=True,
 )
