@@ -141,7 +141,7 @@ def _differ(ontology: Ontology, one: str, other: str) -> bool:
 
 
 def _there(arguments: Arguments, view: View, action: str) -> bool:
-    """Whether an image shows some of what an action needs: nothing swims where no water is."""
+    """Whether an image shows some of what an action needs: nothing swims without water."""
     needed = arguments.ontology.expected.needs.get(action)
     return needed is None or any(
         name in needed for thing in view.things for name in arguments.ontology.certain(thing.name) if thing.known

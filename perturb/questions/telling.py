@@ -69,7 +69,7 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
 
 
 def apart(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
-    """Whether a relation tells which thing is meant: nearly every chair is on the floor, and every street sign on a pole.
+    """Whether a relation tells which thing is meant: nearly every chair is on the floor.
 
     >>> from vlgate.perturb.ontology import default_ontology
     >>> told = default_ontology()

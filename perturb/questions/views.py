@@ -49,8 +49,8 @@ class View:
 
     ``might`` holds every name that could be true of something in the image, as bits, and ``named`` those
     of what is annotated itself, and ``shown`` what it is, by name and class. ``links`` are the relations with a
-    wording, by the position of the object that has them: the wording, and the position of the other object; ``marks`` are
-    those that tell the object apart.
+    wording, by the position of the object that has them: the wording, and the position of the other object;
+    ``marks`` are those that tell the object apart.
     """
 
     graph: SceneGraph

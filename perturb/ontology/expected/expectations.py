@@ -216,20 +216,14 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         everyday=frozenset().union(*groups[EVERYDAY]),
         tiny=frozenset().union(*groups[TINY]),
         vague=frozenset().union(*groups[VAGUE]),
-        company=_listed(
-            (name, _both(found), row)
-            for row, found in _unfolded(rows("company.tsv"), "with")
-            for name in row.names("names")
-        ),
+        company=_listed(_companions(rows("company.tsv"))),
         usual={name: _usual(name, groups) for name in SETTINGS},
         shades=tuple(groups[NEAR]),
         gathered=frozenset().union(*groups[GATHERED]),
         enclosing=frozenset().union(*groups[ENCLOSING]),
         unasked=frozenset().union(*groups[UNASKED]),
         rests=_listed((name, _both(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")),
-        needs={
-            name: _both(found) for row, found in _unfolded(rows("needs.tsv"), "with") for name in row.names("names")
-        },
+        needs={name: found for name, found, _ in _companions(rows("needs.tsv"))},
     )
 
 
@@ -277,6 +271,10 @@ def _unfolded(rows: Iterable[TsvRow], column: str) -> Iterator[tuple[TsvRow, fro
             palettes[row["names"]] = frozenset(values)
         else:
             yield row, frozenset(values)
+
+
+def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], TsvRow]]:
+    return ((name, _both(found), row) for row, found in _unfolded(rows, "with") for name in row.names("names"))
 
 
 def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:
