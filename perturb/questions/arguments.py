@@ -211,11 +211,11 @@ class Arguments:
         return None if share is None else chance.random() < share
 
     def related(self, chance: Random, one: Named, side: bool | None = None) -> tuple[NounPhrase, int] | None:
-        """Add one of a thing's relations to its phrase, of the ``side`` of `links.of_side`.
+        """Add one of the relations that tell a thing apart to its phrase, of the ``side`` of `links.of_side`.
 
         Returns: the phrase and the position of the other thing; None if it has no such relation with a wording.
         """
-        links = of_side(one.view.links.get(one.number, ()), side)
+        links = of_side(one.view.marks.get(one.number, ()), side)
         return self.linked(chance, one, pick(chance, links)) if links else None
 
     def linked(self, chance: Random, one: Named, link: Link) -> tuple[NounPhrase, int] | None:

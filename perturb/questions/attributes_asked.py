@@ -29,7 +29,7 @@ class Opposites:
         self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
         self._places: dict[tuple[str, str, str], list[Place]] = defaultdict(list)
         for view in arguments.views:
-            for number in view.links if related else view.askable:
+            for number in view.marks if related else view.askable:
                 self._add(view, number)
         antonym = arguments.ontology.antonym
         self._pairs: dict[str, list[tuple[str, str, str, Place]]] = defaultdict(list)

@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeVar
 
+from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import Weighted
 from vlgate.perturb.questions.drafts import Draft, Kind
@@ -117,17 +118,34 @@ def of_attributes(
         suits = ontology.acts(name, word) if action else ontology.suits(name, word)
         if suits is None:  # no table says; anything may have any color, but of materials only those that are seen
             suits = category != "material" or word in seen
-        return suits and bool(ontology.attributes[word].after) and ontology.exclusive(word, attribute)
+        return suits and bool(ontology.attributes[word].after) and _differ(ontology, word, attribute)
+
+    def fits(word: str, so_far: list[str]) -> bool:
+        """Whether a word is a false choice beside those so far, in this image."""
+        return _there(arguments, view, word) and all(_differ(ontology, word, other) for other in so_far)
 
     words = arguments.corpus.categories[category]
     words = arguments.choices.kept((name, attribute), words, believed)
-    false = _false(chance, words, lambda word, so_far: all(ontology.exclusive(word, other) for other in so_far))
+    false = _false(chance, words, fits)
     kind: Kind = (
         ("action-choice-related" if related else "action-choice")
         if action
         else ("attribute-choice-related" if related else "attribute-choice")
     )
     return _draft(arguments, chance, one, (kind, category, (attribute, *false)), link)
+
+
+def _differ(ontology: Ontology, one: str, other: str) -> bool:
+    """Whether no thing has both attributes, and nobody takes one for the other."""
+    return ontology.exclusive(one, other) and not ontology.expected.near(one, other)
+
+
+def _there(arguments: Arguments, view: View, action: str) -> bool:
+    """Whether an image shows some of what an action needs: nothing swims without water."""
+    needed = arguments.ontology.expected.needs.get(action)
+    return needed is None or any(
+        name in needed for thing in view.things for name in arguments.ontology.certain(thing.name) if thing.known
+    )
 
 
 def _singles_out(link: Link | None) -> bool:
@@ -162,6 +180,8 @@ def _draft(
         return None
     x, objects = one.phrase, tuple[str, ...]((identity(one),))
     if link is not None:
+        if category in arguments.ontology.expected.gathered and sideways(link[0].text):
+            return None
         relation = arguments.linked(chance, one, link)
         if relation is None or _tells(arguments, relation[0], kind, choices):
             return None

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.chance import Weighted
-from vlgate.perturb.questions.telling import helps
+from vlgate.perturb.questions.telling import apart, helps
 from vlgate.perturb.questions.views import Masks, ObjectView, View
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
@@ -143,6 +143,9 @@ class Corpus:
             things=things,
             askable=askable,
             links={number: found for number, found in links.items() if found},
+            marks={
+                number: found for number, links_of in links.items() if (found := self._marks(things, number, links_of))
+            },
             names=names,
             might=might | named,
             named=named,
@@ -161,6 +164,13 @@ class Corpus:
             and things[other].askable
             and helps(self.ontology, thing.name, reading.text, things[other].name)
         )
+
+    def _marks(
+        self, things: tuple[ObjectView, ...], number: int, links: tuple[tuple[Reading, int], ...]
+    ) -> tuple[tuple[Reading, int], ...]:
+        """Those of the relations that tell the thing apart."""
+        name = things[number].name
+        return tuple(link for link in links if apart(self.ontology, name, link[0].text, things[link[1]].name))
 
     def _thing(self, item: SceneObject, graph: SceneGraph) -> ObjectView:
         known = self.ontology.knows(item.name)

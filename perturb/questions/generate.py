@@ -98,15 +98,17 @@ class Generator:
         """Drafts with the answers yes and no in turn, for all kinds by turns, since they share their nouns."""
         found: dict[Kind, list[Draft]] = {kind: [] for kind in numbers if _binary(kind)}
         draws = {kind: self._verifier(test, kind) for kind in found}
-        open_kinds, seen, room = list(found), set[object](), Room(self.corpus)
+        open_kinds, seen, room, spent = list(found), set[object](), Room(self.corpus), Spent()
         while open_kinds:
             for kind in tuple(open_kinds):
                 yes = len(found[kind]) % 2 == 0
                 full, draft = len(found[kind]) == numbers[kind], None
-                for side in () if full else self._sides(test, kind, chances[kind]):
+                sides = () if full else self._sides(test, kind, chances[kind])
+                for side in spent.left(kind, sides):
                     draft = _new(partial(draws[kind], chances[kind], yes=yes, side=side), seen, room)
                     if draft is not None:
                         break
+                    spent.add((kind, side))
                 if draft is None:
                     open_kinds.remove(kind)
                 else:
@@ -134,11 +136,15 @@ class Generator:
 
     def _choosing(self, test: Test, kind: Kind, number: int, chance: Random) -> list[Draft]:
         """Drafts from a larger pool, with classes and answers as balanced as the shares allow."""
-        draw, seen = self._chooser(kind), set[object]()
+        draw, seen, spent = self._chooser(kind), set[object](), Spent()
         pool: list[Draft] = []
         while len(pool) < POOL * number:
-            found = (_new(partial(draw, chance, side), seen) for side in self._sides(test, kind, chance))
-            draft = next((one for one in found if one is not None), None)
+            draft = None
+            for side in spent.left(kind, self._sides(test, kind, chance)):
+                draft = _new(partial(draw, chance, side), seen)
+                if draft is not None:
+                    break
+                spent.add((kind, side))
             if draft is None:
                 break
             pool.append(draft)
@@ -164,6 +170,14 @@ def _of_any_side(draw: Callable[..., Draft | None]) -> Verify:
 
 def _binary(kind: Kind) -> bool:
     return "choice" not in kind
+
+
+class Spent(set[tuple[Kind, bool | None]]):
+    """The kinds, each with a side, that no new question is left of: they are not tried again."""
+
+    def left(self, kind: Kind, sides: Collection[bool | None]) -> list[bool | None]:
+        """The sides that a kind may still have."""
+        return [side for side in sides if (kind, side) not in self]
 
 
 class Room:

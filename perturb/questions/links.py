@@ -110,7 +110,7 @@ class Ways:
         ways: Callable[[View, int], Sequence[T]],
         drawn: Counter[str],
     ) -> tuple[View, int, Link, T] | None:
-        """Draw a relation by its wording, and a way to ask about the thing that has it.
+        """Draw a relation that tells a thing apart by its wording, and a way to ask about that thing.
 
         ``side`` is as for `of_side`, ``drawn`` as for `seldom`.
 
@@ -130,7 +130,7 @@ class Ways:
     ) -> tuple[Weighted, dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]]]:
         places: dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]] = defaultdict(list)
         for view in self._views:
-            for number, links in view.links.items():
+            for number, links in view.marks.items():
                 kept = of_side(links, side)
                 offered = tuple(ways(view, number)) if kept else ()
                 for link in kept if offered else ():

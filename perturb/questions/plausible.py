@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from math import log1p, prod
 from random import Random
 
-from vlgate.perturb.ontology.expected import BROAD, FIT, Surroundings
+from vlgate.perturb.ontology.expected import BROAD, FIT, SHARE, Surroundings
 from vlgate.perturb.questions.chance import Weighted, drawn, pick
 from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.views import View
@@ -79,13 +79,22 @@ class Plausible:
 
     def _suits(self, name: str, image: tuple[float, ...]) -> bool:
         expected = self._corpus.ontology.expected
-        if name in expected.body:
+        if not self.asked(name):
             return False
         if not self._settled:
             return True
+        where = self._where
         return (
-            name not in expected.scenes and not self._where.missed(name, image) and self._where.fit(name, image) >= FIT
+            name not in expected.scenes
+            and not where.missed(name, image)
+            and where.fit(name, image) >= FIT
+            and where.share(name, image) >= SHARE
         )
+
+    def asked(self, name: str) -> bool:
+        """Return whether anybody asks for such a thing: for no leg of an animal, and for no wall of a room."""
+        expected = self._corpus.ontology.expected
+        return name not in expected.body and name not in expected.unasked
 
     def _accompanied(self, name: str, view: View) -> bool:
         """Whether the image shows some of what a thing of that name comes with."""

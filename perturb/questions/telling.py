@@ -18,6 +18,7 @@ _BESIDE = frozenset(
 )
 _FASTENED = frozenset(("attached", "connected", "fastened", "tied"))
 _WORN = frozenset(("on", "of", "worn", "around", "with", "covering", "attached", "in"))
+_RESTING = frozenset(("on", "in", "at", "to", "from", "inside", "upon", "against", "of"))
 _WITHIN = frozenset(("in", "inside", "within", "surrounded"))
 _TINTED = frozenset(
     (
@@ -65,6 +66,22 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
     if first == "with" and (_LIVING.isdisjoint(names) or "clothing" in ontology.certain(other)):
         return False
     return first not in _BESIDE or other not in ontology.own_parts(thing)
+
+
+def apart(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
+    """Whether a relation tells which thing is meant: nearly every chair is on the floor.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> told = default_ontology()
+    >>> apart(told, "chair", "on", "floor"), apart(told, "bag", "on", "floor"), apart(told, "chair", "near", "wall")
+    (False, True, True)
+    """
+    first, last = relation.split(" ", maxsplit=1)[0], relation.rsplit(" ", 1)[-1]
+    return (
+        first in _BESIDE
+        or last not in _RESTING
+        or not ontology.expected.settled(ontology.named(thing), ontology.named(other))
+    )
 
 
 def _plain(ontology: Ontology, thing: str, relation: str, other: str) -> bool:

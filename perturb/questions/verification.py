@@ -13,7 +13,8 @@ from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.drafts import Draft
 from vlgate.perturb.questions.phrases import NounPhrase
 
-BOTH_THERE = 1 / 3  # the share of disjunctions drawn with both operands in the image, where the answer is yes
+_PERSONS = frozenset(("person", "people"))
+_WITHIN = frozenset(("in", "inside", "within", "aboard", "driving", "riding"))
 
 
 def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
@@ -69,7 +70,7 @@ def about_related_object(
     if arguments.alike(one.phrase.noun, view.things[link[1]].name):
         return None
     related = arguments.linked(chance, one, link)
-    if related is None or (other := related[0].other) is None:
+    if related is None or (other := related[0].other) is None or _unseen_there(arguments, related[0], other):
         return None
     places = arguments.corpus.places.get((other.noun, other.attributes), ())
     found = arguments.plausible.with_one(chance, places, one.phrase.noun, view)
@@ -95,6 +96,8 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
     second = arguments.another(chance, first)
     if second is None or (alike and _bare(first.phrase) != _bare(second.phrase)):
         return None
+    if not all(arguments.plausible.asked(one.phrase.noun) for one in (first, second)):
+        return None
     if _bare(first.phrase) > _bare(second.phrase):
         first, second = second, first
     first_missing = chance.random() < 0.5
@@ -114,13 +117,13 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
 def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
     """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither.
 
-    ``alike`` is as for `conjunction`.
+    If it is yes, the image shows one of them only, so that "either" may be read both ways. ``alike`` is as for
+    `conjunction`.
 
     Returns: the draft, or None if there is no second operand, or every image shows one of them.
     """
     one = arguments.shown(chance)
-    second: Named | None = arguments.another(chance, one) if chance.random() < BOTH_THERE else None
-    phrase = second.phrase if second else arguments.unseen(chance, one.view)
+    phrase = arguments.unseen(chance, one.view)
     if phrase is None or arguments.akin(phrase.noun, one.phrase.noun):
         return None
     if alike and _bare(phrase) != _bare(one.phrase):
@@ -128,7 +131,7 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
     without = arguments.plausible.without(chance, one.phrase.noun, phrase.noun, like=one.view)
     if without is None:
         return None
-    operands = [(one.phrase, identity(one)), (phrase, identity(second) if second else None)]
+    operands: list[tuple[NounPhrase, str | None]] = [(one.phrase, identity(one)), (phrase, None)]
     if chance.random() < 0.5:
         operands.reverse()
     operands.sort(key=lambda operand: _bare(operand[0]))
@@ -161,6 +164,15 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     if yes:
         return Draft("object", view, "yes", asked, (identity(one),), instead=instead, counterpart=without)
     return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=view)
+
+
+def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -> bool:
+    """Whether nobody can say that such a thing is not there: a man inside the train."""
+    ontology, words = arguments.ontology, phrase.relation.split(" ")
+    if ontology.expected.enclosing.isdisjoint(ontology.named(other.noun)) or words[:2] == ["in", "front"]:
+        return False
+    person = not _PERSONS.isdisjoint(ontology.named(phrase.noun))
+    return not _WITHIN.isdisjoint(words) or (person and words[-1] == "on")
 
 
 def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:

@@ -49,13 +49,15 @@ class View:
 
     ``might`` holds every name that could be true of something in the image, as bits, and ``named`` those
     of what is annotated itself, and ``shown`` what it is, by name and class. ``links`` are the relations with a
-    wording, by the position of the object that has them: the wording, and the position of the other object.
+    wording, by the position of the object that has them: the wording, and the position of the other object;
+    ``marks`` are those that tell the object apart.
     """
 
     graph: SceneGraph
     things: tuple[ObjectView, ...]
     askable: tuple[int, ...]
     links: Mapping[int, tuple[tuple[Reading, int], ...]]
+    marks: Mapping[int, tuple[tuple[Reading, int], ...]]
     names: tuple[str, ...]
     might: int
     named: int

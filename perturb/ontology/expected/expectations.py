@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
 )
 CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
 COVER, FLEETING, SCENE, EVERYDAY, TINY, VAGUE = "cover", "fleeting", "scene", "everyday", "tiny", "vague"
+NEAR, GATHERED, ENCLOSING, UNASKED = "near", "gathered", "enclosing", "unasked"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
@@ -36,13 +37,15 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "doers.tsv": ("begins", "can"),
         "groups.tsv": ("group", "names"),
         "company.tsv": ("names", "with"),
+        "rests.tsv": ("names", "on"),
+        "needs.tsv": ("names", "with"),
     }
 )
 _LIVING = frozenset(
     ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
 )
-_PLAIN = (ODD, LIFELESS, VAGUE)  # groups of words that are not nouns
-_OTHERS = (CONTRAST, GROUND, MOVABLE, BODY, COVER, FLEETING, SCENE, EVERYDAY, TINY)
+_PLAIN = (ODD, LIFELESS, VAGUE, NEAR)  # groups of words that are not nouns
+_OTHERS = (CONTRAST, GROUND, MOVABLE, BODY, COVER, FLEETING, SCENE, EVERYDAY, TINY, GATHERED, ENCLOSING, UNASKED)
 _NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
 Names = Sequence[str]
 T = TypeVar("T")
@@ -61,6 +64,9 @@ class Expectations:
     ``scenes`` are places that are around all of an image, ``everyday`` what everybody wears, ``tiny`` animals that are
     offered only beside each other, and ``vague`` attributes that say too little. ``company`` is what an image must show
     some of if it lacks a thing that is found nearly anywhere.
+    ``shades`` are attributes that shade into each other, ``gathered`` words for several things at once, ``enclosing``
+    what hides what is in it, and ``unasked`` what nobody asks for or nobody can deny. ``rests`` is where things of a
+    name usually are, and ``needs`` is what an image must show some of if an action is offered.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -83,6 +89,12 @@ class Expectations:
     vague: frozenset[str] = frozenset()
     company: Mapping[str, frozenset[str]] = field(default_factory=dict)
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shades: tuple[frozenset[str], ...] = ()
+    gathered: frozenset[str] = frozenset()
+    enclosing: frozenset[str] = frozenset()
+    unasked: frozenset[str] = frozenset()
+    rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def settings(self, names: Names) -> frozenset[str]:
         """Return the settings of such a thing; empty if it is not known.
@@ -141,6 +153,24 @@ class Expectations:
         """
         return any(one in group and other in group for group in self.contrasts)
 
+    def near(self, one: str, other: str) -> bool:
+        """Return whether two attributes shade into each other, so that a question never offers both.
+
+        >>> expected = curated_expectations()
+        >>> expected.near("white", "gray"), expected.near("gray", "black"), expected.near("white", "black")
+        (True, True, False)
+        """
+        return any(one in group and other in group for group in self.shades)
+
+    def settled(self, names: Names, landmark: Names) -> bool:
+        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing.
+
+        >>> expected = curated_expectations()
+        >>> expected.settled(("chair", "furniture"), ("floor",)), expected.settled(("bag",), ("floor",))
+        (True, False)
+        """
+        return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
+
     def locates(self, landmark: Names, names: Names) -> bool:
         """Return whether a landmark tells a thing apart: a pig tells no street apart.
 
@@ -186,12 +216,14 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         everyday=frozenset().union(*groups[EVERYDAY]),
         tiny=frozenset().union(*groups[TINY]),
         vague=frozenset().union(*groups[VAGUE]),
-        company=_listed(
-            (name, _both(found), row)
-            for row, found in _unfolded(rows("company.tsv"), "with")
-            for name in row.names("names")
-        ),
+        company=_listed(_companions(rows("company.tsv"))),
         usual={name: _usual(name, groups) for name in SETTINGS},
+        shades=tuple(groups[NEAR]),
+        gathered=frozenset().union(*groups[GATHERED]),
+        enclosing=frozenset().union(*groups[ENCLOSING]),
+        unasked=frozenset().union(*groups[UNASKED]),
+        rests=_listed((name, _both(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")),
+        needs={name: found for name, found, _ in _companions(rows("needs.tsv"))},
     )
 
 
@@ -239,6 +271,10 @@ def _unfolded(rows: Iterable[TsvRow], column: str) -> Iterator[tuple[TsvRow, fro
             palettes[row["names"]] = frozenset(values)
         else:
             yield row, frozenset(values)
+
+
+def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], TsvRow]]:
+    return ((name, _both(found), row) for row, found in _unfolded(rows, "with") for name in row.names("names"))
 
 
 def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:

@@ -16,6 +16,8 @@ _COMMON: Mapping[str, float] = MappingProxyType(
 )
 _SELDOM = 0.25
 """How likely the other settings are before anything is seen: an elephant or a bathtub needs a reason."""
+SHARE = 0.2
+"""In how much of what an image may be a thing is found that a person might look for there."""
 BROAD = 7
 """Settings of what may be in an image of which nothing is known."""
 
@@ -62,6 +64,14 @@ class Surroundings:
         if not image:
             return 1.0 if not found or len(found) >= BROAD else 0.0
         return max((image[place] for place in found), default=1.0)
+
+    def share(self, name: str, image: tuple[float, ...]) -> float:
+        """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known.
+
+        A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
+        """
+        found = self._found(name)
+        return sum(image[place] for place in found) / sum(image) if image and found else 1.0
 
     def missed(self, name: str, image: tuple[float, ...]) -> bool:
         """Return whether the image probably shows such a thing, annotated or not: a room's ceiling."""

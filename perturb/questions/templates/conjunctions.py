@@ -22,11 +22,11 @@ ALONE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Do you see both {x.a} and {y.a} in the photo?",
-        "Do you see either {x.no} or {y.no} in the photo?",
+        "Do you think there {is} either {x.no} or {y.no} in the photo?",
     ),
     (
         "Looking at this image, do you see both {x.a} and {y.a}?",
-        "Looking at this image, do you see either {x.no} or {y.no}?",
+        "Looking at this image, {is} there either {x.no} or {y.no}?",
     ),
     (
         "Can you see {x.a} as well as {y.a} in the picture?",
@@ -50,7 +50,7 @@ ALONE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Does the picture show both {x.a} and {y.a}?",
-        "Does the picture show either {x.no} or {y.no}?",
+        "Is the picture missing {x.a}, {y.a}, or both?",
     ),
     (
         "Does this photo contain both {x.a} and {y.a}?",
@@ -74,10 +74,10 @@ ALONE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Would it be right to say that the image shows both {x.a} and {y.a}?",
-        "Would it be right to say that the image shows either {x.no} or {y.no}?",
+        "Would it be right to say that there {is} either {x.no} or {y.no} in the image?",
     ),
     (
         "Do you agree that the photo shows both {x.a} and {y.a}?",
-        "Do you agree that the photo shows either {x.no} or {y.no}?",
+        "Do you agree that there {is} either {x.no} or {y.no} in the photo?",
     ),
 )

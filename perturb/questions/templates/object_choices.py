@@ -27,7 +27,7 @@ RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("In this picture, {is} {x.the} {choices}?", _ALL),
     ("Judging by the photo, {is} {x.the} {choices}?", _ALL),
     ("What {is} {x.the}, {choices}?", KINDS),
-    ("What {does} {x.the} look like, {choices}?", KINDS),
+    ("{Does} {x.the} look like {choices}?", _ALL),
     ("What would you call {x.the}, {choices}?", _ALL),
     ("{Does} {x.the} appear to be {choices}?", _ALL),
     ("Would you say that {x.the} {is} {choices}?", _ALL),

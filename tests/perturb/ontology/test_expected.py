@@ -36,10 +36,17 @@ def test_the_tables_name_nouns_of_the_ontology():
     named += [
         name for row in rows("company.tsv") for name in (*row.names("names"), *row.names("with")) if name[0] != "@"
     ]
-    others = {"lifeless", "odd", "vague"}  # these groups are of attributes and of relations
+    others = {"lifeless", "odd", "vague", "near"}  # these groups are of attributes and of relations
     named += [name for row in rows("groups.tsv") if row["group"] not in others for name in row.names("names")]
+    named += [name for row in rows("rests.tsv") for name in (*row.names("names"), *row.names("on"))]
+    named += [name for row in rows("needs.tsv") for name in row.names("with")]
     named += [name for row in rows("values.tsv") if not row["names"].startswith("@") for name in row.names("names")]
     assert sorted({name for name in named if not ONTOLOGY.knows(name)}) == []
+
+
+def test_what_shades_and_what_needs_something_are_attributes():
+    assert {name for group in ONTOLOGY.expected.shades for name in group} <= {*ONTOLOGY.attributes}
+    assert {*ONTOLOGY.expected.needs} <= {*ONTOLOGY.attributes}
 
 
 def test_odd_relations_read_as_relations_of_the_ontology():
@@ -106,6 +113,8 @@ def test_what_is_found_nearly_anywhere_comes_with_something():
     [
         ("jacket", "iron", False),
         ("jacket", "leather", True),
+        ("skirt", "cotton", False),
+        ("street", "white", False),
         ("cat", "green", False),
         ("cat", "black", True),
         ("cabbage", "black", False),

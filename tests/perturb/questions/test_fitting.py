@@ -76,6 +76,9 @@ def test_a_relation_is_one_that_somebody_would_name(thing, relation, other, said
         ("dome", "round", False),
         ("table", "round", True),
         ("suitcase", "dirty", True),
+        ("shirt", "large", False),
+        ("wall", "wide", False),
+        ("street", "wide", True),
     ],
 )
 def test_an_opposite_is_asked_about_where_both_are_found(name, attribute, opposite):
