@@ -30,7 +30,7 @@ OTHERS = "the image may have others of the name that the graph lacks"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
-ABSURD = "no replacement would be said of the two things"
+ABSURD = "no replacement reads well between the two things"
 
 _FILE = "relation_swaps.tsv"
 _PLACES = frozenset(
@@ -169,7 +169,7 @@ def _unfit(triple: Triple, spatial: bool, words: Words) -> str | None:
 def _said(text: str, triple: Triple, words: Words) -> bool:
     """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
 
-    What is above, below, behind or beside something needs no list: it is said of any two things.
+    What is above, below, behind or beside something needs no list: any two things can be so.
     """
     if text in _FREE:
         return True

@@ -251,7 +251,7 @@ def test_a_wordnet_that_is_not_installed_is_named_with_the_remedy(graphs, tmp_pa
 
 
 def test_a_noun_is_a_foil_about_as_often_as_a_caption_has_it_and_few_cases_have_one_caption() -> None:
-    """Also in a small set; where nothing is true in one caption and false in another, three of a caption stay."""
+    """Also in a small set; if nothing is true in one caption and false in another, three of a caption stay."""
     cats = [_item(str(n), "a cat near a car", "cat", other) for n, other in enumerate(("dog", "cow", "pig", "fox"))]
     alone = OBJECT.select(cats, 0)
     assert (len(alone.items), alone.note) == (3, NOTHING)
