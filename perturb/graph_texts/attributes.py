@@ -11,7 +11,14 @@ from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.names import Namesakes, contradict, known_form
 from vlgate.perturb.graph_texts.objects import box_tags
 from vlgate.perturb.graph_texts.phrases import NO_NUMBER, VAGUE, determiner, is_vague
-from vlgate.perturb.graph_texts.settled import has_others, is_motley, is_natural, look_alike
+from vlgate.perturb.graph_texts.settled import (
+    has_others,
+    is_measured,
+    is_mixed,
+    is_motley,
+    is_place,
+    look_alike,
+)
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
@@ -24,6 +31,8 @@ MAY_HOLD = "another thing of the name may have the replacement"
 SEVERAL_WORDS = "the attribute has several words"
 UNUSUAL = "the attribute is not one of such things"
 MOTLEY = "such things often have several colors"
+OPINION = "it is a matter of opinion: a size without a measure, how clean something is, or a place"
+MIXED = "the attributes of the thing contradict each other"
 OTHERS = "the image may have others of the name that the graph lacks"
 
 KINDS: Mapping[str, str] = MappingProxyType(
@@ -65,6 +74,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 )
 """VL-CheckList's kinds of attributes (section 3.1) by the categories of the ontology."""
 
+_OPINIONS = frozenset(("cleanliness", "tidiness"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
 # Colors that one person calls a thing and another calls it something else. A color that is not here is not replaced.
 _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -165,11 +175,21 @@ def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: 
     """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
     noun = known_form(thing.name, ontology) or thing.name
     category = ontology.attributes[attribute].category
-    if ontology.suits(noun, attribute) is False or (category == "cleanliness" and is_natural(noun, ontology)):
+    if ontology.suits(noun, attribute) is False:
         return UNUSUAL
+    if is_place(noun, ontology) or _of_opinion(noun, category, ontology):
+        return OPINION
+    if is_mixed(thing.attributes, attribute, ontology):
+        return MIXED
     if KINDS[category] == "color" and is_motley(noun, ontology):
         return MOTLEY
     return OTHERS if has_others(noun, graph, ontology) else None
+
+
+def _of_opinion(noun: str, category: str, ontology: Ontology) -> bool:
+    if KINDS[category] == "size":
+        return not is_measured(noun, category, ontology)
+    return category in _OPINIONS
 
 
 def _others(noun: str, attribute: str, words: Words) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.graph_texts.likeness import Likeness
+from vlgate.perturb.graph_texts.slots import Slots
 from vlgate.perturb.graph_texts.vocabulary import Vocabulary
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expected import Surroundings
@@ -22,7 +23,7 @@ class Words:
     that its classes are balanced. ``seed`` decides which they are, together with the image and the caption.
     ``sole`` says that graphs name all who do something, as role frames do, and not only some of an image's persons.
     ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute; ``where``
-    tells in which setting an image was taken.
+    tells in which setting an image was taken, and ``slots`` which nouns read well beside a relation.
     """
 
     vocabulary: Vocabulary
@@ -34,11 +35,13 @@ class Words:
     classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
     where: Surroundings = field(init=False, repr=False, compare=False)
+    slots: Slots = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Tell settings by the ontology."""
+        """Tell settings and what reads well by the ontology."""
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
+        object.__setattr__(self, "slots", Slots(ontology=self.ontology))
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Found:

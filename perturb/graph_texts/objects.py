@@ -20,7 +20,8 @@ from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
-NONE_ABSENT = "nothing of its class that the collection names is surely absent"
+NONE_ABSENT = "nothing of its class that would stand there is surely absent"
+UNUSUAL = "nobody would write the caption"
 
 _DRAWS = 8
 _FEW = 30  # nouns of a place, up to which they are looked at one by one
@@ -93,9 +94,20 @@ def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iter
     for triple in triples:
         if isinstance(triple, str):
             yield triple
-            continue
-        for role in (SUBJECT, OBJECT):
-            yield _made(graph, triple, role, words, absence)
+        elif not reads_well(triple, words):
+            yield UNUSUAL
+        else:
+            for role in (SUBJECT, OBJECT):
+                yield _made(graph, triple, role, words, absence)
+
+
+def reads_well(triple: Triple, words: Words, *, subject: str = "", object: str = "") -> bool:  # noqa: A002
+    """Return whether somebody would write a triple, with another noun at one end: frames are written by persons."""
+    one, other = subject or triple.subject.name, object or triple.object.name
+    if words.sole:
+        return True
+    seen = words.vocabulary.beside.get((OBJECT, triple.text, one), Counter())[other]
+    return words.slots.reads(one, triple.text, other, seen=seen)
 
 
 def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> list[Foil] | str:
@@ -133,14 +145,19 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
     anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
 
     def fits(one: str) -> bool:
-        """Whether a noun is absent, and says something else."""
-        return absence.lacks(one, anywhere=anywhere) and not words.likeness.too_alike(thing.name, one)
+        """Whether a noun is absent, says something else, and would stand there."""
+        return (
+            absence.lacks(one, anywhere=anywhere)
+            and not words.likeness.too_alike(thing.name, one)
+            and reads_well(triple, words, **{role: one})
+        )
 
+    found: dict[str, None] = {}
     for pool in _pools(triple, role, words):
-        found = _drawn(pool, random, fits, words.most)
-        if found:
-            return found
-    return ()
+        found |= dict.fromkeys(_drawn(pool, random, fits, words.most))
+        if len(found) >= words.most:
+            break
+    return list(found)[: words.most]
 
 
 @cache

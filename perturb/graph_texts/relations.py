@@ -12,10 +12,11 @@ from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.graph_texts.geometry import inside, overlap
 from vlgate.perturb.graph_texts.names import Namesakes, known_form
-from vlgate.perturb.graph_texts.objects import box_tags
+from vlgate.perturb.graph_texts.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
 from vlgate.perturb.graph_texts.settled import are_many
+from vlgate.perturb.graph_texts.vocabulary import OBJECT
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
@@ -29,6 +30,7 @@ OTHERS = "the image may have others of the name that the graph lacks"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
+ABSURD = "no replacement reads well between the two things"
 
 _FILE = "relation_swaps.tsv"
 _PLACES = frozenset(
@@ -94,6 +96,7 @@ _PLACES = frozenset(
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
+_FREE = frozenset(("above", "under", "behind", "in front of", "to the left of", "to the right of"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,21 +126,20 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
 
 def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
-    if not swaps:
-        return UNLISTED
     spatial = read_predicate(triple.text) is None
-    if spatial and _is_bound(triple.subject.name, triple.object.name, words.ontology):
-        return PLACE
-    subject = known_form(triple.subject.name, words.ontology)
-    if spatial and subject is not None and are_many(subject, words.ontology):
-        return OTHERS
+    reason = _unfit(triple, spatial, words) if swaps else UNLISTED
+    if reason is not None:
+        return reason
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
         return BOXES if any(not one.animate for one in swaps) else INANIMATE
+    if not reads_well(triple, words):
+        return UNUSUAL
+    possible = [one for one in possible if _said(one, triple, words)]
     alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
     others = [one for one in possible if one not in alike and not _may_hold(one, triple, namesakes, words.ontology)]
     if not others:
-        return ALIKE if len(alike) == len(possible) else MAY_HOLD
+        return ABSURD if not possible else ALIKE if len(alike) == len(possible) else MAY_HOLD
     random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
     tags = {"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)}
     return [
@@ -150,6 +152,30 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
         )
         for other in random.sample(others, min(words.most, len(others)))
     ]
+
+
+def _unfit(triple: Triple, spatial: bool, words: Words) -> str | None:
+    """Why another relation would say little of the two things, or would be true of others of the names."""
+    subject, other = triple.subject.name, triple.object.name
+    if not spatial:
+        return UNUSUAL if is_body_part(other) else None
+    if _is_bound(subject, other, words.ontology):
+        return PLACE
+    form = known_form(subject, words.ontology)
+    several = not triple.determiners[0] and not is_animate(subject, words.ontology)
+    return OTHERS if several or (form is not None and are_many(form, words.ontology)) else None
+
+
+def _said(text: str, triple: Triple, words: Words) -> bool:
+    """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
+
+    What is above, below, behind or beside something needs no list: any two things can be so.
+    """
+    if text in _FREE:
+        return True
+    subject, other = triple.subject.name, triple.object.name
+    seen = words.vocabulary.placed.get((OBJECT, text), {}).get(other, 0) if words.sole else 0
+    return bool(seen) or words.slots.reads(subject, text, other)
 
 
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:

@@ -6,6 +6,7 @@ room may have others. Names hold in both numbers and for all names below them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from vlgate.perturb.graph_texts.absence import WHOLE
@@ -61,7 +62,20 @@ _SOME = (
     *("animal", "bag", "bowl", "box", "cabinet", "clothing", "container", "cup", "curtain", "fence", "food"),
     *("footwear", "glass", "lamp", "pillow", "plate", "seat", "table", "toy", "umbrella", "utensil", "vehicle", "wall"),
 )
-_NATURE = ("sky", "cloud", "water", "ocean", "sea", "river", "lake", "sun", "moon")
+_TRAFFIC = ("vehicle", "bike", "bicycle")
+_WAYS = (
+    *("street", "road", "sidewalk", "parking lot", "highway", "intersection", "crosswalk", "curb", "traffic", "lot"),
+    *("traffic light", "street light", "parking meter", "stop sign", "street sign"),
+)
+_ROOMS = (
+    *("enclosure", "room", "bathroom", "kitchen", "bedroom", "living room", "office", "restaurant", "hallway", "yard"),
+    *("field", "park", "parking lot", "court", "beach", "hill", "mountain", "forest", "garden", "pen", "zoo", "city"),
+    *("area", "floor", "ground", "sidewalk", "street", "road", "pavement", "store", "shop", "station", "crowd"),
+)
+_LONG = ("hair", "tail", "sleeve", "dress", "skirt", "beard", "neck", "feather", "sock")
+_TINTED = frozenset(
+    ("brick", "granite", "marble", "gold", "golden", "silver", "made of bricks", "striped", "checkered")
+)
 _ALIKE = (  # materials that nobody tells apart in a photograph
     frozenset(("plastic", "glass", "rubber", "vinyl", "acrylic")),
     frozenset(("leather", "vinyl", "fabric", "cloth", "canvas", "suede")),
@@ -80,11 +94,6 @@ def look_alike(one: str, other: str) -> bool:
     (True, False)
     """
     return any(one in group and other in group for group in _ALIKE)
-
-
-def is_natural(noun: str, ontology: Ontology) -> bool:
-    """Return whether such a thing is neither clean nor dirty: the sky."""
-    return not ontology.certain(noun).isdisjoint(_both(_NATURE))
 
 
 def is_motley(noun: str, ontology: Ontology) -> bool:
@@ -109,9 +118,51 @@ def are_many(noun: str, ontology: Ontology) -> bool:
 
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether an image may have other things of a name, which its graph leaves out."""
-    several = not ontology.certain(noun).isdisjoint(_both(_SOME))
-    return are_many(noun, ontology) or (several and len(graph.objects) < WHOLE)
+    """Return whether an image may have other things of a name, which its graph leaves out.
+
+    Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one.
+    """
+    names = ontology.certain(noun)
+    shown = frozenset(thing.name for thing in graph.objects.values())
+    several = not names.isdisjoint(_both(_SOME))
+    traffic = not names.isdisjoint(_both(_TRAFFIC)) and not shown.isdisjoint(_both(_WAYS))
+    other = ontology.nouns[noun].other
+    many = are_many(noun, ontology) or traffic or other in shown
+    return many or (several and len(graph.objects) < WHOLE)
+
+
+def is_place(noun: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of places, whose size and state are a matter of opinion.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [is_place(name, default_ontology()) for name in ("enclosure", "kitchen", "cup")]
+    [True, True, False]
+    """
+    names = ontology.certain(noun)
+    return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_both(_ROOMS))
+
+
+def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
+    """Return whether a size says something without another thing beside it: long hair, and no large cup.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> is_measured("hair", "length", default_ontology()), is_measured("lamp", "height", default_ontology())
+    (True, False)
+    """
+    return category == "length" and not ontology.certain(noun).isdisjoint(_both(_LONG))
+
+
+def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:
+    """Return whether the attributes of one thing contradict each other: two colors, or a white thing of brick.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [is_mixed(some, "white", default_ontology()) for some in (("white", "old"), ("white", "brick"))]
+    [False, True]
+    """
+    category = ontology.attributes[attribute].category
+    kinds = {one: known.category for one in attributes if one != attribute and (known := ontology.attributes.get(one))}
+    tinted = category == "color" and not _TINTED.isdisjoint(attributes)
+    return tinted or any(kind == category and not look_alike(attribute, one) for one, kind in kinds.items())
 
 
 @cache

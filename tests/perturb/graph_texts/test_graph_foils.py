@@ -21,7 +21,7 @@ from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 FARM = graph(thing("1", "horse", (0, 0, 50, 50), on="2"), thing("2", "truck", (0, 25, 100, 75)), image="farm")
-ZOO = graph(thing("1", "giraffe", (0, 0, 50, 50), on="2"), thing("2", "plane", (0, 25, 100, 75)), image="zoo")
+ZOO = graph(thing("1", "giraffe", (0, 0, 50, 50), on="2"), thing("2", "boat", (0, 25, 100, 75)), image="zoo")
 
 
 def _words(*graphs, **more):
@@ -36,9 +36,9 @@ def test_an_object_is_replaced_by_one_of_its_class_that_the_collection_has_in_it
     found = object_foils(FARM, _words(FARM, ZOO))
     assert _pairs(found) == [
         ("a horse on a truck", "a giraffe on a truck"),
-        ("a horse on a truck", "a horse on a plane"),
+        ("a horse on a truck", "a horse on a boat"),
     ]
-    assert [one.classes for one in found.candidates] == [("horse", "giraffe"), ("truck", "plane")]
+    assert [one.classes for one in found.candidates] == [("horse", "giraffe"), ("truck", "boat")]
 
 
 def test_the_place_and_size_of_the_object_are_tags() -> None:
@@ -86,20 +86,20 @@ def test_what_often_goes_unmentioned_beside_a_thing_is_not_surely_absent() -> No
 
 
 def test_nouns_of_the_collection_and_common_ones_replace_others_and_no_rare_ones() -> None:
-    cats = graph(thing("1", "cat", (0, 0, 50, 50), on_top_of="2"), thing("2", "car", (0, 25, 100, 75)))
+    cats = graph(thing("1", "cat", (0, 0, 50, 50), near="2"), thing("2", "car", (0, 25, 100, 75)))
     replaced = {one.classes[1] for seed in range(9) for one in object_foils(cats, _words(cats, seed=seed)).candidates}
     assert replaced
     assert replaced <= set(common_names(default_ontology()))
 
 
 def test_who_does_something_to_one_thing_does_it_to_no_other() -> None:
-    for relation, made in (("riding", {"cow", "giraffe"}), ("near", {"giraffe"})):
-        farm, more, zoo = (
+    for relation, made in (("riding", {"bus", "boat"}), ("near", {"boat"})):
+        street, more, shore = (
             graph(thing("1", "man", (0, 0, 50, 50), **{relation: "2"}), thing("2", name, (0, 25, 100, 75)), image=name)
-            for name in ("horse", "cow", "giraffe")
+            for name in ("bike", "bus", "boat")
         )
-        words = _words(farm, more, zoo, most=9)
-        replaced = {one.classes[1] for one in object_foils(farm, words).candidates if one.classes[0] == "horse"}
+        words = _words(street, more, shore, most=9)
+        replaced = {one.classes[1] for one in object_foils(street, words).candidates if one.classes[0] == "bike"}
         assert replaced == made
 
 
@@ -164,7 +164,7 @@ def test_an_attribute_must_be_false_of_every_thing_of_the_name() -> None:
     ("name", "attribute", "kind", "foil"),
     [
         ("box", "open", "state", "a closed box"),
-        ("lamp", "tall", "size", "a short lamp"),
+        ("tail", "long", "size", "a short tail"),
         ("table", "wooden", "material", None),
         ("dog", "standing", "action", None),
     ],
@@ -194,7 +194,7 @@ def test_attributes_that_tell_nothing_are_refused(name: str, attribute: str, rea
     ("name", "attribute", "reason"),
     [
         ("horse", "green", attributes.UNUSUAL),
-        ("sky", "clean", attributes.UNUSUAL),
+        ("sky", "clean", attributes.OPINION),
         ("kite", "green", attributes.MOTLEY),
         ("bus", "red", attributes.MOTLEY),
         ("window", "open", attributes.OTHERS),
@@ -226,7 +226,7 @@ def test_a_preposition_is_replaced_by_one_that_the_boxes_exclude() -> None:
     table = thing("2", "table", (0, 40, 100, 100))
     [one] = relation_foils(graph(cup, table), _words()).candidates
     assert (one.caption, one.tags["kind"]) == ("a cup on a table", "spatial")
-    assert one.classes[1] in {"under", "beneath", "below"}
+    assert one.classes == ("on", "under")
 
 
 @pytest.mark.parametrize("box", [(80, 90, 50, 50), (80, 20, 50, 118)])
@@ -240,8 +240,8 @@ def test_boxes_that_show_the_replacement_speak_against_it() -> None:
     """What is annotated as under a table, and stands higher, is probably on it."""
     table = thing("2", "table", (0, 40, 100, 100))
     for top, refused in ((0, (relations.BOXES,)), (100, ())):
-        cup = thing("1", "cup", (20, top, 30, 30), under="2")
-        found = relation_foils(graph(cup, table), _words())
+        ball = thing("1", "ball", (20, top, 30, 30), under="2")
+        found = relation_foils(graph(ball, table), _words())
         assert found.refused == refused
         assert bool(found.candidates) != bool(refused)
 
@@ -281,7 +281,7 @@ def test_another_pair_of_the_names_must_exclude_the_replacement_too() -> None:
     found = relation_foils(graph(cup, table, beside), _words())
     assert (found.candidates, found.refused) == ((), (relations.MAY_HOLD,))
     far = thing("3", "cup", (500, 60, 10, 10))
-    assert [one.classes[1] != "below" for one in relation_foils(graph(cup, table, far), _words()).candidates] == [True]
+    assert [one.classes[1] for one in relation_foils(graph(cup, table, far), _words()).candidates] == ["under"]
 
 
 def test_what_is_straight_below_another_may_be_under_it_without_touching() -> None:
@@ -291,20 +291,20 @@ def test_what_is_straight_below_another_may_be_under_it_without_touching() -> No
         other = thing("3", "cup", (left, 300, 50, 50))
         found = relation_foils(graph(cup, table, other), _words(most=8))
         made[name] = {one.classes[1] for one in found.candidates}
-    assert made == {"below": set(), "aside": {"under", "beneath"}}
+    assert made == {"below": set(), "aside": {"under"}}
 
 
 def test_no_foil_is_a_caption_of_the_image_and_none_is_made_twice() -> None:
     foils = object_foils(FARM, _words(FARM, ZOO)).candidates
     again = checklist.checked([[one] for one in (*foils, *foils)], ["a giraffe on a truck"])
-    assert _pairs(again) == [("a horse on a truck", "a horse on a plane")]
+    assert _pairs(again) == [("a horse on a truck", "a horse on a boat")]
     assert again.refused == (checklist.POSITIVE,) * 2
 
 
 def test_the_same_seed_gives_the_same_foils() -> None:
     many = [
-        graph(thing("1", name, (0, 0, 50, 50), on="2"), thing("2", "plane", (0, 25, 100, 75)), image=name)
-        for name in ("giraffe", "dog", "zebra", "lion", "giraffe", "bear")
+        graph(thing("1", name, (0, 0, 50, 50), on="2"), thing("2", "boat", (0, 25, 100, 75)), image=name)
+        for name in ("giraffe", "dog", "rhino", "lion", "giraffe", "cat")
     ]
     made = {seed: _pairs(object_foils(FARM, _words(FARM, *many, seed=seed))) for seed in range(8)}
     assert made[3] == _pairs(object_foils(FARM, _words(FARM, *many, seed=3)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,8 +28,10 @@ _FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
 
 _MOST = 8
 """Foils of one place of a caption, from which a balanced set takes one."""
-_SOME = 3
-"""Foils of one object; a set has them all, as the release has."""
+_NOUNS = 30
+"""Foils of one noun: the more there are, the more of a set can be balanced."""
+_EACH = 3
+"""Cases of one caption in a set that cannot be balanced."""
 
 UNBALANCED = "what the foil puts in is false more often than true"
 ANOTHER = "another foil of the caption is taken"
@@ -104,7 +106,7 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
     """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p.
 
     The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep". If
-    nothing is balanced, all stay, and the note says so.
+    nothing is balanced, at most ``_EACH`` of a caption stay, and the note says so.
     """
     places: dict[tuple[str, str, str], dict[str, Item]] = {}
     for item in items:
@@ -114,12 +116,25 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
     frames = [_frame(caption, word) for _, caption, word in places]
     chosen = near_within([word for *_, word in places], options, frames, seed=seed)
     if not chosen:
-        return Selected(items=tuple(items), note=NOTHING)
+        return _few(items)
     groups = list(places.values())
     kept = {groups[place][word].id for place, word in chosen.items()}
     dropped = {UNBALANCED: len(places) - len(kept), ANOTHER: len(items) - len(places)}
     left = tuple(item for item in items if item.id in kept)
     return Selected(items=left, dropped={reason: number for reason, number in dropped.items() if number})
+
+
+def _few(items: Sequence[Item]) -> Selected:
+    """The first ``_EACH`` items of each caption of an image."""
+    taken: Counter[tuple[str, str]] = Counter()
+    left = []
+    for item in items:
+        caption = (item.image, item.candidate.caption) if isinstance(item.candidate, Foil) else (item.id, "")
+        taken[caption] += 1
+        if taken[caption] <= _EACH:
+            left.append(item)
+    dropped = {ANOTHER: len(items) - len(left)} if len(left) < len(items) else {}
+    return Selected(items=tuple(left), dropped=dropped, note=NOTHING)
 
 
 def _frame(caption: str, word: str) -> str:
@@ -151,9 +166,10 @@ OBJECT = Kind(
     sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
     takes=("graphs", "frames", "interactions"),
     shape="pair",
-    start=_start(object_foils, _object_places, _SOME),
+    start=_start(object_foils, _object_places, _NOUNS),
     release=release,
     uses=("similarity", "wordnet"),
+    select=balanced,
 )
 ATTRIBUTE = Kind(
     name="attribute",

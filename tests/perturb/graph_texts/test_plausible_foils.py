@@ -1,0 +1,117 @@
+"""Captions and foils of scene graphs that somebody would write, and that the image settles."""
+
+from __future__ import annotations
+
+import pytest
+from graphs import graph, thing, whole
+
+from vlgate.perturb.graph_texts import attributes, objects, relations
+from vlgate.perturb.graph_texts.attributes import attribute_foils
+from vlgate.perturb.graph_texts.checklist import Words
+from vlgate.perturb.graph_texts.objects import object_foils
+from vlgate.perturb.graph_texts.relations import relation_foils
+from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
+
+
+def _two(subject, relation, other, *, image="1", boxes=((0, 0, 50, 50), (0, 40, 100, 100))):
+    one = thing("1", subject, boxes[0], **{relation.replace(" ", "_"): "2"})
+    return graph(one, thing("2", other, boxes[1]), image=image)
+
+
+def _words(*graphs, **more):
+    return Words(vocabulary=vocabulary_of(graphs), **more)
+
+
+@pytest.mark.parametrize(
+    ("caption", "slip"),
+    [
+        (("cat", "on", "chair"), ("giraffe", "on", "chair")),
+        (("bike", "on", "sidewalk"), ("plane", "on", "sidewalk")),
+        (("bird", "on", "fence"), ("horse", "on", "fence")),
+    ],
+)
+def test_a_noun_that_would_not_stand_there_replaces_none(caption, slip) -> None:
+    shown = _two(*caption)
+    found = object_foils(shown, _words(shown, _two(*slip, image="2"), most=9)).candidates
+    assert slip[0] not in {one.classes[1] for one in found}
+
+
+def test_a_noun_that_stands_there_replaces_another() -> None:
+    shown = _two("giraffe", "near", "tree")
+    found = object_foils(shown, _words(shown, _two("cow", "near", "tree", image="2"), most=9)).candidates
+    assert ("giraffe", "cow") in {one.classes for one in found}
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        ("man", "at", "cpu"),
+        ("man", "on", "cable"),
+        ("baby", "on", "shelves"),
+        ("man", "holding", "chin"),
+        ("bike", "with", "wheel"),
+        ("street", "by", "pig"),
+    ],
+)
+def test_captions_that_nobody_would_write_are_not_used(caption) -> None:
+    others = [_two("man", "at", "crosswalk", image="2"), _two("boat", "with", "wheel", image="3")]
+    found = object_foils(_two(*caption), _words(_two(*caption), *others, _two("giraffe", "by", "pig", image="4")))
+    assert (found.candidates, found.refused) == ((), (objects.UNUSUAL,))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "reason"),
+    [
+        ("enclosure", ["large"], attributes.OPINION),
+        ("lamp", ["tall"], attributes.OPINION),
+        ("plate", ["clean"], attributes.OPINION),
+        ("car", ["red", "blue"], attributes.MIXED),
+        ("chimney", ["white", "brick"], attributes.MIXED),
+    ],
+)
+def test_attributes_that_are_opinions_or_contradict_each_other_are_refused(name, given, reason) -> None:
+    found = attribute_foils(whole(thing("1", name, (0, 0, 50, 50), attributes=given)), _words())
+    assert found.candidates == ()
+    assert reason in found.refused
+
+
+@pytest.mark.parametrize("other", ["street", "cars", "parking meter"])
+def test_where_cars_drive_there_are_more_than_the_graph_says(other: str) -> None:
+    car = thing("1", "car", (0, 0, 50, 50), attributes=["red"])
+    assert attribute_foils(whole(car), _words()).candidates
+    assert attribute_foils(whole(car, thing("2", other, (0, 0, 99, 99))), _words()).refused == (attributes.OTHERS,)
+
+
+@pytest.mark.parametrize(
+    ("caption", "never"),
+    [
+        (("man", "carrying", "backpack"), {"chasing", "kicking", "painting"}),
+        (("girl", "wearing", "necklace"), {"burning", "painting", "washing"}),
+        (("cat", "sitting on", "chair"), {"kneeling on"}),
+    ],
+)
+def test_a_verb_is_replaced_by_one_that_the_two_nouns_take(caption, never) -> None:
+    found = relation_foils(_two(*caption), _words(most=9)).candidates
+    assert never.isdisjoint(one.classes[1].partition(" on ")[0] for one in found)
+    assert never.isdisjoint(one.classes[1] for one in found)
+
+
+def test_what_is_done_to_a_part_of_a_body_is_not_replaced() -> None:
+    assert relation_foils(_two("man", "holding", "chin"), _words()).refused == (relations.UNUSUAL,)
+
+
+def test_relations_that_go_together_do_not_replace_each_other() -> None:
+    apart = ((0, 0, 50, 50), (500, 500, 50, 50))
+    near = relation_foils(_two("cat", "near", "car", boxes=apart), _words(most=9)).candidates
+    assert [one.classes[1] for one in near] == ["on"]
+    within = ((20, 100, 20, 30), (0, 40, 100, 100))
+    assert relation_foils(_two("cup", "on", "table", boxes=within), _words(most=9)).refused == (relations.BOXES,)
+
+
+def test_of_words_that_say_the_same_one_replaces_a_relation() -> None:
+    found = relation_foils(_two("cup", "on", "table"), _words(most=9)).candidates
+    assert [one.classes for one in found] == [("on", "under")]
+
+
+def test_files_on_a_desk_say_nothing_of_other_files() -> None:
+    assert relation_foils(_two("books", "on", "desk"), _words()).refused == (relations.OTHERS,)
