@@ -15,7 +15,7 @@ from vlgate.perturb.graph_texts.names import Namesakes, known_form
 from vlgate.perturb.graph_texts.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
-from vlgate.perturb.graph_texts.settled import are_many
+from vlgate.perturb.graph_texts.settled import are_many, has_others
 from vlgate.perturb.graph_texts.vocabulary import OBJECT
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_of
@@ -96,6 +96,7 @@ _PLACES = frozenset(
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
+_SIDES = frozenset(("to the left of", "to the right of"))
 _FREE = frozenset(("above", "under", "behind", "in front of", "to the left of", "to the right of"))
 
 
@@ -127,7 +128,7 @@ def relation_foils(graph: SceneGraph, words: Words) -> Found:
 def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
     swaps = _swaps().get(triple.text, ())
     spatial = read_predicate(triple.text) is None
-    reason = _unfit(triple, spatial, words) if swaps else UNLISTED
+    reason = _unfit(triple, spatial, graph, words) if swaps else UNLISTED
     if reason is not None:
         return reason
     possible = list(_possible(triple, swaps, words.ontology))
@@ -154,9 +155,11 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
     ]
 
 
-def _unfit(triple: Triple, spatial: bool, words: Words) -> str | None:
+def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
     """Why another relation would say little of the two things, or would be true of others of the names."""
     subject, other = triple.subject.name, triple.object.name
+    if triple.text in _SIDES and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
+        return OTHERS
     if not spatial:
         return UNUSUAL if is_body_part(other) else None
     if _is_bound(subject, other, words.ontology):
@@ -164,6 +167,12 @@ def _unfit(triple: Triple, spatial: bool, words: Words) -> str | None:
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
     return OTHERS if several or (form is not None and are_many(form, words.ontology)) else None
+
+
+def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Whether the image may have another thing of a name on the other side: a second tree, car or fork."""
+    form = known_form(name, ontology)
+    return form is not None and has_others(form, graph, ontology)
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:

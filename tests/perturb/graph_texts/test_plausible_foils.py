@@ -115,3 +115,15 @@ def test_of_words_that_say_the_same_one_replaces_a_relation() -> None:
 
 def test_files_on_a_desk_say_nothing_of_other_files() -> None:
     assert relation_foils(_two("books", "on", "desk"), _words()).refused == (relations.OTHERS,)
+
+
+@pytest.mark.parametrize(("subject", "other"), [("fork", "plate"), ("cow", "tree"), ("dog", "chair")])
+def test_what_comes_in_numbers_may_stand_on_the_other_side_too(subject: str, other: str) -> None:
+    shown = _two(subject, "to the left of", other, boxes=((0, 0, 50, 50), (500, 0, 50, 50)))
+    assert relation_foils(shown, _words()).refused == (relations.OTHERS,)
+
+
+def test_a_whole_graph_tells_on_which_side_a_dog_is() -> None:
+    dog = thing("1", "dog", (0, 0, 50, 50), to_the_left_of="2")
+    shown = whole(dog, thing("2", "refrigerator", (500, 0, 50, 50)))
+    assert "to the right of" in {one.classes[1] for one in relation_foils(shown, _words()).candidates}
