@@ -36,7 +36,7 @@ claimed.</p>
 
 
 def lines(matrix: Matrix) -> Iterator[str]:
-    """Yield the lines of the table: a row a defect, a numbered column a task, and what is wrong.
+    """Yield the lines of the table: one row per defect, one numbered column per task, and what is wrong.
 
     "." is a figure that is not below the intact model's, and "!" marks a cell that is not as claimed.
     """
