@@ -20,7 +20,7 @@ from vlgate.types import Metric
 
 # One of each shape, and every faculty that is claimed at all.
 SOME = [
-    *("existence", "counting-small", "actant-swap", "coreference", "foil-it", "attributes", "word-swap"),
+    *("existence", "counting-small", "actant-swap", "coreference", "foil-it", "attributes", "word-swap", "depth"),
     *("attribute-state", "active-passive", "relative-clause", "visual-inv"),
 ]
 NOT_CLAIMED = {"synonyms"}
