@@ -7,7 +7,7 @@ export HF_HUB_OFFLINE ?= 1
 # Small models of the tests are some ten times slower when each of several workers starts as many threads as there are cores.
 test: export OMP_NUM_THREADS ?= 1
 
-.PHONY: gate test lint docs bench clean
+.PHONY: gate test lint docs sensitivity bench clean
 
 gate: $(VENV)/.core        ## run the suite on the embedded default, write the report
 	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q
@@ -24,6 +24,9 @@ lint: $(VENV)/.dev         ## style, types, and whether docs/reference is what t
 docs: $(VENV)/.dev         ## write docs/reference from the code, build the site into site/; needs no network
 	$(BIN)/python scripts/write_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+sensitivity: $(VENV)/.core ## hold every drawn task against what it claims to catch, write the heat map
+	$(BIN)/python -m vlgate sensitivity --out results/sensitivity
 
 bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
 	$(BIN)/python benchmarks/run_all.py

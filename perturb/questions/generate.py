@@ -71,19 +71,26 @@ class Generator:
         forbidden, numbers = frozenset(without), makeup(test, size)
         chances = {kind: quick_generator(f"{seed}/{test}/{kind}") for kind in numbers}
         verified = self._verified(test, numbers, chances)
+        positions: Counter[int] = Counter()  # by turns over all kinds, since a small test has one question of some
         for kind, number in numbers.items():
             chance = chances[kind]
             drafts = verified[kind] if _binary(kind) else self._choosing(test, kind, number, chance)
-            made = list(self._of_kind(test, kind, drafts, chance, forbidden))
+            made = list(self._of_kind(test, (kind, drafts), chance, forbidden, positions))
             pairs.extend(pair for group in made for pair in group)
             if len(made) < number:
                 wanting[kind] = number - len(made)
         return Made(pairs=tuple(pairs), wanting=wanting)
 
     def _of_kind(
-        self, test: Test, kind: Kind, drafts: Sequence[Draft], chance: Random, without: frozenset[tuple[str, str]]
+        self,
+        test: Test,
+        drafted: tuple[Kind, Sequence[Draft]],
+        chance: Random,
+        without: frozenset[tuple[str, str]],
+        positions: Counter[int],
     ) -> Iterator[list[QuestionPair]]:
-        positions: Counter[int] = Counter()
+        """The pairs of each draft of a kind; ``positions`` counts the questions so far by the choices they offer."""
+        kind, drafts = drafted
         for place, draft in enumerate(drafts):
             offered = len(draft.choices)
             position = positions[offered] % offered if offered else 0

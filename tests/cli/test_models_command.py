@@ -20,7 +20,7 @@ from vlgate.models.loading.resolve import METHODS
 
 ROOT = Path(__file__).parents[2]
 CAN = {"match", "encode", "answer", "perplexity"}
-REFERENCES = ("bag-of-words", "blind", "constant", "oracle", "random")
+REFERENCES = ("bag-of-words", "blind", "constant", "oracle", "random", "reader")
 
 
 @pytest.fixture(autouse=True)

@@ -79,6 +79,20 @@ def asked_the_same(requests: Sequence[Match | Ask], keys: Sequence[Hashable]) ->
     return compared
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedLoad:
+    """Loads an image as it is, and notes a digest of its pixels; ``made`` is the image."""
+
+    made: LazyImage
+    digests: dict[LazyImage, bytes]
+
+    def __call__(self) -> Image:
+        """Return the image."""
+        loaded = self.made.load()
+        self.digests[self.made] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
+        return loaded
+
+
 @dataclass(frozen=True, slots=True)
 class SeenPixels:
     """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply.
@@ -90,14 +104,7 @@ class SeenPixels:
 
     def watched(self, image: LazyImage) -> LazyImage:
         """Return the same image, whose pixels are noted when it is loaded."""
-
-        def load() -> Image:
-            """Load the image, and note its pixels."""
-            loaded = image.load()
-            self.digests[image] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
-            return loaded
-
-        return replace(image, load=load)
+        return replace(image, load=WatchedLoad(made=image, digests=self.digests))
 
     def watched_in(self, requests: Sequence[Pair], keys: Sequence[Hashable]) -> list[Pair]:
         """Return the same requests; images that are asked the same are noted when they are loaded.

@@ -40,7 +40,7 @@ def problem(spec, folder, **options):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["oracle", "constant", "random", "blind"])
+@pytest.mark.parametrize("name", ["oracle", "constant", "random", "blind", "reader"])
 def test_registered_names_load(name, tmp_path):
     check(name)
     loaded = load(name, folder=tmp_path)

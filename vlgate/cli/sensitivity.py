@@ -1,0 +1,67 @@
+"""Show which task catches which defect: each task, asked of models with one defect each.
+
+The models are the reading oracle with one faculty broken, and models that do not look at the image. A task should catch
+the defects that it claims to catch, and no others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from vlgate.cli.folders import options_of
+from vlgate.errors import OptionError, UnknownNameError
+
+HELP = "show which task catches which defect of a model"
+WRONG_OPTION = 4
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    tasks = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
+    parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
+    defects = "the names of the defects, as patterns (default: all)"
+    parser.add_argument("--defects", action="append", default=[], metavar="GLOB[,GLOB]", help=defects)
+    data = "a data folder; only models that need no scene graph reply about its images"
+    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+    parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each task, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the tasks (default: 0)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write sensitivity.html, a heat map, and sensitivity.json"
+    )
+    parser.add_argument("--list", action="store_true", help="list the defects, and ask nothing")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the matrix and what is not as claimed; write the heat map if ``--out`` is given.
+
+    Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
+    """
+    from vlgate.sensitivity.asking import NAMES, asked
+    from vlgate.sensitivity.pages import lines, page, record
+
+    defects = _chosen(given.defects, tuple(NAMES))
+    if given.list:
+        print("\n".join(f"{name}: {NAMES[name]}" for name in defects))  # noqa: T201  # what a command is for
+        return 0
+    if given.limit is not None and given.limit < 1:
+        raise OptionError(f"--limit {given.limit}: expected a number above 0")
+    found = asked(replace(options_of(given), limit=given.limit, seed=given.seed), defects)
+    print("\n".join(lines(found)))  # noqa: T201  # what a command is for
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        (given.out / "sensitivity.html").write_text(page(found), encoding="utf-8")
+        (given.out / "sensitivity.json").write_text(json.dumps(record(found), indent=1) + "\n", encoding="utf-8")
+    return 1 if found.problems else 0
+
+
+def _chosen(patterns: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    wanted = [name for entry in patterns for name in entry.split(",") if name] or ["*"]
+    for pattern in wanted:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise UnknownNameError("defect", pattern, known)
+    return tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in wanted))

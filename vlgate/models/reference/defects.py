@@ -1,0 +1,52 @@
+"""``defect:NAME``: the reading oracle with one faculty broken, and models that do not look at the image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.fixtures.defects.table import DEFECTS
+from vlgate.fixtures.reader.reading import Reading
+from vlgate.models.reference.blind import Blind
+from vlgate.models.reference.controls import Constant, Random
+
+_CONTROLS: Mapping[str, tuple[str, Callable[[int], object]]] = MappingProxyType(
+    {
+        "constant": ("Always gives the same reply.", lambda _: Constant()),
+        "random": ("Replies with a hash of the request.", Random),
+        "blind": ("Replies with what the words of other texts tell, and sees no image.", lambda _: Blind()),
+    }
+)
+SAYS: Mapping[str, str] = MappingProxyType(
+    {name: says for name, (says, _) in _CONTROLS.items()} | {name: one.says for name, one in DEFECTS.items()}
+)
+"""What is broken, in a sentence, by the name of the defect."""
+
+
+def check(weights: str, _: Path) -> None:
+    """Check that there is such a defect.
+
+    Raises: ModelLoadError if not; the message names the nearest one.
+    """
+    if weights not in SAYS:
+        raise ModelLoadError(f"there is no defect {weights!r}; {nearest(weights, SAYS)}")
+
+
+def build(weights: str, seed: int = 0) -> object:
+    """Build the model with a defect.
+
+    >>> build("always-yes").decision_threshold
+    0.5
+    """
+    return defective(weights, seed, Reading())
+
+
+def defective(name: str, seed: int, reading: Reading) -> object:
+    """Build the model with the defect ``name``; it uses what ``reading`` has read already.
+
+    Raises: ModelLoadError if there is no such defect.
+    """
+    check(name, Path())
+    return _CONTROLS[name][1](seed) if name in _CONTROLS else DEFECTS[name].build(reading)
