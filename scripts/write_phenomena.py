@@ -96,6 +96,15 @@ _THINGS = [
     ),
     _graph("3.jpg", a=_thing("dog", (20, 300, 200, 120), ("under", "b")), b=_thing("table", (10, 60, 400, 200))),
 ]
+_GRAZING = [
+    _graph(
+        f"{place}.jpg",
+        a=_thing(animal, (120, 140, 220, 200), ("on", "b")),
+        b=_thing("grass", (0, 300, 640, 180)),
+        c=_thing(beside, (300, 20, 300, 240), ("behind", "a")),
+    )
+    for place, (animal, beside) in enumerate((("cow", "barn"), ("giraffe", "zebra"), ("zebra", "giraffe")), 1)
+]
 _FED = "the AGENT feeds the RECIPIENT at a PLACE"
 _WASHED = "the AGENT washes the RECIPIENT at a PLACE"
 INPUTS: Mapping[str, Rows] = MappingProxyType(
@@ -119,7 +128,7 @@ INPUTS: Mapping[str, Rows] = MappingProxyType(
         "active-passive": _PERSONS,
         "coordination": _PERSONS,
         "relative-clause": _PERSONS,
-        "object": _THINGS,
+        "object": _GRAZING,
         "attribute": _THINGS,
         "relation": _THINGS,
         "word-swap": _captions("A black dog is on a white couch.", "A white dog is on a black couch."),

@@ -128,6 +128,7 @@ class Arguments:
                 and category
                 and categories.count(category) == 1
                 and not self.corpus.unsaid(thing.name, word)
+                and not self.ontology.expected.clash(word, thing.object.attributes)
             )
         return self._lone[thing]
 
@@ -198,7 +199,17 @@ class Arguments:
     def unseen(self, chance: Random, view: View) -> NounPhrase | None:
         """Draw something that the image does not show, but that is often shown with what it does show."""
         name = self.plausible.unseen(chance, view)
-        return self.phrase(name, self.usual(chance, name)) if name else None
+        if not name:
+            return None
+        usual = self.usual(chance, name)
+        return self.phrase(name, usual if all(self.there(view, word) for word in usual) else ())
+
+    def there(self, view: View, action: str) -> bool:
+        """Whether an image shows some of what an action needs: nothing swims without water."""
+        needed = self.ontology.expected.needs.get(action)
+        return needed is None or any(
+            name in needed for thing in view.things for name in self.ontology.certain(thing.name) if thing.known
+        )
 
     def usual(self, chance: Random, name: str) -> tuple[str, ...]:
         """Draw an attribute that such things often have, or none."""

@@ -101,7 +101,10 @@ def of_attributes(
         """How the thing can be asked about."""
         thing = view.things[number]
         found = arguments.asked_for(thing, asked)
-        return [one for one in found if not suggests(thing.object.attributes, one[1])]
+        motley = not arguments.ontology.expected.motley.isdisjoint(arguments.ontology.named(thing.name))
+        return [
+            one for one in found if not suggests(thing.object.attributes, one[1]) and not (motley and one[1] == "color")
+        ]
 
     found = _drawn(arguments, chance, (asked, ways), side, drawn if related else None)
     if found is None:
@@ -122,7 +125,7 @@ def of_attributes(
 
     def fits(word: str, so_far: list[str]) -> bool:
         """Whether a word is a false choice beside those so far, in this image."""
-        return _there(arguments, view, word) and all(_differ(ontology, word, other) for other in so_far)
+        return arguments.there(view, word) and all(_differ(ontology, word, other) for other in so_far)
 
     words = arguments.corpus.categories[category]
     words = arguments.choices.kept((name, attribute), words, believed)
@@ -138,14 +141,6 @@ def of_attributes(
 def _differ(ontology: Ontology, one: str, other: str) -> bool:
     """Whether no thing has both attributes, and nobody takes one for the other."""
     return ontology.exclusive(one, other) and not ontology.expected.near(one, other)
-
-
-def _there(arguments: Arguments, view: View, action: str) -> bool:
-    """Whether an image shows some of what an action needs: nothing swims without water."""
-    needed = arguments.ontology.expected.needs.get(action)
-    return needed is None or any(
-        name in needed for thing in view.things for name in arguments.ontology.certain(thing.name) if thing.known
-    )
 
 
 def _singles_out(link: Link | None) -> bool:

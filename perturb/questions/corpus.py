@@ -217,6 +217,7 @@ class Corpus:
             and attributes[name].before
             and name not in self.ontology.expected.vague
             and name not in words
+            and not self.ontology.expected.clash(name, item.attributes)
             and not self.unsaid(item.name, name)
             and self._described(item.name, name)
             and f"{name} {item.name}" not in self.ontology.nouns

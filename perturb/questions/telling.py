@@ -61,6 +61,8 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
         return False
     if _plain(ontology, thing, relation, other):
         return False
+    if not ontology.expected.can_be(names, relation, ontology.named(other)):
+        return False
     if not ontology.expected.locates(ontology.named(other), names):
         return first in {"under", "below", "beneath", "underneath"}
     if first == "with" and (_LIVING.isdisjoint(names) or "clothing" in ontology.certain(other)):

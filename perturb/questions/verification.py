@@ -24,7 +24,7 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
     """
     one = arguments.shown(chance)
     without = arguments.plausible.without(chance, one.phrase.noun, like=one.view)
-    if without is None:
+    if without is None or not _acts_there(arguments, one, without):
         return None
     if yes:
         return Draft("object", one.view, "yes", one.phrase, (identity(one),), counterpart=without)
@@ -129,7 +129,7 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
     if alike and _bare(phrase) != _bare(one.phrase):
         return None
     without = arguments.plausible.without(chance, one.phrase.noun, phrase.noun, like=one.view)
-    if without is None:
+    if without is None or not _acts_there(arguments, one, without):
         return None
     operands: list[tuple[NounPhrase, str | None]] = [(one.phrase, identity(one)), (phrase, None)]
     if chance.random() < 0.5:
@@ -164,6 +164,11 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     if yes:
         return Draft("object", view, "yes", asked, (identity(one),), instead=instead, counterpart=without)
     return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=view)
+
+
+def _acts_there(arguments: Arguments, one: Named, view: View) -> bool:
+    """Whether what a phrase says that a thing does may be done in another image: nobody runs in a bedroom."""
+    return all(arguments.there(view, word) for word in one.adjectives)
 
 
 def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -> bool:

@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
 CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
 COVER, FLEETING, SCENE, EVERYDAY, TINY, VAGUE = "cover", "fleeting", "scene", "everyday", "tiny", "vague"
 NEAR, GATHERED, ENCLOSING, UNASKED = "near", "gathered", "enclosing", "unasked"
+CLASH, UNCLEAR, MOTLEY = "clash", "unclear", "motley"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
@@ -39,13 +40,28 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "company.tsv": ("names", "with"),
         "rests.tsv": ("names", "on"),
         "needs.tsv": ("names", "with"),
+        "stands.tsv": ("relation", "names", "at"),
     }
 )
 _LIVING = frozenset(
     ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
 )
-_PLAIN = (ODD, LIFELESS, VAGUE, NEAR)  # groups of words that are not nouns
-_OTHERS = (CONTRAST, GROUND, MOVABLE, BODY, COVER, FLEETING, SCENE, EVERYDAY, TINY, GATHERED, ENCLOSING, UNASKED)
+_PLAIN = (ODD, LIFELESS, VAGUE, NEAR, CLASH, UNCLEAR)  # groups of words that are not nouns
+_OTHERS = (
+    CONTRAST,
+    GROUND,
+    MOVABLE,
+    BODY,
+    COVER,
+    FLEETING,
+    SCENE,
+    EVERYDAY,
+    TINY,
+    GATHERED,
+    ENCLOSING,
+    UNASKED,
+    MOTLEY,
+)
 _NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
 Names = Sequence[str]
 T = TypeVar("T")
@@ -67,6 +83,8 @@ class Expectations:
     ``shades`` are attributes that shade into each other, ``gathered`` words for several things at once, ``enclosing``
     what hides what is in it, and ``unasked`` what nobody asks for or nobody can deny. ``rests`` is where things of a
     name usually are, and ``needs`` is what an image must show some of if an action is offered.
+    ``stands`` is where things can be, by a relation, their names, and the landmarks. ``clashes`` are attributes of which
+    a thing has one at most, ``unclear`` those with several senses, and ``motley`` what has several colors by nature.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -95,6 +113,10 @@ class Expectations:
     unasked: frozenset[str] = frozenset()
     rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
     needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    stands: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = ()
+    clashes: tuple[frozenset[str], ...] = ()
+    unclear: frozenset[str] = frozenset()
+    motley: frozenset[str] = frozenset()
 
     def settings(self, names: Names) -> frozenset[str]:
         """Return the settings of such a thing; empty if it is not known.
@@ -120,7 +142,7 @@ class Expectations:
         >>> expected.says(("horse", "animal"), "green", "color"), expected.says(("dog", "animal"), "elongated", "")
         (False, False)
         """
-        if attribute in self.lifeless and not _LIVING.isdisjoint(names):
+        if attribute in self.unclear or (attribute in self.lifeless and not _LIVING.isdisjoint(names)):
             return False
         values = self.values(names, category)
         return values is None or attribute in values
@@ -170,6 +192,30 @@ class Expectations:
         (True, False)
         """
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
+
+    def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
+        """Return whether such a thing can be where a relation to such a landmark says; True if no line is about it.
+
+        >>> expected = curated_expectations()
+        >>> [expected.can_be(("cow", "animal"), "standing on", (one,)) for one in ("tree", "grass")]
+        [False, True]
+        """
+        padded = f" {relation} "
+        for words, things, landmarks in self.stands:
+            said = any(padded.startswith(f" {word} ") or padded.endswith(f" {word} ") for word in words)
+            if said and not things.isdisjoint(names):
+                return not landmarks.isdisjoint(landmark)
+        return True
+
+    def clash(self, attribute: str, others: Iterable[str]) -> bool:
+        """Return whether a thing cannot have an attribute beside one of the others that are said of it.
+
+        >>> expected = curated_expectations()
+        >>> expected.clash("small", ("red", "tall")), expected.clash("small", ("small", "red"))
+        (True, False)
+        """
+        beside = frozenset(others) - {attribute}
+        return any(attribute in group and not group.isdisjoint(beside) for group in self.clashes)
 
     def locates(self, landmark: Names, names: Names) -> bool:
         """Return whether a landmark tells a thing apart: a pig tells no street apart.
@@ -224,6 +270,13 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         unasked=frozenset().union(*groups[UNASKED]),
         rests=_listed((name, _both(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")),
         needs={name: found for name, found, _ in _companions(rows("needs.tsv"))},
+        stands=tuple(
+            (frozenset(row.names("relation")), _both(row.names("names")), _both(found))
+            for row, found in _unfolded(rows("stands.tsv"), "at")
+        ),
+        clashes=tuple(groups[CLASH]),
+        unclear=frozenset().union(*groups[UNCLEAR]),
+        motley=frozenset().union(*groups[MOTLEY]),
     )
 
 

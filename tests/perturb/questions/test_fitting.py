@@ -177,3 +177,88 @@ def test_a_synonym_and_what_comes_along_are_not_denied(annotated, denied, possib
 def test_what_tells_no_bottle_apart_is_not_said():
     corpus = Corpus([image(("bottle", "reflected", "green"), ("coat", "heavy"))], ONTOLOGY)
     assert [thing.adjectives for thing in corpus.views[0].things] == [("green",), ()]
+
+
+@pytest.mark.parametrize(
+    ("thing", "relation", "other", "said"),
+    [
+        ("cow", "standing on", "tree", False),
+        ("cow", "standing on", "grass", True),
+        ("elephant", "on top of", "car", False),
+        ("horse", "on", "fence", False),
+        ("cow", "near", "tree", True),
+        ("cat", "on", "table", True),
+        ("dog", "sitting on top of", "toilet", False),
+        ("dog", "lying on", "bed", True),
+        ("car", "driving down", "pavement", False),
+        ("car", "driving down", "street", True),
+    ],
+)
+def test_a_thing_is_where_it_can_be(thing, relation, other, said):
+    assert helps(ONTOLOGY, thing, relation, other) is said
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "asked_about"),
+    [
+        ("ladder", ("small", "tall"), set()),
+        ("ladder", ("small", "red"), {"small", "red"}),
+        ("oven", ("light", "black"), set()),
+        ("oven", ("dark",), set()),
+        ("oven", ("black",), {"black"}),
+        ("shirt", ("open",), set()),
+        ("door", ("open",), {"open"}),
+    ],
+)
+def test_attributes_that_clash_or_are_unclear_are_neither_asked_nor_said(name, attributes, asked_about):
+    """Not "is the ladder large" of a small tall one, "a light oven", nor "is the shirt closed"."""
+    arguments = Arguments(Corpus([image((name, *attributes))], ONTOLOGY))
+    thing = arguments.views[0].things[0]
+    assert {word for word, _ in arguments.lone(thing)} | {*thing.adjectives} == asked_about
+
+
+def test_no_color_is_asked_of_food_of_several_colors():
+    """Not "is the cabbage white or green"."""
+    graphs = [image((name, color)) for name in ("cabbage", "plate") for color in ("white", "green", "red")]
+    nouns = {pair.asked[0].x.noun for pair in asked(*graphs, size=100) if pair.asked[0].category == "color"}
+    assert nouns == {"plate"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "action", "there"),
+    [
+        (("bed", "pillow"), "running", False),
+        (("tree", "grass"), "running", True),
+        (("bed", "pillow"), "sitting", True),
+        (("car", "street"), "playing tennis", False),
+        (("man", "racket"), "playing tennis", True),
+    ],
+)
+def test_an_action_needs_its_place(shown, action, there):
+    arguments = Arguments(Corpus([image(*((name,) for name in shown))], ONTOLOGY))
+    assert arguments.there(arguments.views[0], action) is there
+
+
+def test_the_class_of_one_cake_is_not_asked_for():
+    """Not "a baked good"."""
+    arguments = Arguments(Corpus([image(("cake",), ("cakes",))], ONTOLOGY))
+    assert "baked good" not in arguments.classes("cake")
+    assert "baked goods" in arguments.classes("cakes")
+
+
+@pytest.mark.parametrize(
+    ("absent", "beside", "suits"),
+    [
+        ("knife", ("poster", "table", "carpet"), False),
+        ("knife", ("plate", "table"), True),
+        ("donut", ("glasses", "container", "table"), False),
+        ("donut", ("plate", "fork"), True),
+        ("dugout", ("man", "racket"), False),
+        ("dugout", ("batter", "bat"), True),
+        ("skateboard", ("man", "racket"), False),
+        ("skateboard", ("man", "ramp", "street"), True),
+    ],
+)
+def test_what_is_absent_comes_with_its_kind(absent, beside, suits):
+    company = ONTOLOGY.expected.beside(ONTOLOGY.named(absent))
+    assert any(not company.isdisjoint(ONTOLOGY.certain(name)) for name in beside) is suits
