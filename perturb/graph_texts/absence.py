@@ -12,7 +12,7 @@ from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graph_texts.names import known_form
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expected import FIT, Surroundings
-from vlgate.perturb.ontology.expected.expectations import SETTINGS
+from vlgate.perturb.ontology.expected.tables import SETTINGS
 from vlgate.perturb.scene_graph import SceneGraph
 
 WHOLE = 15

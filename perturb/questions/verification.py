@@ -12,6 +12,7 @@ from random import Random
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.drafts import Draft
 from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.views import View
 
 _PERSONS = frozenset(("person", "people"))
 _WITHIN = frozenset(("in", "inside", "within", "aboard", "driving", "riding"))

@@ -1,70 +1,21 @@
-"""The settings of things, the values that suit them, and what they can do: the curated tables of this folder.
+"""The settings of things, the values that suit them, and what they can do.
 
 CARETS draws false objects and attributes from what the scene graphs show together (section 4). In few graphs that says
-little, so that a cow is denied in an office. These tables say what nobody would wonder at. They know the nouns of the
-curated ontology; of any other noun they know what its hypernyms have.
+little, so that a cow is denied in an office. The tables of this folder say what nobody would wonder at. They know the
+nouns of the curated ontology; of any other noun they know what its hypernyms have.
 """
 
 from __future__ import annotations
 
-import functools
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
-from vlgate.errors import nearest
-from vlgate.perturb.inflection import either_number
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
-
-HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
-INDOORS = (*HOME, "office", "shop")
-OUTDOORS = ("street", "rail", "airport", "water", "beach", "garden", "farm", "wild", "snow", "sport")
-SETTINGS = (*INDOORS, *OUTDOORS)
-"""The settings of photographs."""
-GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
-)
-CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
-COVER, FLEETING, SCENE, EVERYDAY, TINY, VAGUE = "cover", "fleeting", "scene", "everyday", "tiny", "vague"
-NEAR, GATHERED, ENCLOSING, UNASKED = "near", "gathered", "enclosing", "unasked"
-CLASH, UNCLEAR, MOTLEY = "clash", "unclear", "motley"
-COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "places.tsv": ("settings", "names"),
-        "values.tsv": ("category", "names", "values"),
-        "doers.tsv": ("begins", "can"),
-        "groups.tsv": ("group", "names"),
-        "company.tsv": ("names", "with"),
-        "rests.tsv": ("names", "on"),
-        "needs.tsv": ("names", "with"),
-        "stands.tsv": ("relation", "names", "at"),
-    }
-)
 _LIVING = frozenset(
     ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
 )
-_PLAIN = (ODD, LIFELESS, VAGUE, NEAR, CLASH, UNCLEAR)  # groups of words that are not nouns
-_OTHERS = (
-    CONTRAST,
-    GROUND,
-    MOVABLE,
-    BODY,
-    COVER,
-    FLEETING,
-    SCENE,
-    EVERYDAY,
-    TINY,
-    GATHERED,
-    ENCLOSING,
-    UNASKED,
-    MOTLEY,
-)
 _NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
 Names = Sequence[str]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +34,9 @@ class Expectations:
     ``shades`` are attributes that shade into each other, ``gathered`` words for several things at once, ``enclosing``
     what hides what is in it, and ``unasked`` what nobody asks for or nobody can deny. ``rests`` is where things of a
     name usually are, and ``needs`` is what an image must show some of if an action is offered.
-    ``stands`` is where things can be, by a relation, their names, and the landmarks. ``clashes`` are attributes of which
-    a thing has one at most, ``unclear`` those with several senses, and ``motley`` what has several colors by nature.
+    ``stands`` is where things can be, by a relation, their names, and the landmarks. ``clashes`` are attributes of
+    which a thing has one at most, ``unclear`` those with several senses, and ``motley`` what has several colors by
+    nature.
     ``usual`` are things that nearly every image of a setting shows, annotated or not.
 
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
@@ -121,6 +73,7 @@ class Expectations:
     def settings(self, names: Names) -> frozenset[str]:
         """Return the settings of such a thing; empty if it is not known.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> sorted(curated_expectations().settings(("cow", "animal")))
         ['farm']
         """
@@ -129,6 +82,7 @@ class Expectations:
     def values(self, names: Names, category: str) -> frozenset[str] | None:
         """Return the values of ``category`` that suit such a thing; None if no list says.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> sorted(curated_expectations().values(("apple", "fruit", "food"), "color"))
         ['green', 'light green', 'red', 'yellow']
         """
@@ -138,6 +92,7 @@ class Expectations:
     def says(self, names: Names, attribute: str, category: str) -> bool:
         """Return whether an attribute may describe such a thing.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.says(("horse", "animal"), "green", "color"), expected.says(("dog", "animal"), "elongated", "")
         (False, False)
@@ -150,6 +105,7 @@ class Expectations:
     def beside(self, names: Names) -> frozenset[str] | None:
         """Return what an image shows some of if such a thing might be there; None if no line says.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> "bed" in expected.beside(("shirt", "clothing")), "carrot" in expected.beside(("shirt", "clothing"))
         (True, False)
@@ -159,6 +115,7 @@ class Expectations:
     def does(self, names: Names, relation: str) -> bool:
         """Return whether such a thing can do what a relation says of it; True if no line is about the relation.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.does(("kite", "toy"), "wearing"), expected.does(("kite", "toy"), "on")
         (False, True)
@@ -169,6 +126,7 @@ class Expectations:
     def contrast(self, one: str, other: str) -> bool:
         """Return whether two names of persons may be offered beside each other.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.contrast("man", "woman"), expected.contrast("gentleman", "batter")
         (True, False)
@@ -178,6 +136,7 @@ class Expectations:
     def near(self, one: str, other: str) -> bool:
         """Return whether two attributes shade into each other, so that a question never offers both.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.near("white", "gray"), expected.near("gray", "black"), expected.near("white", "black")
         (True, True, False)
@@ -187,6 +146,7 @@ class Expectations:
     def settled(self, names: Names, landmark: Names) -> bool:
         """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.settled(("chair", "furniture"), ("floor",)), expected.settled(("bag",), ("floor",))
         (True, False)
@@ -196,6 +156,7 @@ class Expectations:
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
         """Return whether such a thing can be where a relation to such a landmark says; True if no line is about it.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> [expected.can_be(("cow", "animal"), "standing on", (one,)) for one in ("tree", "grass")]
         [False, True]
@@ -210,6 +171,7 @@ class Expectations:
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
         """Return whether a thing cannot have an attribute beside one of the others that are said of it.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.clash("small", ("red", "tall")), expected.clash("small", ("small", "red"))
         (True, False)
@@ -220,134 +182,9 @@ class Expectations:
     def locates(self, landmark: Names, names: Names) -> bool:
         """Return whether a landmark tells a thing apart: a pig tells no street apart.
 
+        >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
         >>> expected.locates(("pig", "animal"), ("street", "road")), expected.locates(("street", "road"), ("pig",))
         (False, True)
         """
         return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
-
-
-def expectations_from(tables: Mapping[str, str]) -> Expectations:
-    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``.
-
-    Raises:
-        ValueError: a line has other columns or an unknown setting or palette, or lists a name again.
-    """
-
-    def rows(name: str) -> Iterator[TsvRow]:
-        """The rows of a file, with its columns checked."""
-        return rows_of(name, tables[name], *COLUMNS[name])
-
-    groups: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for row in rows("groups.tsv"):
-        if row["group"] not in (known := (*_PLAIN, *_OTHERS, *GROUPS, *SETTINGS)):
-            raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
-        names = row.names("names")
-        groups[row["group"]].append(frozenset(names) if row["group"] in _PLAIN else _both(names))
-        if row["group"] == CONTRAST:
-            groups[CONTRAST][-1:] = [frozenset(names), _both(names) - frozenset(names)]
-    return Expectations(
-        places=_listed((name, _settings(row), row) for row in rows("places.tsv") for name in row.names("names")),
-        listed=_values(rows("values.tsv")),
-        doers=_doers(rows("doers.tsv")),
-        contrasts=tuple(groups[CONTRAST]),
-        grounds=frozenset().union(*groups[GROUND]),
-        movable=frozenset().union(*groups[MOVABLE]),
-        body=frozenset().union(*groups[BODY]),
-        lifeless=frozenset().union(*groups[LIFELESS]),
-        odd=frozenset().union(*groups[ODD]),
-        covers=frozenset().union(*groups[COVER]),
-        fleeting=frozenset().union(*groups[FLEETING]),
-        scenes=frozenset().union(*groups[SCENE]),
-        everyday=frozenset().union(*groups[EVERYDAY]),
-        tiny=frozenset().union(*groups[TINY]),
-        vague=frozenset().union(*groups[VAGUE]),
-        company=_listed(_companions(rows("company.tsv"))),
-        usual={name: _usual(name, groups) for name in SETTINGS},
-        shades=tuple(groups[NEAR]),
-        gathered=frozenset().union(*groups[GATHERED]),
-        enclosing=frozenset().union(*groups[ENCLOSING]),
-        unasked=frozenset().union(*groups[UNASKED]),
-        rests=_listed((name, _both(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")),
-        needs={name: found for name, found, _ in _companions(rows("needs.tsv"))},
-        stands=tuple(
-            (frozenset(row.names("relation")), _both(row.names("names")), _both(found))
-            for row, found in _unfolded(rows("stands.tsv"), "at")
-        ),
-        clashes=tuple(groups[CLASH]),
-        unclear=frozenset().union(*groups[UNCLEAR]),
-        motley=frozenset().union(*groups[MOTLEY]),
-    )
-
-
-@functools.cache
-def curated_expectations() -> Expectations:
-    """Return the tables of the package's own files, read once."""
-    folder = Path(__file__).parent
-    return expectations_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
-
-
-def _settings(row: TsvRow) -> frozenset[str]:
-    found: set[str] = set()
-    for name in row.names("settings"):
-        if name not in {*GROUPS, *SETTINGS}:
-            raise row.error(f"settings={row['settings']!r}: {nearest(name, (*GROUPS, *SETTINGS))}")
-        found.update(GROUPS.get(name, (name,)))
-    return frozenset(found)
-
-
-def _usual(setting: str, groups: Mapping[str, Sequence[frozenset[str]]]) -> frozenset[str]:
-    found = [
-        group for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)) for group in groups.get(name, ())
-    ]
-    return frozenset().union(*found)
-
-
-def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:
-    items: dict[str, list[tuple[str, frozenset[str], TsvRow]]] = defaultdict(list)
-    for row, values in _unfolded(rows, "values"):
-        items[row["category"]] += [(name, values, row) for name in row.names("names")]
-    listed = {category: _listed(found) for category, found in items.items()}
-    return MappingProxyType({(kind, name): one for kind, found in listed.items() for name, one in found.items()})
-
-
-def _unfolded(rows: Iterable[TsvRow], column: str) -> Iterator[tuple[TsvRow, frozenset[str]]]:
-    """The rows, without those whose name begins with "@", and a column in which these stand for what they list."""
-    palettes: dict[str, frozenset[str]] = {}
-    for row in rows:
-        values: set[str] = set()
-        for name in row.names(column):
-            if name.startswith("@") and name not in palettes:
-                raise row.error(f"{name!r} is not a palette of a line above; {nearest(name, palettes)}")
-            values |= palettes.get(name, {name})
-        if row["names"].startswith("@"):
-            palettes[row["names"]] = frozenset(values)
-        else:
-            yield row, frozenset(values)
-
-
-def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], TsvRow]]:
-    return ((name, _both(found), row) for row, found in _unfolded(rows, "with") for name in row.names("names"))
-
-
-def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for row in rows:
-        for word in row.names("begins"):
-            found[word] = found.get(word, frozenset()) | _both(row.names("can"))
-    return found
-
-
-def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
-    """By name; a name in its other number too, unless that has a line of its own, as "woods" has beside "wood"."""
-    found: dict[str, T] = {}
-    for name, value, row in items:
-        if name in found:
-            raise row.error(f"{name!r} is listed already; keep one of the lines")
-        found[name] = value
-    others = {form: value for name, value in found.items() for form in either_number(name)}
-    return MappingProxyType(others | found)
-
-
-def _both(names: Iterable[str]) -> frozenset[str]:
-    return frozenset().union(*map(either_number, names))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from vlgate.perturb.ontology.expected.expectations import SETTINGS
+from vlgate.perturb.ontology.expected.tables import SETTINGS
 
 FIT = 0.3
 """How likely a setting must be, beside the likeliest of an image, for things that are found only there."""
