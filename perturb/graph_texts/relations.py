@@ -183,8 +183,8 @@ def _said(text: str, triple: Triple, words: Words) -> bool:
     if text in _FREE:
         return True
     subject, other = triple.subject.name, triple.object.name
-    seen = words.vocabulary.placed.get((OBJECT, text), {}).get(other, 0) if words.sole else 0
-    return bool(seen) or words.slots.reads(subject, text, other)
+    seen = words.sole and other in words.vocabulary.placed.get((OBJECT, text), ())
+    return seen or words.slots.reads(subject, text, other)
 
 
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:

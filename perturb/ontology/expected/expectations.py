@@ -154,7 +154,7 @@ class Expectations:
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
 
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
-        """Return whether such a thing can be where a relation to such a landmark says; True if no line is about it.
+        """Return whether such a thing can have such a relation to a landmark; True if no line is about the relation.
 
         >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
@@ -169,7 +169,7 @@ class Expectations:
         return True
 
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
-        """Return whether a thing cannot have an attribute beside one of the others that are said of it.
+        """Return whether an attribute of a thing contradicts one of its other attributes.
 
         >>> from vlgate.perturb.ontology.expected import curated_expectations
         >>> expected = curated_expectations()
