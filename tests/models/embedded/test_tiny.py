@@ -74,7 +74,7 @@ def test_tiny_lxmert_answers_questions_about_colours_and_things(lxmert):
 
 
 def test_tiny_clip_sees_things(clip):
-    assert clip_share(clip, cases(foil_it, 40)) >= 0.75
+    assert clip_share(clip, cases(foil_it, 120)) >= 0.7
 
 
 @pytest.mark.parametrize("name", NAMES)
