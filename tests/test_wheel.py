@@ -48,6 +48,8 @@ def test_the_top_level_is_ours_alone(wheel):
     assert "vlgate/perturb/negation.py" in names
     assert "vlgate/published/valse.toml" in names
     assert "vlgate/fixtures/session.py" in names
+    assert "vlgate/fixtures/checkpoints/tiny-lxmert/model.safetensors" in names
+    assert "vlgate/fixtures/checkpoints/tiny-clip/open_clip_model.safetensors" in names
     assert not [name for name in names if name.endswith("conftest.py")]
     assert len(names) == len(set(names))
 

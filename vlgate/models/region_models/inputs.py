@@ -46,6 +46,7 @@ class RegionInputs:
 
     ``length`` is the most tokens of a text, both ends included. ``suffix`` are the tokens before a text's last one;
     they are never cut. ``width`` is the numbers per box, and ``whose`` names the detectors that give them.
+    ``trained`` is the most tokens of a text in the model's training, None if that is its whole context.
     """
 
     tokenizer: Any
@@ -56,6 +57,7 @@ class RegionInputs:
     dtype: torch.dtype
     suffix: tuple[int, ...] = ()
     whose: str = ""
+    trained: int | None = None
 
     @property
     def fingerprint(self) -> str:

@@ -1,7 +1,8 @@
 """``lxmert``: LXMERT of transformers on region features, as a matcher and as an answerer.
 
 Tan and Bansal, EMNLP 2019. The checkpoint's configuration says which of the two it is. A pretrained one matches, and
-answers too if a file names its 9,500 answers; one that was fine-tuned on VQA or GQA answers.
+answers too if a file names its 9,500 answers; one that was fine-tuned on VQA or GQA answers. A folder that holds a
+network for regions (``region_network.json``) brings its own features.
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.rank_score import OPTION, check_no_rank, rank_score
 from vlgate.models.region_models.inputs import RegionInputs, load_tokenizer, text_length
-from vlgate.models.region_models.lxmert_heads import MATCH, Lxmert, LxmertAnswerer, LxmertMatcher, LxmertPretrained
+from vlgate.models.region_models.lxmert_heads import (
+    MATCH,
+    TRAINED,
+    Lxmert,
+    LxmertAnswerer,
+    LxmertMatcher,
+    LxmertPretrained,
+)
 from vlgate.models.region_models.region_source import check_regions, region_source
+from vlgate.models.region_network.source import has_network, network_source
 
 PRETRAINED = "unc-nlp/lxmert-base-uncased"
 VQA = "unc-nlp/lxmert-vqa-uncased"
@@ -119,11 +128,16 @@ def _inputs(
     model: Any, source: hub.Pretrained, options: dict[str, str], folder: Path, device: str, dtype: str
 ) -> RegionInputs:
     config = model.config
+    beside, asked = hub.folder_of(source), options.get("regions", "")
+    own = has_network(beside)
     return RegionInputs(
         tokenizer=load_tokenizer(source, folder, options.get("tokenizer", ""), config.vocab_size),
-        source=region_source(options.get("regions", ""), folder, device, dtype, width=config.visual_feat_dim),
+        source=network_source(beside, device, width=config.visual_feat_dim)
+        if own and not asked
+        else region_source(asked, folder, device, dtype, width=config.visual_feat_dim),
         length=text_length(options.get("max_length", ""), config.max_position_embeddings),
         width=config.visual_feat_dim,
         device=model.device,
         dtype=model.dtype,
+        trained=None if own else TRAINED,
     )

@@ -20,7 +20,7 @@ MATCH = 1
 """The index of "match" in ``cross_relationship_score``: its pretraining labels a caption of the image 1."""
 BY_MARGIN = RankScore(match=MATCH)
 TRAINED = 20
-"""The most tokens of a text in its training, which began from scratch: later positions are untrained."""
+"""The most tokens of a text in the release's training, which began from scratch: later positions are untrained."""
 
 
 class Lxmert:
@@ -37,11 +37,12 @@ class Lxmert:
     @property
     def note(self) -> str:
         """What a reader of the results must know: the source of the regions, and whether long texts are cut."""
-        if self._inputs.length <= TRAINED:
+        trained = self._inputs.trained
+        if trained is None or self._inputs.length <= trained:
             return self._inputs.source.note
         return (
-            f"{self._inputs.source.note}; texts are not cut, though it was trained on at most {TRAINED} tokens "
-            f"(?max_length={TRAINED} cuts them, as its release does)"
+            f"{self._inputs.source.note}; texts are not cut, though it was trained on at most {trained} tokens "
+            f"(?max_length={trained} cuts them, as its release does)"
         )
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:

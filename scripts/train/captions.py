@@ -1,0 +1,172 @@
+"""Short captions of a scene graph with their foils: one word is changed, and the caption is then false."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vlgate.fixtures.scenes.graph import GqaObject, Graph
+from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
+from vlgate.fixtures.scenes.objects.people import BUILDS, POSES
+from vlgate.fixtures.scenes.palette import ALL_COLOURS
+from vlgate.perturb.grammar import with_article as with_any_article
+from vlgate.perturb.inflection import plural
+from vlgate.perturb.negation import negate
+from vlgate.perturb.numbers import NUMBER_WORDS
+
+Text = tuple[str, bool]
+NOUNS: tuple[str, ...] = (*CATALOGUE, *BUILDS)
+FRAMES = (
+    "There is {}.",
+    "There is {} in the picture.",
+    "A picture of {}.",
+    "{}.",
+)
+PLURALS = ("pants", "shorts")
+PAIRED = 2
+"""Of each kind of caption, at most so many a scene, each with its foil."""
+
+
+def captions_of(graph: Graph, chance: np.random.Generator) -> list[Text]:
+    """Write captions of each kind, each followed by its foil."""
+    things = list(graph["objects"].values())
+    found: list[Text] = []
+    for kind in (_noun, _several, _colour, _attribute, _none, _number, _related):
+        for _ in range(PAIRED):
+            found.extend(kind(things, chance))
+    return found
+
+
+def _noun(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    frame = _any(chance, FRAMES)
+    yield _capital(frame.format(with_article(_any(chance, _present(things))))), True
+    yield _capital(frame.format(with_article(_any(chance, _absent(things))))), False
+
+
+def _several(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """Two or three things; in the foil, one is another."""
+    present = _present(things)
+    if len(present) < 2:
+        return
+    named = [str(name) for name in chance.permutation(present)[: int(chance.integers(2, 4))]]
+    frame = _any(chance, FRAMES)
+    yield _capital(frame.format(_list(named))), True
+    named[int(chance.integers(len(named)))] = _any(chance, _absent(things))
+    yield _capital(frame.format(_list(named))), False
+
+
+def _colour(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """The colour of a thing, and one that no thing of its kind has."""
+    coloured = [item for item in things if _colour_of(item)]
+    if not coloured:
+        return
+    name = coloured[int(chance.integers(len(coloured)))]["name"]
+    has = sorted({_colour_of(item) for item in coloured if item["name"] == name})
+    lacks = sorted({*ALL_COLOURS} - set(has))
+    frame = _any(chance, (*FRAMES, "The {kind} is {colour}."))
+    for colours, truth in ((has, True), (lacks, False)):
+        colour = _any(chance, colours)
+        yield _capital(frame.format(with_article(f"{colour} {name}"), kind=name, colour=colour)), truth
+
+
+def _attribute(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """Another attribute of a thing, and one of its kind that no such thing has."""
+    candidates = [(item["name"], word) for item in things for word in item["attributes"] if word not in ALL_COLOURS]
+    if not candidates:
+        return
+    name, word = candidates[int(chance.integers(len(candidates)))]
+    rivals = next((group for group in attribute_groups(name) if word in group), ())
+    has = {other for item in things if item["name"] == name for other in item["attributes"]}
+    lacks = [other for other in rivals if other not in has]
+    if not lacks:
+        return
+    frame = "The {} is {}." if word in POSES or chance.random() < 0.5 else "There is {2}."
+    for one, truth in ((word, True), (_any(chance, lacks), False)):
+        said = MADE_OF.get(one, one)
+        yield frame.format(name, said, with_article(f"{said} {name}")), truth
+
+
+def attribute_groups(name: str) -> list[tuple[str, ...]]:
+    """Return the attributes of a kind in groups: a thing has at most one of each."""
+    if name in BUILDS:
+        return [tuple(POSES)]
+    known = CATALOGUE[name]
+    patterns = ("plain", "striped", "dotted", "checkered") if known.patterned else ()
+    states = tuple(state for state in known.looks if state)
+    return [("small", "large"), tuple(known.materials), patterns, ("clean", "dirty"), states]
+
+
+MADE_OF = {"wood": "wooden"}
+
+
+def _none(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """A kind that is absent is denied, and one that is present is denied falsely; with a colour or without."""
+    frame = _any(chance, ("There is {}.", "There is {} in the picture."))
+    for name, truth in ((_any(chance, _absent(things)), True), (_any(chance, _present(things)), False)):
+        colours = [_colour_of(item) for item in things if item["name"] == name and _colour_of(item)]
+        if truth:
+            colours = list(ALL_COLOURS)
+        phrase = f"{_any(chance, colours)} {name}" if colours and chance.random() < 0.6 else name
+        said = negate(frame.format(with_article(phrase)))
+        if said is not None:
+            yield said, truth
+
+
+def _number(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """How many things of a kind there are: exactly, or one against several."""
+    counts = Counter(item["name"] for item in things)
+    name = _any(chance, sorted(counts)) if chance.random() < 0.9 else _any(chance, _absent(things))
+    number = counts[name]
+    other = int(chance.choice([n for n in range(max(0, number - 2), number + 3) if n != number]))
+    if number and chance.random() < 0.4:
+        one = _any(chance, ("There is exactly one {}.", "There is a single {}.")).format(name)
+        many = _any(chance, ("There are some {}.", "There are a number of {}.")).format(plural(name))
+        yield one, number == 1
+        yield many, number > 1
+        return
+    for said, truth in ((number, True), (other, False)):
+        noun = name if said == 1 else plural(name)
+        yield f"There {'is' if said == 1 else 'are'} exactly {NUMBER_WORDS[said]} {noun}.", truth
+
+
+def _related(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
+    """A relation; there is no foil, only the captions of other scenes."""
+    found = [(item, relation) for item in things for relation in item["relations"]]
+    if not found:
+        return
+    item, relation = found[int(chance.integers(len(found)))]
+    target = things[int(relation["object"])]["name"]
+    verb = "is " if chance.random() < 0.5 else ""
+    yield f"A{'n' * (item['name'][0] in 'aeiou')} {item['name']} {verb}{relation['name']} {with_article(target)}.", True
+
+
+def with_article(phrase: str) -> str:
+    """Put an article before a phrase, unless its noun is a plural."""
+    return phrase if phrase.endswith(PLURALS) else with_any_article(phrase)
+
+
+def _present(things: Sequence[GqaObject]) -> list[str]:
+    return sorted({item["name"] for item in things})
+
+
+def _absent(things: Sequence[GqaObject]) -> list[str]:
+    return sorted(set(NOUNS) - {item["name"] for item in things})
+
+
+def _colour_of(item: GqaObject) -> str:
+    return next((word for word in item["attributes"] if word in ALL_COLOURS), "")
+
+
+def _any(chance: np.random.Generator, words: Sequence[str]) -> str:
+    return words[int(chance.integers(len(words)))]
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = map(with_article, names)
+    return f"{', '.join(first)} and {last}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

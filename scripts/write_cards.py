@@ -1,0 +1,90 @@
+"""Write the model cards of ``tiny-lxmert`` and ``tiny-clip``: run the drawn tasks on both and on their twins.
+
+``make train`` calls this after the training; the twins are in ``build/train``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from train.cards import Figure, card
+from train.recipe import CLIP, LXMERT
+
+from vlgate.metrics.names import HEADLINE
+
+ROOT = Path(__file__).resolve().parents[1]
+SEEDS = (0, 1)
+TWINS: Mapping[str, str] = {LXMERT: "train.blank:lxmert", CLIP: "train.blank:clip"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of the suite: a model on the drawn tasks of a seed."""
+
+    model: str
+    seed: int
+    results: Path
+
+
+def main() -> None:
+    """Run the suite and write the cards."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--out", type=Path, default=ROOT / "fixtures/checkpoints", help="folder of the two models")
+    parser.add_argument("--work", type=Path, default=ROOT / "build/train", help="folder of the twins")
+    parser.add_argument("--only", choices=[LXMERT, CLIP], help="write one of the cards")
+    given = parser.parse_args()
+    for name in [given.only] if given.only else [LXMERT, CLIP]:
+        family = "lxmert" if name == LXMERT else "open_clip"
+        results = given.work / "results"
+        runs = [
+            Run(model=f"{family}:{given.out / name}", seed=seed, results=results / f"{name}-{seed}") for seed in SEEDS
+        ]
+        runs.append(Run(model=f"{TWINS[name]}:{given.work / name}", seed=SEEDS[0], results=results / f"{name}-twin"))
+        text = card(name, SEEDS, [figures(run) for run in runs])
+        (given.out / name / "README.md").write_text(text, encoding="utf-8")
+
+
+def figures(run: Run) -> dict[str, Figure]:
+    """Run the suite, unless its results are there, and return the main metric of each task.
+
+    Raises: RuntimeError if the run ends without figures.
+    """
+    file = run.results / "metrics.json"
+    if not file.is_file():
+        _ask(run)
+    tasks: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["tasks"]
+    return {name: _headline(task) for name, task in tasks.items()}
+
+
+def _ask(run: Run) -> None:
+    options = ["--suite=scenes/*", f"--model={run.model}", f"--seed={run.seed}", f"--results={run.results}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--overwrite", *options]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")])}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if not (run.results / "metrics.json").is_file():
+        raise RuntimeError(f"the suite did not run:\n{ended.stdout}\n{ended.stderr}")
+
+
+def _headline(task: Mapping[str, Any]) -> Figure:
+    name = next(name for name in HEADLINE.values() if name in task["metrics"])
+    metric = task["metrics"][name]
+    kinds = {
+        kind.removeprefix("question_type="): (found["acc_original"]["value"], found["acc_original"]["n"])
+        for kind, found in task["slices"].items()
+        if kind.startswith("question_type=")
+    }
+    return Figure(
+        metric=name, value=metric["value"], low=metric["low"], high=metric["high"], chance=metric["chance"], kinds=kinds
+    )
+
+
+if __name__ == "__main__":
+    main()

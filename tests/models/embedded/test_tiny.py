@@ -1,0 +1,113 @@
+"""The models in the package: they load with no network, and reach on unseen scenes what their READMEs say."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.errors import ModelLoadError
+from vlgate.fixtures.scenes.entry import SceneCase
+from vlgate.fixtures.scenes.foils import attributes, existence, foil_it
+from vlgate.models import load
+from vlgate.models.embedded.tiny import checkpoint
+from vlgate.models.loading.registry import check
+from vlgate.types import Ask
+
+NAMES = ("tiny-lxmert", "tiny-clip")
+MOST_BYTES = 8_000_000
+SEED = 77  # no seed of the training, and not the default
+
+
+@pytest.fixture(scope="module")
+def lxmert(tmp_path_factory):
+    return load("tiny-lxmert", folder=tmp_path_factory.mktemp("start")).model
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    return load("tiny-clip", folder=tmp_path_factory.mktemp("start")).model
+
+
+def cases(make, number):
+    return [make(SceneCase(task=f"scenes/{make.__name__}", seed=SEED, number=place)) for place in range(number)]
+
+
+def share_right(scores):
+    true, false = np.array(scores).reshape(-1, 2).T
+    return float((true > false).mean())
+
+
+def lxmert_share(model, made):
+    return share_right(model.match([request for case in made for request in case.requests]))
+
+
+def clip_share(model, made):
+    images = model.encode_images([request.image for case in made for request in case.requests])
+    texts = model.encode_texts([request.text for case in made for request in case.requests])
+    return share_right((images * texts).sum(axis=1))
+
+
+@pytest.mark.parametrize("make", [foil_it, existence, attributes])
+def test_tiny_lxmert_sees_things_colours_and_absence(lxmert, make):
+    assert lxmert_share(lxmert, cases(make, 24)) >= 0.85
+
+
+def test_tiny_lxmert_answers_questions_about_colours_and_things(lxmert):
+    right = []
+    for case in cases(attributes, 12):
+        image, colour = case.requests[0].image, case.tags["colour"]
+        graph = image.load.graph
+        names = [item["name"] for item in graph["objects"].values()]
+        absent = next(name for name in ("cup", "key", "bell", "boat") if name not in names)
+        asked = [(f"Is there a {names[0]} in the picture?", "yes"), (f"Is there a {absent} in the picture?", "no")]
+        if names.count(names[0]) == 1:
+            asked.append((f"What color is the {names[0]} in the picture?", colour))
+        choices = [("yes", "no") if truth in {"yes", "no"} else ("red", "blue", "green", "pink") for _, truth in asked]
+        requests = [
+            Ask(image=image, question=text, choices=(*offered, *{truth}.difference(offered)))
+            for (text, truth), offered in zip(asked, choices, strict=True)
+        ]
+        replies = lxmert.answer(requests)
+        right += [reply == truth for reply, (_, truth) in zip(replies, asked, strict=True)]
+    assert np.mean(right) >= 0.8
+
+
+def test_tiny_clip_sees_things(clip):
+    assert clip_share(clip, cases(foil_it, 120)) >= 0.7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_small_and_safe_and_described(name):
+    files = list(checkpoint(name).iterdir())
+    assert sum(file.stat().st_size for file in files if file.suffix == ".safetensors") <= MOST_BYTES
+    assert {file.suffix for file in files} <= {".safetensors", ".json", ".txt", ".md", ".log"}
+    card = (checkpoint(name) / "README.md").read_text(encoding="utf-8")
+    assert "Apache-2.0" in card
+    assert "seed" in card
+
+
+def test_options_are_those_of_lxmert(tmp_path):
+    check("tiny-lxmert:?mode=open&score=logit", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match="unknown option 'mood'"):
+        check("tiny-lxmert:?mood=open", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match="its weights are in the package; write lxmert:folder"):
+        check("tiny-lxmert:folder", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match="takes no weights"):
+        check("tiny-clip:folder", folder=tmp_path)
+
+
+def test_the_folder_is_loaded_by_the_adapter_of_its_family(tmp_path, lxmert, clip):
+    same = load(f"lxmert:{checkpoint('tiny-lxmert')}", folder=tmp_path).model
+    assert same.fingerprint == lxmert.fingerprint
+    assert load(f"open_clip:{checkpoint('tiny-clip')}", folder=tmp_path).model.fingerprint == clip.fingerprint
+    assert "its own network" in lxmert.note or "own network" in lxmert.note
+    assert "not cut" not in lxmert.note
+
+
+def test_every_answer_of_the_drawn_world_is_known():
+    answers = json.loads((checkpoint("tiny-lxmert") / "label2ans.json").read_text(encoding="utf-8"))
+    from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
+
+    assert {"yes", "no", "red", "large", "standing", *CATALOGUE} <= set(answers)
+    assert Path(checkpoint("tiny-lxmert")).name == "tiny-lxmert"

@@ -1,0 +1,59 @@
+"""A training of seconds: the losses fall, and what is saved is loaded by the adapters of the published models."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
+from vlgate.models import load
+from vlgate.types import Ask, Match
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    place = tmp_path_factory.mktemp("train")
+    command = [
+        sys.executable,
+        "scripts/train_models.py",
+        "--trial",
+        f"--out={place / 'out'}",
+        f"--work={place / 'work'}",
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return place
+
+
+@pytest.fixture(scope="module")
+def images():
+    return [image_of(graph) for graph in world_graphs(9, 3)]
+
+
+def test_the_losses_fall(trained):
+    log = (trained / "work/log-tiny-lxmert+tiny-clip.txt").read_text(encoding="utf-8")
+    first, last = (float(loss) for loss in re.findall(r"regions: epoch \d+, loss ([\d.]+)", log))
+    assert last < 0.9 * first
+    for name in ("out/lxmert", "work/lxmert"):
+        losses = [float(loss) for loss in re.findall(rf"{name}: .*? mask ([\d.]+)", log)]
+        assert np.mean(losses[-3:]) < 0.9 * np.mean(losses[:3])
+
+
+@pytest.mark.parametrize("folder", ["out", "work"])
+def test_the_models_and_their_twins_are_loaded_and_reply(trained, images, folder, tmp_path):
+    lxmert = load(f"lxmert:{trained / folder / 'tiny-lxmert'}", folder=tmp_path).model
+    scores = lxmert.match([Match(image=image, text="There is a cup.") for image in images])
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+    choices = ("yes", "no")
+    asked = [Ask(image=image, question="Is there a cup?", choices=choices) for image in images]
+    assert set(lxmert.answer(asked)) <= set(choices)
+    clip = load(f"open_clip:{trained / folder / 'tiny-clip'}", folder=tmp_path).model
+    assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 128)

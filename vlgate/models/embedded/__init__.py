@@ -1,0 +1,1 @@
+"""Models whose weights are part of the package."""

@@ -1,0 +1,66 @@
+"""``tiny-lxmert`` and ``tiny-clip``: small models that were trained on the drawn scenes, in the package itself.
+
+Each is a folder of ``fixtures/checkpoints`` that is loaded like any other folder of its family; its README says what it
+was trained on and what it reaches.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import vlgate
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints import hub
+from vlgate.models.open_clip import adapter as open_clip
+from vlgate.models.open_clip.adapter import OpenClip
+from vlgate.models.region_models import lxmert
+from vlgate.models.region_models.lxmert_heads import Lxmert
+
+LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
+
+
+def checkpoint(name: str) -> Path:
+    """Return the folder of an embedded model.
+
+    Raises: ModelLoadError if it is not there.
+    """
+    folder = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / name
+    if not folder.is_dir():
+        raise ModelLoadError(
+            f"{name}: there is no folder {folder}; install vlgate again, or run make train in a checkout"
+        )
+    return folder
+
+
+def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
+    """Load ``tiny-lxmert``.
+
+    Args:
+        weights: nothing, or options of ``lxmert`` after a question mark.
+        folder: the folder that relative paths start from.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``; the region network always computes in float32.
+
+    Raises: ModelLoadError if a package or a file is missing.
+    """
+    check_lxmert(weights, folder)
+    return lxmert.build(f"{checkpoint(LXMERT)}{weights}", folder, device, dtype)
+
+
+def check_lxmert(weights: str, folder: Path) -> None:
+    """Check the options; import neither torch nor transformers.
+
+    Raises: ModelLoadError if one is wrong, or if weights are named.
+    """
+    name, _ = hub.split_options(weights, lxmert.OPTIONS)
+    if name:
+        raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
+    lxmert.check(f"{checkpoint(LXMERT)}{weights}", folder)
+
+
+def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
+    """Load ``tiny-clip``; the arguments are those of ``build_lxmert``.
+
+    Raises: ModelLoadError if a package or a file is missing.
+    """
+    return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)

@@ -1,0 +1,1 @@
+"""Region features of a small network of crops, for models that are trained with one of their own."""
