@@ -31,11 +31,12 @@ def result(passing):
         (0.60, 0.65, 0.75, None, "unknown"),
         (0.75, 0.80, 0.85, 0.4, "can"),
         (0.79, 0.85, 0.90, 0.6, "unknown"),
-        (0.60, 0.65, 0.79, 0.6, "cannot"),
+        (0.60, 0.65, 0.79, 0.6, "unknown"),
+        (0.60, 0.65, 0.74, 0.9, "cannot"),
         (1.00, 1.00, 1.00, 1.0, "unknown"),
     ],
 )
-def test_the_middle_between_guessing_or_text_alone_and_no_miss_decides(result, low, value, high, blind, word):
+def test_the_middles_between_chance_or_text_alone_and_no_miss_decide(result, low, value, high, blind, word):
     run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())
     assert [one.word for one in abilities(run)] == [word]
 

@@ -11,7 +11,7 @@ from vlgate.sources.measures import measures
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
-HEADING = "Below (cannot), around (unknown) or above (can) the middle between guessing, or text alone, and no miss:"
+HEADING = "can: the interval is above the middle between text alone and no miss; cannot: below that of chance and no miss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +27,10 @@ class Ability:
 def abilities(run: RunResult) -> list[Ability]:
     """Return one ability per task with judged cases: those that the model lacks first, in the order of the run.
 
-    The middle between the task's floor and 1 decides. The floor is the chance level of the headline metric, or the
-    value of the text-only model if that is higher, so that a task that can be solved without the image shows no
-    ability. What a known limit says the model cannot do stays "cannot" while the limit holds.
+    A model can do what a task asks if the interval of the headline metric is above the middle between the task's floor
+    and 1. The floor is the chance level, or the value of the text-only model if that is higher, so that a task that can
+    be solved without the image shows no ability. It cannot if the interval is below the middle between chance and 1, or
+    if a known limit says so and holds. Anything else is unknown.
     """
     limited = {one.gate.task for one in run.decisions if one.outcome == "cannot"}
     found = [one for result in run.results if (one := _ability(result, result.task.id in limited)) is not None]
@@ -54,11 +55,10 @@ def _ability(result: TaskResult, limited: bool) -> Ability | None:
         return None
     chance, blind = result.chance.get(name), result.blind.get(name)
     floor = max(chance or 0.0, 0.0 if blind is None else blind.value)
-    middle = (1.0 + floor) / 2
     word: Word = "unknown"
-    if limited or metric.high < middle:
+    if limited or metric.high < (1.0 + (chance or 0.0)) / 2:
         word = "cannot"
-    elif metric.low >= middle and floor < 1.0:
+    elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     figures = f"{metric.value:.2f} of {metric.n:,} ({metric.low:.2f} - {metric.high:.2f}), {beside}"
