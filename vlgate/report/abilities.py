@@ -11,7 +11,7 @@ from vlgate.sources.measures import measures
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
-HEADING = "can: the interval is above the middle between text alone and no miss; cannot: below that of chance and no miss"
+HEADING = "can: the interval is above the middle between text alone and no miss; cannot: below that of chance and 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
