@@ -130,11 +130,11 @@ class Corpus:
             shown |= thing.masks.certain
             named |= thing.masks.possible
             might |= thing.masks.beside
+            for attribute in thing.object.attributes:  # "brick" of a wall: there are bricks
+                might |= self.bits.get(attribute, 0)
         for who, worn in self._worn:
             if shown & who:
                 might |= worn
-            for attribute in thing.object.attributes:  # "brick" of a wall: there are bricks
-                might |= self.bits.get(attribute, 0)
         askable = tuple(number for number, thing in enumerate(things) if thing.askable)
         names = tuple(dict.fromkeys(things[number].name for number in askable))
         links = {number: self._links(things, things[number], place) for number in askable}

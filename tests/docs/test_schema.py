@@ -85,6 +85,7 @@ def example():
     }
     gate = {
         "gate": "a/b:acc_r",
+        "kind": "gate",
         **metric,
         "min": 0.5,
         "max": None,

@@ -174,6 +174,12 @@ def test_a_synonym_and_what_comes_along_are_not_denied(annotated, denied, possib
     assert bool(corpus.views[0].might & corpus.bits[denied]) is possible
 
 
+def test_what_an_attribute_of_any_thing_says_is_there_is_not_denied():
+    corpus = Corpus([image(("wall", "brick"), ("cup",))], ONTOLOGY, least_objects=1)
+    assert corpus.views[0].might & corpus.bits["brick"]
+    assert Corpus([image()], ONTOLOGY).views[0].things == ()
+
+
 def test_what_tells_no_bottle_apart_is_not_said():
     corpus = Corpus([image(("bottle", "reflected", "green"), ("coat", "heavy"))], ONTOLOGY)
     assert [thing.adjectives for thing in corpus.views[0].things] == [("green",), ()]
