@@ -208,7 +208,7 @@ class Arguments:
         """Whether an image shows some of what an action needs: nothing swims without water."""
         needed = self.ontology.expected.needs.get(action)
         return needed is None or any(
-            name in needed for thing in view.things for name in self.ontology.certain(thing.name) if thing.known
+            name in needed for thing in view.things if thing.known for name in self.ontology.certain(thing.name)
         )
 
     def usual(self, chance: Random, name: str) -> tuple[str, ...]:

