@@ -9,7 +9,7 @@ import numpy as np
 
 from vlgate.fixtures.scenes.graph import GqaObject, Graph
 from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
-from vlgate.fixtures.scenes.objects.people import BUILDS, POSES
+from vlgate.fixtures.scenes.objects.postures import BUILDS, POSES
 from vlgate.fixtures.scenes.palette import ALL_COLOURS
 from vlgate.perturb.grammar import with_article as with_any_article
 from vlgate.perturb.inflection import plural

@@ -22,11 +22,9 @@ from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.progress import Progress
 from vlgate.plugin.searches import SHRINK, only_searches
-from vlgate.report.abilities import ability_lines
 from vlgate.report.folder import nothing_run, write_figures, write_rows
-from vlgate.report.rows import unit_line
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import results_line, terminal_table
+from vlgate.report.terminal import closing_lines, results_line, terminal_table
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
@@ -200,10 +198,8 @@ class Run(Asked):
         reporter.write_sep("=", "vlgate")
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
         reporter.write_line(terminal_table(self.result, width=writer.fullwidth, colour=writer.hasmarkup))
-        if self.result.results:
-            reporter.write_line(unit_line(self.result))
-            for line in ability_lines(self.result):
-                reporter.write_line(line)
+        for line in closing_lines(self.result):
+            reporter.write_line(line)
         if self.result.incomplete:
             reporter.write_line(f"incomplete: {self.result.incomplete}", red=True)
         if self.journal.problem:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from io import StringIO
 
+from vlgate.report.abilities import ability_lines
 from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_line, rows
+from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_line, rows, unit_line
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
@@ -47,6 +48,11 @@ def terminal_table(run: RunResult, *, width: int, colour: bool) -> str:
     for line in _remarks(run):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def closing_lines(run: RunResult) -> list[str]:
+    """Return the lines below the table: the count of cases, and what the model can and cannot do."""
+    return [unit_line(run), *ability_lines(run)] if run.results else []
 
 
 def results_line(options: Options) -> str:
