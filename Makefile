@@ -9,7 +9,7 @@ test: export OMP_NUM_THREADS ?= 1
 
 .PHONY: gate test lint docs sensitivity bench train clean
 
-gate: $(VENV)/.core        ## run the suite on the embedded default, write the report
+gate: $(VENV)/.core        ## run the suite on the default model and the drawn scenes, write the report
 	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q
 
 test: $(VENV)/.dev         ## run the project's own tests
@@ -40,7 +40,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable '.[report]'
+	$(PIP) --editable '.[hf,report]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

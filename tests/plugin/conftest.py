@@ -61,10 +61,13 @@ class Workplace:
         (self.path / f"{name}.py").write_text(source)
         return f"--model={name}:build"
 
-    def run(self, *args, data=True, subprocess=False, overwrite=True):
+    def run(self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words"):
+        """Start the suite; ``model`` is for tests that name none, None for the default model."""
         where = ["--overwrite"] if overwrite else []
         where += ["--data=data"] if data else []
         start = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
+        named = any(str(arg).startswith("--model") for arg in args) or model is None
+        where += [] if named else [f"--model={model}"]
         return start("--pyargs", "tests_vl", "--results=out", *where, *args)
 
     def metrics(self, folder="out"):

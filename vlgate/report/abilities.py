@@ -8,6 +8,7 @@ from typing import Literal
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.sources.measures import measures
+from vlgate.types import Gate
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
@@ -16,12 +17,16 @@ HEADING = "can: the interval is above the middle between text alone and no miss;
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ability:
-    """Whether the model can do what a task asks, with the figures that say so and the task's question."""
+    """Whether the model can do what a task asks, with the figures that say so and the task's question.
+
+    ``limits`` holds the known limits of the task that hold, with their reasons.
+    """
 
     task: str
     word: Word
     figures: str
     question: str
+    limits: tuple[str, ...] = ()
 
 
 def abilities(run: RunResult) -> list[Ability]:
@@ -32,9 +37,12 @@ def abilities(run: RunResult) -> list[Ability]:
     be solved without the image shows no ability. It cannot if the interval is below the middle between chance and 1, or
     if a known limit says so and holds. Anything else is unknown.
     """
-    limited = {one.gate.task for one in run.decisions if one.outcome == "cannot"}
-    found = [one for result in run.results if (one := _ability(result, result.task.id in limited)) is not None]
-    return sorted(found, key=lambda one: WORDS.index(one.word))
+    limits: dict[str, list[str]] = {}
+    for decision in run.decisions:
+        if decision.outcome == "cannot":
+            limits.setdefault(decision.gate.task, []).append(_limit(decision.gate))
+    found = [_ability(result, tuple(limits.get(result.task.id, ()))) for result in run.results]
+    return sorted((one for one in found if one is not None), key=lambda one: WORDS.index(one.word))
 
 
 def ability_lines(run: RunResult) -> list[str]:
@@ -44,11 +52,19 @@ def ability_lines(run: RunResult) -> list[str]:
         return []
     task = max(len(one.task) for one in found)
     figures = max(len(one.figures) for one in found)
-    rows = [f"{one.word:<8} {one.task:<{task}}  {one.figures:<{figures}}  {one.question}".rstrip() for one in found]
+    rows = [
+        " ".join((f"{one.word:<8} {one.task:<{task}}  {one.figures:<{figures}} ", one.question, *one.limits)).rstrip()
+        for one in found
+    ]
     return [HEADING, *rows]
 
 
-def _ability(result: TaskResult, limited: bool) -> Ability | None:
+def _limit(limit: Gate) -> str:
+    most = 1.0 if limit.max is None else limit.max
+    return f"(known limit {most:g}{f': {limit.why}' if limit.why else ''})"
+
+
+def _ability(result: TaskResult, limits: tuple[str, ...]) -> Ability | None:
     name = HEADLINE[result.task.shape]
     metric = result.metrics.get(name)
     if metric is None:
@@ -56,10 +72,10 @@ def _ability(result: TaskResult, limited: bool) -> Ability | None:
     chance, blind = result.chance.get(name), result.blind.get(name)
     floor = max(chance or 0.0, 0.0 if blind is None else blind.value)
     word: Word = "unknown"
-    if limited or metric.high < (1.0 + (chance or 0.0)) / 2:
+    if limits or metric.high < (1.0 + (chance or 0.0)) / 2:
         word = "cannot"
     elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     figures = f"{metric.value:.2f} of {metric.n:,} ({metric.low:.2f} - {metric.high:.2f}), {beside}"
-    return Ability(task=result.task.id, word=word, figures=figures, question=measures(result.task.id))
+    return Ability(task=result.task.id, word=word, figures=figures, question=measures(result.task.id), limits=limits)

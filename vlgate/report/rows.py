@@ -10,6 +10,9 @@ from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Decision, Metric, Outcome
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
+NOT_PASSED = ("fail", "inconclusive")
+NAMED = 3
+"""The most gates that a line names; the results folder names all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +74,20 @@ def unit_line(run: RunResult) -> str:
     return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
 
 
-def decision_line(decision: Decision) -> str | None:
-    """Describe the decision of a gate in a line, of a known limit with its reason; None if the gate passed."""
-    if decision.outcome == "pass":
-        return None
-    reason = f" ({decision.gate.why})" if decision.outcome == "cannot" and decision.gate.why else ""
-    return f"{decision.outcome}: {decision.gate.id}: {decision.why}{reason}"
+def decision_lines(run: RunResult) -> list[str]:
+    """Describe the gates that failed or are inconclusive, one by line, then those that were not run, by reason.
+
+    Known limits that hold are among the abilities.
+    """
+    lines = [f"{one.outcome}: {one.gate.id}: {one.why}" for one in run.decisions if one.outcome in NOT_PASSED]
+    idle: dict[str, list[str]] = {}
+    for one in run.decisions:
+        if one.outcome == "not run":
+            idle.setdefault(one.why, []).append(one.gate.id)
+    for why, ids in idle.items():
+        more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+        lines.append(f"not run: {', '.join(ids[:NAMED])}{more}: {why}")
+    return lines
 
 
 def blind_line(run: RunResult, decision: Decision) -> str | None:

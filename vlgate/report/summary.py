@@ -80,7 +80,10 @@ def _abilities(run: RunResult) -> list[str]:
     return [
         HEADING,
         "",
-        *(f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}".rstrip() for one in abilities(run)),
+        *(
+            " ".join((f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}", *one.limits)).rstrip()
+            for one in abilities(run)
+        ),
     ]
 
 

@@ -6,7 +6,7 @@ from io import StringIO
 
 from vlgate.report.abilities import ability_lines
 from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_line, rows, unit_line
+from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_lines, rows, unit_line
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
@@ -65,7 +65,6 @@ def results_line(options: Options) -> str:
 
 def _remarks(run: RunResult) -> list[str]:
     judged = [line for result in run.results if (line := coverage_line(result)) is not None]
-    gates = [line for decision in run.decisions if (line := decision_line(decision)) is not None]
     warnings = [
         line
         for decision in run.decisions
@@ -78,5 +77,5 @@ def _remarks(run: RunResult) -> list[str]:
         else ["no gate was judged"]
     )
     others = [*average_lines(run), *variant_lines(run), *shortcut_lines(run)]
-    lines = [*judged, *gates, *warnings, *others, *run.notes, *none]
+    lines = [*judged, *decision_lines(run), *warnings, *others, *run.notes, *none]
     return ["", *lines] if lines else []

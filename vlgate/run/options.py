@@ -8,7 +8,7 @@ from typing import Literal
 
 from vlgate.types import Ties
 
-DEFAULT_MODEL = "bag-of-words"
+DEFAULT_MODEL = "tiny-lxmert"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

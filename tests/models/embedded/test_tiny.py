@@ -1,6 +1,7 @@
 """The models in the package: they load with no network, and reach on unseen scenes what their READMEs say."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from vlgate.fixtures.scenes.foils import attributes, existence, foil_it
 from vlgate.models import load
 from vlgate.models.embedded.tiny import checkpoint
 from vlgate.models.loading.registry import check
+from vlgate.run.options import DEFAULT_MODEL
 from vlgate.types import Ask
 
 NAMES = ("tiny-lxmert", "tiny-clip")
@@ -111,3 +113,10 @@ def test_every_answer_of_the_drawn_world_is_known():
 
     assert {"yes", "no", "red", "large", "standing", *CATALOGUE} <= set(answers)
     assert Path(checkpoint("tiny-lxmert")).name == "tiny-lxmert"
+
+
+def test_without_torch_the_default_model_names_the_one_that_needs_none(monkeypatch, tmp_path):
+    found = find_spec
+    monkeypatch.setattr("vlgate.models.embedded.tiny.find_spec", lambda name: None if name == "torch" else found(name))
+    with pytest.raises(ModelLoadError, match=r"needs torch.*'vlgate\[hf\]', or use --model=bag-of-words"):
+        check(DEFAULT_MODEL, folder=tmp_path)

@@ -6,17 +6,22 @@ was trained on and what it reaches.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.open_clip import adapter as open_clip
 from vlgate.models.open_clip.adapter import OpenClip
 from vlgate.models.region_models import lxmert
 from vlgate.models.region_models.lxmert_heads import Lxmert
 
 LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
+PACKAGES = ("torch", "torchvision", "transformers")
+NEEDS_NOTHING = "--model=bag-of-words"
+"""The embedded model for a machine without torch."""
 
 
 def checkpoint(name: str) -> Path:
@@ -48,11 +53,14 @@ def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", 
 
 
 def check_lxmert(weights: str, folder: Path) -> None:
-    """Check the options; import neither torch nor transformers.
+    """Check the options and the packages; import neither torch nor transformers.
 
-    Raises: ModelLoadError if one is wrong, or if weights are named.
+    Raises: ModelLoadError if an option is wrong, weights are named, or a package is missing.
     """
     name, _ = hub.split_options(weights, lxmert.OPTIONS)
+    lacking = [package for package in PACKAGES if find_spec(package) is None]
+    if lacking:
+        raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")
     if name:
         raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
     lxmert.check(f"{checkpoint(LXMERT)}{weights}", folder)
