@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scene_truth import holds
 
-from vlgate.fixtures.scenes.actions import ACTIONS, acting
 from vlgate.fixtures.scenes.groups import holding
+from vlgate.fixtures.scenes.people.actions import ACTIONS, acting
 from vlgate.fixtures.scenes.scene_graphs import scene_of, world_graphs
 from vlgate.making.kinds.kind import Work
 from vlgate.making.kinds.registry import kind
