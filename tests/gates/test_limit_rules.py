@@ -4,7 +4,8 @@ import pytest
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import Coverage, decide
-from vlgate.gates.thresholds import expand, read_thresholds
+from vlgate.gates.expanding import expand
+from vlgate.gates.thresholds import read_thresholds
 from vlgate.types import Gate, Metric
 
 TASKS = {"scenes/word-swap": "quad", "scenes/relations": "pair", "scenes/existence": "pair"}

@@ -3,7 +3,8 @@ import re
 import pytest
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.thresholds import expand, read_thresholds
+from vlgate.gates.expanding import expand
+from vlgate.gates.thresholds import read_thresholds
 
 TASKS = {
     "valse/existence": "pair",

@@ -62,6 +62,39 @@ KEYS = (
         "then the model can do what the limit says it cannot",
     ),
     Key(
+        name="max_drop",
+        sections=("[gate]",),
+        holds="number from 0 to 1",
+        about="with `--baseline`: the largest drop of the metric on the same cases; refused if the cases are too few "
+        "to show it",
+    ),
+    Key(
+        name="max_broken",
+        sections=("[gate]",),
+        holds="whole number, or share below 1",
+        about="with `--baseline`: the most cases that were right and are wrong now",
+    ),
+    Key(
+        name="max_churn",
+        sections=("[gate]",),
+        holds="number from 0 to 1",
+        about="with `--baseline`: the largest share of cases with another answer or verdict than before",
+    ),
+    Key(
+        name="expected_churn",
+        sections=("[defaults]", "[gate]"),
+        holds="number from 0 to 1",
+        default=0.05,
+        about="the share of verdicts that change although the model is as good as before; `max_drop` needs more cases "
+        "if it is larger",
+    ),
+    Key(
+        name="must_hold",
+        sections=("[defaults]",),
+        holds="path of a file, from the folder of thresholds.toml",
+        about='cases that every model must get right, as JSON lines `{"task": ..., "case": ...}`',
+    ),
+    Key(
         name="model",
         sections=("[limit]",),
         holds="string",

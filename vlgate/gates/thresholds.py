@@ -11,10 +11,9 @@ from typing import Literal
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.allowed import read_allowed
-from vlgate.gates.decide import NO_TASK
 from vlgate.gates.keys import COMMON, KEYS
 from vlgate.metrics.names import NAMES
-from vlgate.types import Gate, Shape
+from vlgate.types import Gate, GateKind, Shape
 
 _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
@@ -23,19 +22,23 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
+_NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
 
-    ``allowed`` holds the reason per check of the model that may be suspect.
+    ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
+    may be suspect; ``must_hold`` is the file of the cases that must be right.
     """
 
     file: Path
     rules: tuple[Gate, ...]
     require: tuple[str, ...]
     allowed: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[Gate, ...] = ()
+    must_hold: Path | None = None
 
 
 def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
@@ -79,42 +82,6 @@ def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping
     return _Parser(file=file, tasks=tasks).read(dict(content))
 
 
-def expand(
-    thresholds: Thresholds, tasks: Mapping[str, Shape], model: str = ""
-) -> tuple[list[Gate], list[tuple[Gate, str]]]:
-    """Make one gate per rule and task of the run, if the rule matches the task and the task has the rule's metric.
-
-    If several rules match the same task and metric, an exact task id wins over a pattern. Two patterns that match the
-    same task and metric are an error in the file, unless a rule names the task by its id.
-
-    Args:
-        thresholds: the rules.
-        tasks: the shape of each task of the run, by id.
-        model: what ``--model`` names, with or without ``?options``.
-
-    Returns: the gates and limits, in the order of the rules and tasks, and the rules that match no task of the run or
-        are about another model, each with the reason.
-    """
-    found: dict[tuple[str, str, str], tuple[bool, Gate]] = {}
-    idle = []
-    name = model.partition("?")[0]
-    for rule in thresholds.rules:
-        if rule.model and not fnmatchcase(name, rule.model):
-            idle.append((rule, f"it is about the model {rule.model}"))
-            continue
-        matched = [
-            task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and rule.metric in NAMES[shape]
-        ]
-        if not matched:
-            idle.append((rule, NO_TASK))
-        for task in matched:
-            exact = task == rule.task
-            before = found.get((rule.kind, task, rule.metric))
-            if before is None or exact or not before[0]:
-                found[rule.kind, task, rule.metric] = (exact, replace(rule, task=task))
-    return [gate for _, gate in found.values()], idle
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parser:
     file: Path
@@ -130,14 +97,22 @@ class _Parser:
         self.judged_by("[defaults]", defaults)
         kinds: tuple[_Kind, ...] = ("gate", "limit")
         rules = [
-            self.rule(kind, task, metric, keys, defaults)
+            rule
             for kind in kinds
             for task, metrics in self.section(kind, content.get(kind, {})).items()
             for metric, keys in self.section(f'{kind}."{task}"', metrics).items()
+            for rule in self.of_table(kind, task, metric, keys, defaults)
         ]
         self.not_twice(rules)
-        allowed = read_allowed(self.section("checks", content.get("checks", {})), self.wrong)
-        return Thresholds(file=self.file, rules=tuple(rules), require=self.require(defaults), allowed=allowed)
+        must_hold = self.text("[defaults]", defaults, "must_hold")
+        return Thresholds(
+            file=self.file,
+            rules=tuple(rule for rule in rules if rule.kind in kinds),
+            changes=tuple(rule for rule in rules if rule.kind not in kinds),
+            require=self.require(defaults),
+            allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
+            must_hold=self.file.parent / must_hold if must_hold else None,
+        )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
         """Raise an error if two patterns match a task and metric that no rule names exactly."""
@@ -164,27 +139,19 @@ class _Parser:
             self.matched(str(pattern), "defaults.require")
         return tuple(map(str, patterns))
 
-    def rule(self, kind: _Kind, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> Gate:
-        """Read one gate or limit, whose task may be a pattern."""
+    def of_table(self, kind: _Kind, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> list[Gate]:
+        """Read the rules of one table, whose task may be a pattern: the gate or limit, and those on a comparison."""
         where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
         self.known(where, given, _RULE[kind])
         names = {name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]]}
         if metric not in names:
             raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, sorted(names)))
-        low, high = (self.fraction(where, given, end) for end in ("min", "max"))
-        if kind == "limit" and high is None:
-            raise self.wrong(where, "has no max", "write the value that the model is known not to exceed, max = 0.60")
-        if low is None and high is None:
-            raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
-        if low is not None and high is not None and low > high:
-            raise self.wrong(where, f"min = {low:g} is above max = {high:g}, so no value can pass", "exchange them")
         basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})
-        return Gate(
+        churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
+        rule = Gate(
             task=task,
             metric=metric,
-            min=low,
-            max=high,
             basis=basis,
             confidence=confidence,
             min_cases=cases,
@@ -192,7 +159,41 @@ class _Parser:
             why=str(given.get("why", "")),
             kind=kind,
             model=self.text(where, given, "model"),
+            expected_churn=churn or 0.0,
         )
+        changes = self.changes(where, given, metric)
+        found = [replace(rule, kind=name, max=most) for name, most in changes.items()]
+        if found and not {"min", "max"} & given.keys():
+            return found
+        low, high = self.bounds(kind, where, given)
+        return [replace(rule, min=low, max=high), *found]
+
+    def bounds(self, kind: _Kind, where: str, given: Mapping[str, object]) -> tuple[float | None, float | None]:
+        """Read the two ends that a metric must keep to."""
+        low, high = (self.fraction(where, given, end) for end in ("min", "max"))
+        if kind == "limit" and high is None:
+            raise self.wrong(where, "has no max", "write the value that the model is known not to exceed, max = 0.60")
+        if low is None and high is None:
+            raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
+        if low is not None and high is not None and low > high:
+            raise self.wrong(where, f"min = {low:g} is above max = {high:g}, so no value can pass", "exchange them")
+        return low, high
+
+    def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
+        """Read the bounds on a comparison with an earlier run."""
+        kinds: tuple[GateKind, ...] = ("max_drop", "max_churn", "max_broken")
+        found: dict[GateKind, float] = {}
+        for kind in kinds:
+            if kind not in given:
+                continue
+            value = given[kind]
+            if kind == "max_broken" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+                found[kind] = value
+            else:
+                found[kind] = self.fraction(where, given, kind) or 0.0
+        if found and metric in _NOT_MEANS:
+            raise self.wrong(where, f"{next(iter(found))} needs a mean over cases", f"{metric} is none; name acc_r")
+        return found
 
     def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[Literal["lower", "value"], float, int, float]:
         """Read a gate's basis, confidence, smallest number of cases and largest share of skipped ones."""

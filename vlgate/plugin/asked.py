@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from vlgate.comparing.changes import refuse_blunt
+from vlgate.comparing.earlier import EarlierRun, read_earlier
+from vlgate.comparing.must_hold import read_must_hold
+from vlgate.comparing.pairing import refuse_unlike
 from vlgate.errors import ThresholdsError, UnknownTaskError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.inference.predictor import ModelPredictor
@@ -80,6 +84,11 @@ class Asked:
             raise ThresholdsError(f"{error}{no_folder(self.options, error.task)}") from None
 
     @cached_property
+    def earlier(self) -> EarlierRun | None:
+        """The run to compare with; None if none is named."""
+        return None if self.options.baseline is None else read_earlier(self.options.baseline)
+
+    @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
         self.limits.apply(self.options)
@@ -98,9 +107,19 @@ class Asked:
             check_hypothesis()
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
+        if self.worker is None:
+            self._check_gates()
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
             refuse_missing(self.plan.tasks)
         gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time
         if runs:
             self.config.add_cleanup(take_folder(self.options))
         return True
+
+    def _check_gates(self) -> None:
+        """Check what the gates on an earlier run and on named cases need."""
+        refuse_blunt(self.thresholds, self.plan.tasks)
+        if self.thresholds.must_hold is not None:
+            read_must_hold(self.thresholds.must_hold)
+        if self.earlier is not None:
+            refuse_unlike(self.earlier, self.plan.tasks, self.options.ties)

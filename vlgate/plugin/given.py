@@ -38,6 +38,7 @@ def read(config: pytest.Config) -> Options:
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
         thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
+        baseline=_base(config, "baseline") / str(given["baseline"]) if given["baseline"] else None,
         results=_results(config, given["results"], model),
         overwrite=_flag(given["overwrite"], default=False),
         device=str(given["device"] or "auto"),

@@ -266,7 +266,7 @@ class Run(Asked):
             return unjudged(self.thresholds)
         verdicts = {task.id: self.collected.of_task(task) for task in self.plan.tasks}
         objections = self.collected.objections()
-        result = conclude(self.plan.tasks, verdicts, self.thresholds, self.options, objections)
+        result = conclude(self.plan.tasks, verdicts, self.thresholds, self.options, objections, self.earlier)
         return replace(result, notes=(*result.notes, *empty_lines(self.plan.empty)))
 
     @property

@@ -93,6 +93,11 @@ SETTINGS = (
         default="thresholds.toml in the start folder or the rootdir; without a data folder also the shipped one",
     ),
     Setting(
+        name="baseline",
+        metavar="DIR",
+        help="The results folder of an earlier run, to compare with case by case.",
+    ),
+    Setting(
         name="require-gates",
         metavar="",
         help="Whether a run without a judged gate ends with status 1.",

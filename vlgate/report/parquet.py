@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vlgate.comparing.cases import image_of, text_of, truth_of
 from vlgate.report.whole_file import whole_file
 from vlgate.run.results import RunResult
 from vlgate.types import TIED, Ask, Match, Prediction, Read, Request, Verdict
@@ -42,7 +43,7 @@ def write_cases(file: Path, run: RunResult) -> None:
         **{fact: pa.array([verdict.facts.get(fact) for verdict in verdicts], pa.float64()) for fact in facts},
         "images": _lists([image_of(request) for request in requests], pa.string()),
         "texts": _lists([text_of(request) for request in requests], pa.string()),
-        "truths": _lists([_truth(truth) for v in verdicts for truth in v.case.truths], pa.string()),
+        "truths": _lists([truth_of(truth) for v in verdicts for truth in v.case.truths], pa.string()),
         "scores": _lists([reply.score for reply in replies], pa.float64()),
         "answers": _lists([reply.answer for reply in replies], pa.string()),
         "tags": pa.array([written[id(verdict.case.tags)] for verdict in verdicts], pa.string()),
@@ -77,16 +78,6 @@ def write_predictions(file: Path, run: RunResult) -> None:
         write_table(pa.table(columns), part, use_dictionary=["image", "answer", "problem"])
 
 
-def image_of(request: Request) -> str | None:
-    """Return the key of the image of a request, None if it has no image."""
-    return None if isinstance(request, Read) else request.image.key
-
-
-def text_of(request: Request) -> str:
-    """Return the text or the question of a request."""
-    return request.question if isinstance(request, Ask) else request.text
-
-
 def _distinct(run: RunResult) -> list[Prediction]:
     found: dict[Request, Prediction] = {}
     for result in run.results:
@@ -104,7 +95,3 @@ def _answer(reply: Prediction) -> str | None:
 
 def _right(verdict: Verdict) -> bool | None:
     return verdict.right if verdict.state == "judged" else None
-
-
-def _truth(truth: bool | str) -> str:
-    return truth if isinstance(truth, str) else str(truth).lower()

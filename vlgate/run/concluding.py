@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from vlgate import __version__
+from vlgate.comparing.cases import judged_cases
+from vlgate.comparing.changes import change_decisions
+from vlgate.comparing.earlier import EarlierRun
+from vlgate.comparing.must_hold import must_hold_decision, read_must_hold
+from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import examine, true_texts
 from vlgate.health.probes import probe
@@ -33,6 +39,7 @@ def conclude(
     thresholds: Thresholds,
     options: Options,
     objections: Sequence[Decision] = (),
+    earlier: EarlierRun | None = None,
 ) -> RunResult:
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
@@ -43,6 +50,7 @@ def conclude(
         thresholds: the gates.
         options: the options of the run.
         objections: decisions against the run as a whole, which come before the gates.
+        earlier: the run to compare with.
 
     Returns: the result of the run.
     """
@@ -52,6 +60,10 @@ def conclude(
     results = _examined(figures, options)
     known = shapes(options.data)
     made = decisions(thresholds, results, tasks, options.ties, options.model)
+    comparison = None if earlier is None else compare(earlier, _later(results, options))
+    left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
+    changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
+    made = (*_held(thresholds, verdicts), *made, *changes)
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(
@@ -60,12 +72,31 @@ def conclude(
         notes=(UNEXAMINED,) if results is figures and options.health == "auto" else (),
         averages=rows,
         gaps=gaps,
+        comparison=comparison,
     )
 
 
 def unjudged(thresholds: Thresholds) -> RunResult:
     """Return the result of a run without figures, in which every gate is listed as not run."""
     return RunResult(results=(), decisions=decisions(thresholds, ()))
+
+
+def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
+    return LaterRun(
+        name=options.model,
+        fingerprint="",
+        seed=options.seed,
+        ties=options.ties,
+        version=__version__,
+        tasks={result.task.id: judged_cases(result.verdicts) for result in results},
+        shapes={result.task.id: result.task.shape for result in results},
+    )
+
+
+def _held(thresholds: Thresholds, verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Decision, ...]:
+    if thresholds.must_hold is None:
+        return ()
+    return (must_hold_decision(thresholds.must_hold, read_must_hold(thresholds.must_hold), verdicts),)
 
 
 def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:

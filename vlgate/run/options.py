@@ -27,6 +27,7 @@ class Options:
     pairs: int | None = 1000
     items: Literal["auto", "pair", "batch"] = "auto"
     thresholds: Path | None
+    baseline: Path | None = None
     results: Path
     overwrite: bool = False
     device: str = "auto"

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vlgate.comparing.pairing import Comparison
 from vlgate.gates.decide import Coverage, decide, idle
-from vlgate.gates.thresholds import Thresholds, expand
+from vlgate.gates.expanding import expand
+from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
 from vlgate.judging.answers import normal_answer
@@ -61,8 +63,8 @@ class TaskResult:
 class RunResult:
     """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
 
-    ``shrunk`` holds the searches for smallest changes, if there were any. ``incomplete`` says what the run lacks; it is
-    empty if the run is complete.
+    ``comparison`` is that with an earlier run, if one was named. ``shrunk`` holds the searches for smallest changes, if
+    there were any. ``incomplete`` says what the run lacks; it is empty if the run is complete.
     """
 
     results: tuple[TaskResult, ...]
@@ -72,6 +74,7 @@ class RunResult:
     gaps: Mapping[str, Gap] = field(default_factory=dict)
     shrunk: tuple[Shrunk, ...] = ()
     incomplete: str = ""
+    comparison: Comparison | None = None
 
     @property
     def passed(self) -> bool:

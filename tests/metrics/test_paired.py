@@ -1,0 +1,160 @@
+"""Differences between two runs on the same cases, against scipy and slow references."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.paired import cases_for_bound, cases_for_margin, difference, mcnemar, tango
+from vlgate.metrics.stats import wilson
+
+COUNTS = [(0, 0), (0, 1), (3, 3), (1, 7), (7, 1), (12, 30), (200, 150)]
+Z = stats.norm.ppf(0.975)
+
+
+def restricted(broken, fixed, n, delta):
+    """The largest likelihood's share of broken cases if the difference is ``delta``, found by search."""
+    kept = n - broken - fixed
+
+    def loss(lost):
+        won, same = lost + delta, 1 - 2 * lost - delta
+        parts = [(broken, lost), (fixed, won), (kept, same)]
+        return -sum(count * np.log(max(share, 1e-300)) for count, share in parts if count)
+
+    low, high = max(0.0, -delta), (1 - delta) / 2
+    return optimize.minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x
+
+
+def score(broken, fixed, n, delta):
+    lost = restricted(broken, fixed, n, delta)
+    variance = n * (2 * lost + delta - delta * delta)
+    return (fixed - broken - n * delta) / sqrt(max(variance, 1e-300))
+
+
+@pytest.mark.parametrize(("broken", "fixed"), COUNTS)
+def test_mcnemar_is_the_binomial_test_and_its_mid_p_version(broken, fixed):
+    total = broken + fixed
+    exact = stats.binomtest(broken, total).pvalue if total else 1.0
+    assert mcnemar(broken, fixed, exact=True) == pytest.approx(exact)
+    itself = stats.binom.pmf(broken, total, 0.5)
+    assert mcnemar(broken, fixed) == pytest.approx(exact - (itself / 2 if broken == fixed else itself))
+    assert mcnemar(broken, fixed) == mcnemar(fixed, broken)
+
+
+def test_mid_p_rejects_an_unchanged_model_less_often_than_one_time_in_twenty():
+    """Of the pairs of counts with n discordant cases; the exact test rejects far less often."""
+    for total in (6, 10, 25, 60):
+        weights = stats.binom.pmf(np.arange(total + 1), total, 0.5)
+        shares = [
+            sum(w for k, w in enumerate(weights) if mcnemar(k, total - k, exact=exact) < 0.05)
+            for exact in (True, False)
+        ]
+        assert shares[0] <= shares[1] <= 0.055
+
+
+@pytest.mark.parametrize(
+    ("broken", "fixed", "n"),
+    [(7, 1, 21), (1, 7, 21), (20, 40, 160), (3, 0, 50), (0, 5, 5), (15, 15, 400), (1, 2, 1000)],
+)
+def test_tango_is_where_the_score_statistic_is_the_quantile(broken, fixed, n):
+    low, high = tango(broken, fixed, n)
+    value = (fixed - broken) / n
+    assert -1 <= low <= value <= high <= 1
+    if low > -1:
+        assert score(broken, fixed, n, low) == pytest.approx(Z, abs=2e-4)
+    if high < 1:
+        assert score(broken, fixed, n, high) == pytest.approx(-Z, abs=2e-4)
+    mirrored = tango(fixed, broken, n)
+    assert (low, high) == pytest.approx((-mirrored[1], -mirrored[0]))
+
+
+def test_without_a_changed_case_the_interval_is_that_of_the_cases():
+    low, high = tango(0, 0, 60)
+    assert (low, high) == pytest.approx((-(Z**2) / (60 + Z**2), Z**2 / (60 + Z**2)))
+
+
+def test_published_intervals_are_met():
+    """Fagerland, Lydersen, Laake 2014, Statistics in Medicine 33, table V: 21 children."""
+    assert tango(7, 1, 21) == pytest.approx((-0.517, -0.026), abs=5e-4)
+
+
+@pytest.mark.parametrize("changing", [0.02, 0.10, 0.30])
+def test_tango_covers_the_truth_where_wald_does_not(changing):
+    random, n, runs = np.random.default_rng(5), 60, 800
+    drop = changing / 2
+    p = [changing / 2 + drop / 2, changing / 2 - drop / 2]
+    counts = random.multinomial(n, [*p, 1 - sum(p)], size=runs)
+    truth = p[1] - p[0]
+    held = [low - 1e-12 <= truth <= high + 1e-12 for low, high in (tango(b, f, n) for b, f, _ in counts)]
+    assert np.mean(held) >= 0.93
+
+
+def test_a_difference_counts_broken_and_fixed_cases():
+    before, after = np.array([1.0, 1, 1, 0, 0]), np.array([1.0, 0, 0, 1, 0])
+    found = difference(before, after)
+    assert (found.broken, found.fixed, found.n, found.value) == (2, 1, 5, pytest.approx(-0.2))
+    assert (found.low, found.high) == pytest.approx(tango(2, 1, 5))
+    assert found.deff == 1.0
+
+
+def test_fractions_have_the_interval_of_the_mean_of_their_differences():
+    random = np.random.default_rng(1)
+    before, after = random.random(40), random.random(40)
+    found, change = difference(before, after), after - before
+    half = stats.t.ppf(0.975, 39) * stats.sem(change)
+    assert (found.low, found.high) == pytest.approx((change.mean() - half, change.mean() + half))
+
+
+def test_repeated_images_widen_the_interval_and_order_changes_nothing():
+    random = np.random.default_rng(2)
+    images = np.repeat(np.arange(40), 5)
+    lost = np.repeat(random.random(40) < 0.2, 5).astype(float)
+    before, after = np.ones(200), 1 - lost
+    alone, together = difference(before, after), difference(before, after, clusters([str(i) for i in images]))
+    assert together.value == alone.value
+    assert together.deff == pytest.approx(5, rel=0.15)
+    assert together.high - together.low > 1.8 * (alone.high - alone.low)
+    order = random.permutation(200)
+    assert difference(before[order], after[order], clusters([str(i) for i in images[order]])) == together
+
+
+def test_a_clustered_interval_covers_the_truth():
+    random, held = np.random.default_rng(3), []
+    for _ in range(200):
+        broken = np.repeat(random.random(60) < 0.10, 4) & (random.random(240) < 0.9)
+        found = difference(np.ones(240), 1.0 - broken, clusters([str(i) for i in np.repeat(np.arange(60), 4)]))
+        held.append(found.low <= -0.09 <= found.high)
+    assert np.mean(held) >= 0.93
+
+
+def test_the_number_of_cases_for_a_margin_has_the_stated_power():
+    n = cases_for_margin(0.05, 0.10)
+    counts = np.random.default_rng(4).multinomial(n, [0.05, 0.05, 0.90], size=800)
+    held = np.mean([tango(b, f, n)[0] >= -0.05 for b, f, _ in counts])
+    assert held == pytest.approx(0.80, abs=0.045)
+
+
+@pytest.mark.parametrize(("value", "bound"), [(0.60, 0.50), (0.95, 0.90), (0.45, 0.60)])
+def test_the_number_of_cases_for_a_bound_decides_with_the_stated_power(value, bound):
+    n = cases_for_bound(value, bound)
+    right = np.random.default_rng(6).binomial(n, value, size=3000)
+    ends = [wilson(k / n, n) for k in right]
+    decided = np.mean([low > bound if value > bound else high < bound for low, high in ends])
+    assert decided == pytest.approx(0.80, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mcnemar(-1, 0),
+        lambda: tango(3, 3, 5),
+        lambda: difference(np.array([]), np.array([])),
+        lambda: difference(np.ones(2), np.ones(3)),
+        lambda: cases_for_margin(0.0, 0.1),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call):
+    with pytest.raises(ValueError, match="expected"):
+        call()

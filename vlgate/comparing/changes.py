@@ -1,0 +1,130 @@
+"""The gates on a comparison: from what changed in a task to decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vlgate.comparing.pairing import Comparison, TaskChange
+from vlgate.errors import ThresholdsError
+from vlgate.gates.decide import NO_TASK, idle
+from vlgate.gates.expanding import expand_changes
+from vlgate.gates.thresholds import Thresholds
+from vlgate.metrics.paired import POWER, cases_for_margin
+from vlgate.types import Decision, Difference, Gate, Outcome, Shape, Task
+
+NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
+MOST_NAMED = 3
+
+
+def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
+    """Refuse a ``max_drop`` that the cases of a task cannot show, even if the model does not change.
+
+    Raises: ThresholdsError if the lower end of the difference's interval stays above the drop with less than 80 %
+        power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
+    """
+    shapes = {task.id: task.shape for task in tasks}
+    sizes = {task.id: len(task.cases) for task in tasks}
+    for gate in expand_changes(thresholds, shapes)[0]:
+        if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
+            continue
+        needed = cases_for_margin(gate.max, gate.expected_churn, gate.confidence) if gate.max else None
+        if needed is None or sizes[gate.task] < needed:
+            takes = "no number of cases shows a drop of 0" if needed is None else f"it takes {needed:,} cases"
+            raise ThresholdsError(
+                f'{thresholds.file}: gate."{gate.task}".{gate.metric}: max_drop = {gate.max:g} cannot be shown by '
+                f"{sizes[gate.task]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
+                'verdicts change; raise max_drop, add cases, lower expected_churn, or write basis = "value"'
+            )
+
+
+def change_decisions(
+    thresholds: Thresholds, comparison: Comparison | None, shapes: Mapping[str, Shape], deselected: Mapping[str, int]
+) -> list[Decision]:
+    """Decide every gate on a comparison.
+
+    Args:
+        thresholds: the gates.
+        comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
+        shapes: the shape of each task of the run.
+        deselected: the number of cases of each task that the user left out.
+
+    Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
+    """
+    gates, rules = expand_changes(thresholds, shapes)
+    made = [_decide(gate, comparison, deselected.get(gate.task, 0)) for gate in gates]
+    return [*made, *(idle(rule, NO_TASK) for rule in rules)]
+
+
+def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decision:
+    if comparison is None:
+        return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
+    change = comparison.tasks.get(gate.task)
+    if change is None or not change.n:
+        return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
+    values = change.values.get(gate.metric)
+    if values is None:
+        return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
+    found = values.difference(gate.confidence)
+    outcome, why = _judged(gate, change, found)
+    doubt = _doubt(gate, change, found, deselected)
+    if doubt is not None and (outcome != "fail" or deselected):
+        outcome, why = "inconclusive", doubt
+    return Decision(gate=gate, outcome=outcome, why=why, difference=found)
+
+
+def _judged(gate: Gate, change: TaskChange, found: Difference) -> tuple[Outcome, str]:
+    most = 0.0 if gate.max is None else gate.max
+    if gate.kind == "max_drop":
+        return _drop(gate, found, most)
+    counted = found.broken if gate.kind == "max_broken" else change.churned
+    what = (
+        f"of {found.n} cases are newly broken in {gate.metric}"
+        if gate.kind == "max_broken"
+        else (f"of {change.n} cases have another answer or verdict")
+    )
+    share = counted / (found.n if gate.kind == "max_broken" else change.n)
+    over = counted > most if isinstance(gate.max, int) else share > most
+    said = f"{counted} {what} ({share:.1%})" + _cases(gate, change)
+    return (
+        ("fail", f"{said}, above {gate.kind} = {most:g}")
+        if over
+        else ("pass", f"{said}, within {gate.kind} = {most:g}")
+    )
+
+
+def _cases(gate: Gate, change: TaskChange) -> str:
+    """The first newly broken cases; only those of the headline metric have names."""
+    if gate.kind != "max_broken" or not change.broken:
+        return ""
+    more = ", ..." if len(change.broken) > MOST_NAMED else ""
+    return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
+
+
+def _drop(gate: Gate, found: Difference, most: float) -> tuple[Outcome, str]:
+    point = gate.basis == "value"
+    low, high = (found.value, found.value) if point else (found.low, found.high)
+    said = f"{gate.metric} changed by {found.value:+.4f}"
+    said += "" if point else f" ({100 * gate.confidence:g} % interval {found.low:+.4f} to {found.high:+.4f})"
+    said += f", {found.broken} broken and {found.fixed} fixed of {found.n}"
+    if low >= -most:
+        return "pass", f"{said}, within max_drop = {most:g}"
+    if high < -most:
+        return "fail", f"{said}, below max_drop = {most:g}"
+    churn = (found.broken + found.fixed) / found.n
+    needed = round(cases_for_margin(most, churn, gate.confidence) * found.deff) if most else None
+    more = "" if needed is None or needed <= found.n else f": about {needed - found.n:,} more if the model is unchanged"
+    return "inconclusive", f"{said}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
+
+
+def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -> str | None:
+    if deselected:
+        return f"{deselected} of the task's cases were deselected"
+    if found.n < change.n:
+        return f"the runs give {gate.metric} for only {found.n} of {change.n} cases"
+    if change.unjudged > gate.max_skipped * (change.n + change.unjudged):
+        return (
+            f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
+        )
+    if found.n < gate.min_cases:
+        return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
+    return None

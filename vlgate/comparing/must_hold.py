@@ -1,0 +1,83 @@
+"""The cases that every model must get right, whatever the metrics are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from vlgate.errors import DataError, ThresholdsError
+from vlgate.types import Decision, Gate, Outcome, Verdict
+
+NAME = "must_hold"
+_REMEDY = 'write one case per line, {"task": "valse/existence", "case": "..."}'
+_SHOWN = 3
+
+
+def read_must_hold(file: Path) -> dict[str, tuple[str, ...]]:
+    """Read a file of cases, one JSON object per line; empty lines are skipped.
+
+    Returns: the ids of the cases by task, in the file's order, each once.
+    Raises: ThresholdsError if the file cannot be read or names no case; DataError, with the line, if a line is not an
+        object with the texts ``task`` and ``case``.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ThresholdsError(f"{file}: cannot be read ({error.strerror}); name another file as must_hold") from None
+    except UnicodeDecodeError as error:
+        raise ThresholdsError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
+    found: dict[str, dict[str, None]] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise DataError(file, str(number), "is not JSON", _REMEDY) from None
+        task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
+        if not isinstance(task, str) or not isinstance(case, str):
+            raise DataError(file, str(number), "lacks the text 'task' or 'case'", _REMEDY)
+        found.setdefault(task, {})[case] = None
+    if not found:
+        raise ThresholdsError(f"{file}: names no case; {_REMEDY}")
+    return {task: tuple(cases) for task, cases in found.items()}
+
+
+def must_hold_decision(
+    file: Path, wanted: Mapping[str, Sequence[str]], verdicts: Mapping[str, Sequence[Verdict]]
+) -> Decision:
+    """Decide whether a run gets all of the named cases right.
+
+    Args:
+        file: the file, for the reason.
+        wanted: the ids of the cases by task.
+        verdicts: the verdicts of the run, by task.
+
+    Returns: fail if one is wrong; inconclusive if one is not judged; not run if none of the tasks is in the run.
+    """
+    here = {task: {verdict.case.id: verdict for verdict in found} for task, found in verdicts.items() if found}
+    asked = [(task, case) for task, cases in wanted.items() if task in here for case in cases]
+    found = {(task, case): here[task].get(case) for task, case in asked}
+    wrong = [name for name, verdict in found.items() if verdict and verdict.state == "judged" and not verdict.right]
+    lost = [name for name, verdict in found.items() if verdict is None or verdict.state != "judged"]
+    total = sum(map(len, wanted.values()))
+    beyond = total - len(asked)
+    others = f"; the tasks of {beyond} others are not in this run" if beyond else ""
+    if wrong:
+        return _decision("fail", f"{len(wrong)} of {total} cases of {file} are wrong: {_named(wrong)}{others}")
+    if lost:
+        lacking = f"{len(lost)} of {total} cases of {file} are not judged: {_named(lost)}{others}"
+        return _decision("inconclusive", lacking)
+    if not asked:
+        return _decision("not run", f"none of the tasks of {file} is in this run")
+    return _decision("pass", f"{len(asked)} of {total} cases of {file} are right{others}")
+
+
+def _named(cases: Sequence[tuple[str, str]]) -> str:
+    more = ", ..." if len(cases) > _SHOWN else ""
+    return ", ".join(f"{task}:{case}" for task, case in cases[:_SHOWN]) + more
+
+
+def _decision(outcome: Outcome, why: str) -> Decision:
+    return Decision(gate=Gate(task="run", metric=NAME), outcome=outcome, why=why)

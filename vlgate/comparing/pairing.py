@@ -1,0 +1,211 @@
+"""Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.comparing.cases import JudgedCases, asked_of
+from vlgate.comparing.earlier import EarlierRun
+from vlgate.errors import OptionError
+from vlgate.metrics.clusters import Clusters, clusters
+from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.paired import difference
+from vlgate.types import Difference, FloatArray, Shape, Task, Ties
+
+Rows = NDArray[np.intp]
+SHOWN = 3
+_REMEDY = "run the same cases, or name another run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedValues:
+    """What each case contributes to a metric in both runs, shape (n,), with the images of the cases."""
+
+    before: FloatArray
+    after: FloatArray
+    images: Clusters
+
+    def difference(self, confidence: float = 0.95) -> Difference:
+        """Return the difference of the metric, later minus earlier, with its interval."""
+        return difference(self.before, self.after, self.images, confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskChange:
+    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged.
+
+    Attributes:
+        task: the id of the task.
+        n: the number of cases that both runs judged.
+        broken: the ids of the cases that were right and are wrong: those below before in the headline metric.
+        fixed: the ids of the cases that were wrong and are right.
+        still_wrong: how many are wrong in both runs.
+        churned: how many have another answer or another fact of any metric than before.
+        added: the ids of the cases that only the later run asks.
+        unjudged: how many cases one of the runs did not judge.
+        values: the values of both runs, by each metric that is a mean over cases.
+    """
+
+    task: str
+    n: int
+    broken: tuple[str, ...]
+    fixed: tuple[str, ...]
+    still_wrong: int
+    churned: int
+    added: tuple[str, ...]
+    unjudged: int
+    values: Mapping[str, PairedValues] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """An earlier run and a later one: what changed in each of their common tasks.
+
+    ``unlike`` says in a sentence each what differs besides the replies, such as the model; ``left_out`` names the tasks
+    that only one of them has.
+    """
+
+    earlier: EarlierRun
+    tasks: Mapping[str, TaskChange]
+    unlike: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterRun:
+    """What a comparison needs of the later run: its model, settings, and cases by task with the shape of each.
+
+    ``fingerprint`` and ``version`` are empty if they are unknown.
+    """
+
+    name: str
+    fingerprint: str
+    seed: int
+    ties: Ties
+    version: str
+    tasks: Mapping[str, JudgedCases] = field(repr=False)
+    shapes: Mapping[str, Shape] = field(repr=False)
+
+
+def refuse_unlike(earlier: EarlierRun, tasks: Sequence[Task], ties: Ties) -> None:
+    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked.
+
+    Raises: OptionError if exact ties count otherwise, if no task is common, or if a common task of the earlier run has
+        a case that is not in the plan, or asks something else there.
+    """
+    planned = {
+        task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
+        for task in tasks
+        if task.id in earlier.tasks
+    }
+    _refuse(earlier, ties, planned)
+
+
+def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
+    """Compare two runs case by case.
+
+    Raises: OptionError as ``refuse_unlike`` does.
+    """
+    common = {name: cases for name, cases in later.tasks.items() if name in earlier.tasks}
+    planned = {
+        name: {**dict(zip(cases.ids, cases.asked, strict=True)), **dict.fromkeys(cases.unjudged, "")}
+        for name, cases in common.items()
+    }
+    _refuse(earlier, later.ties, planned)
+    only = sorted(set(earlier.tasks) ^ set(later.tasks))
+    return Comparison(
+        earlier=earlier,
+        tasks={name: _changed(name, later.shapes[name], earlier.tasks[name], cases) for name, cases in common.items()},
+        unlike=tuple(_unlike(earlier, later)),
+        left_out=tuple(only),
+    )
+
+
+def _refuse(earlier: EarlierRun, ties: Ties, planned: Mapping[str, Mapping[str, str]]) -> None:
+    where = f"--baseline {earlier.folder}"
+    if earlier.ties != ties:
+        raise OptionError(f"{where}: was judged with --ties {earlier.ties}, this run with --ties {ties}; use the same")
+    if not planned:
+        raise OptionError(f"{where}: has no task of this run; {_REMEDY}")
+    for task, asked in planned.items():
+        before = earlier.tasks[task]
+        gone = [case for case in (*before.ids, *before.unjudged) if case not in asked]
+        if gone:
+            raise OptionError(f"{where}: {task} has {_named(gone)} that this run does not ask; {_REMEDY}")
+        other = [case for case, digest in zip(before.ids, before.asked, strict=True) if asked[case] not in {digest, ""}]
+        if other:
+            raise OptionError(
+                f"{where}: {task} asks something else in {_named(other)}: images, texts or truths differ; {_REMEDY}"
+            )
+
+
+def _named(cases: Sequence[str]) -> str:
+    more = f" and {len(cases) - SHOWN} more" if len(cases) > SHOWN else ""
+    return f"{len(cases)} case{'s' if len(cases) > 1 else ''} ({', '.join(cases[:SHOWN])}{more})"
+
+
+def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -> TaskChange:
+    rows = {case: row for row, case in enumerate(before.ids)}
+    pairs = [(rows[case], row) for row, case in enumerate(after.ids) if case in rows]
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
+    ids = [after.ids[row] for row in second]
+    images = [after.images[row] for row in second]
+    was, now = (_column(cases, HEADLINE[shape], at) for cases, at in ((before, first), (after, second)))
+    return TaskChange(
+        task=task,
+        n=len(pairs),
+        broken=tuple(ids[place] for place in np.flatnonzero(now < was)),
+        fixed=tuple(ids[place] for place in np.flatnonzero(now > was)),
+        still_wrong=int(((was < 1) & (now < 1) & (was == now)).sum()),
+        churned=_churned(before, after, first, second),
+        added=tuple(sorted(set(after.ids) - set(before.ids) - set(before.unjudged))),
+        unjudged=len({*before.unjudged, *after.unjudged}),
+        values=_values(NAMES[shape], (before, after), (first, second), images),
+    )
+
+
+def _values(
+    names: Collection[str],
+    runs: tuple[JudgedCases, JudgedCases],
+    places: tuple[Rows, Rows],
+    images: Sequence[str],
+) -> dict[str, PairedValues]:
+    found = {}
+    for name in names:
+        was, now = (_column(cases, name, at) for cases, at in zip(runs, places, strict=True))
+        both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
+        if both.size:
+            groups = clusters([images[place] for place in both.tolist()])
+            found[name] = PairedValues(before=was[both], after=now[both], images=groups)
+    return found
+
+
+def _column(cases: JudgedCases, name: str, rows: Rows) -> FloatArray:
+    return cases.facts[name][rows] if name in cases.facts else np.full(rows.size, np.nan)
+
+
+def _churned(
+    before: JudgedCases,
+    after: JudgedCases,
+    first: Rows,
+    second: Rows,
+) -> int:
+    changed = np.array([before.answers[a] != after.answers[b] for a, b in zip(first, second, strict=True)], dtype=bool)
+    for name in {*before.facts, *after.facts}:
+        was, now = _column(before, name, first), _column(after, name, second)
+        changed |= (was != now) & ~(np.isnan(was) & np.isnan(now))
+    return int(changed.sum())
+
+
+def _unlike(earlier: EarlierRun, later: LaterRun) -> list[str]:
+    pairs = (
+        ("the model", earlier.model, later.name),
+        ("the model's fingerprint", earlier.fingerprint[:12], later.fingerprint[:12]),
+        ("--seed", str(earlier.seed), str(later.seed)),
+        ("the version of vlgate", earlier.version, later.version),
+    )
+    return [f"{what} was {was}, is {now}" for what, was, now in pairs if was != now and was and now]
