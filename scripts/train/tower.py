@@ -95,7 +95,7 @@ def train_tower(tower: Any, album: Album, *, steps: int, seed: int, log: Callabl
         cells = album.cells[some]
         loss = CELLS * _loss(named.float(), cells) + WHOLE * _loss(there.float(), cells.max(axis=1))
         loss = loss + PHRASES * _loss(scores, album.truths[some])
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(parts, 1.0)
         optimizer.step()
         optimizer.zero_grad()
