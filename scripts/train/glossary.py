@@ -68,12 +68,12 @@ def can_be_written(phrase: Phrase) -> bool:
 
 
 def written(phrase: Phrase, chance: np.random.Generator) -> tuple[str, str]:
-    """Write a text that is true where a phrase is true, and one that is true where it is false, "" for none.
+    """Write a text that is true if a phrase is, and one that is true if it is not, "" for none.
 
     They are a statement and its denial, a question with both answers, or a caption alone.
 
     >>> written(("red", "cup"), np.random.default_rng(0))
-    ('Is there a red cup in the picture? yes', 'Is there a red cup in the picture? no')
+    ('A picture of a red cup.', '')
     """
     word, noun = phrase
     if word in (SINGLE, SEVERAL):
