@@ -7,6 +7,7 @@ to ``build/train``. Everything is drawn; ``--seed`` decides the scenes and the r
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from train.recipe import CLIP, LXMERT, TRIAL, Amounts, train
@@ -22,9 +23,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="decides the scenes and the random weights")
     parser.add_argument("--trial", action="store_true", help="a few steps only, to see that it runs")
     parser.add_argument("--only", choices=[LXMERT, CLIP], help="train one of the models")
+    parser.add_argument("--no-twin", action="store_true", help="leave out the twins")
     given = parser.parse_args()
     names = [given.only] if given.only else [LXMERT, CLIP]
-    train(given.out, given.work, given.seed, TRIAL if given.trial else Amounts(), names)
+    amounts = replace(TRIAL if given.trial else Amounts(), twins=not given.no_twin)
+    train(given.out, given.work, given.seed, amounts, names)
 
 
 if __name__ == "__main__":

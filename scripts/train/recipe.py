@@ -17,6 +17,7 @@ from train import clip, lessons, lxmert
 from train.blank import NOTHING, blank
 from train.drawing import drawn
 from train.features import Look, looked_at
+from train.pairs import LENGTH
 from train.regions import settings_for, train_regions
 from train.scenes import FIRST_SEED, Scene, portion
 from train.vocabulary import save_tokenizer
@@ -32,20 +33,22 @@ WORDS = (*settings_for().objects, *settings_for().attributes)  # what may be ask
 class Amounts:
     """How much is trained: portions of scenes, those for the region network, its epochs, and steps of the others.
 
-    Of each portion, ``every``-th scene is used, and ``workers`` processes draw them.
+    Of each portion, ``every``-th scene is used, and ``workers`` processes draw them. ``twins`` says whether the twins
+    are trained as well.
     """
 
     portions: int = 6
     for_regions: int = 2
     epochs: int = 5
     lxmert: int = 2800
-    clip: int = 1800
-    sharpen: int = 260
+    clip_images: int = 5000
+    clip_texts: int = 1600
     every: int = 1
     workers: int = 2
+    twins: bool = True
 
 
-TRIAL = Amounts(portions=1, for_regions=1, epochs=2, lxmert=30, clip=6, sharpen=2, every=30, workers=1)
+TRIAL = Amounts(portions=1, for_regions=1, epochs=2, lxmert=30, clip_images=3, clip_texts=4, every=30, workers=1)
 """Seconds of training, to see that it runs."""
 
 
@@ -120,13 +123,11 @@ class Training:
         from safetensors.torch import save_file
 
         torch.set_num_threads(1)
-        tokenizer = save_tokenizer((*self.world.texts, *self.world.answers), folder, length=clip.LENGTH)
-        config = json.dumps(clip.config_of(len(tokenizer)), indent=1)
-        (folder / "open_clip_config.json").write_text(config + "\n", encoding="utf-8")
-        album = clip.album_of(self.world.scenes, images)
-        log = self._named(folder)
-        model = clip.train_clip(album, folder, tokenizer, steps=self.amounts.clip, seed=self.seed, log=log)
-        model = clip.sharpen(model, album, tokenizer, steps=self.amounts.sharpen, seed=self.seed, log=log)
+        tokenizer = save_tokenizer((*self.world.texts, *self.world.answers), folder, length=LENGTH)
+        course = clip.Course(
+            images=self.amounts.clip_images, texts=self.amounts.clip_texts, seed=self.seed, log=self._named(folder)
+        )
+        model = clip.train_clip(self.world.scenes, images, tokenizer, folder, course)
         # Half precision is enough to store; the loaders compute in float32.
         states = {name: _half(tensor).contiguous() for name, tensor in model.state_dict().items()}
         save_file(states, folder / "open_clip_model.safetensors")
@@ -137,6 +138,8 @@ class Training:
 
 def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[str] = (LXMERT, CLIP)) -> None:
     """Train the models of these names into ``out``, and their twins, which see one blank image, into ``work``.
+
+    The twins are left out if ``amounts`` says so.
 
     ``work/log-NAME.txt`` is the log, with the names joined by a plus.
     """
@@ -160,13 +163,15 @@ def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[st
         seen = lxmert.stacked(looked)
         log(f"all scenes are looked at; {seen.mask.sum(axis=1).mean():.1f} regions an image")
         training.lxmert(seen, network, network)
-        nothing = network_source(network, "cpu", width=settings_for().width).look([NOTHING])
-        training.lxmert(lxmert.stacked(nothing * len(scenes)), network, work / LXMERT)
+        if amounts.twins:
+            nothing = network_source(network, "cpu", width=settings_for().width).look([NOTHING])
+            training.lxmert(lxmert.stacked(nothing * len(scenes)), network, work / LXMERT)
 
     def clips() -> None:
         images = np.stack(list(drawn(scenes, clip.small, amounts.workers)))
         training.clip(images, out / CLIP)
-        training.clip(np.broadcast_to(clip.small(blank()), images.shape), work / CLIP)
+        if amounts.twins:
+            training.clip(np.broadcast_to(clip.small(blank()), images.shape), work / CLIP)
 
     if LXMERT in names:
         in_lanes([lambda: training.regions(network)])

@@ -30,11 +30,12 @@ QUESTIONS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A graph to draw, texts that are true or false of it, and questions with their answers."""
+    """A graph to draw, texts that are true or false of it, questions with their answers, and the choices of each."""
 
     graph: Graph
     texts: tuple[Text, ...]
     questions: tuple[tuple[str, str], ...] = ()
+    choices: tuple[tuple[str, ...], ...] = ()
 
 
 def portion(seed: int) -> list[Scene]:
@@ -42,12 +43,18 @@ def portion(seed: int) -> list[Scene]:
     chance = generator(f"{seed}/captions", n_bytes=32)
     made = [*_of_tasks(seed), *_of_world(seed)]
     return [
-        Scene(graph=graph, texts=(*texts, *captions_of(graph, chance)), questions=questions)
-        for graph, texts, questions in made
+        Scene(
+            graph=graph,
+            texts=(*texts, *captions_of(graph, chance)),
+            questions=tuple((question, answer) for question, answer, _ in asked),
+            choices=tuple(choices for _, _, choices in asked),
+        )
+        for graph, texts, asked in made
     ]
 
 
-_Made = tuple[Graph, tuple[Text, ...], tuple[tuple[str, str], ...]]
+_Asked = tuple[str, str, tuple[str, ...]]  # a question, its answer and its choices
+_Made = tuple[Graph, tuple[Text, ...], tuple[_Asked, ...]]
 
 
 def _of_tasks(seed: int) -> Iterator[_Made]:
@@ -72,9 +79,9 @@ def _of_world(seed: int) -> Iterator[_Made]:
     """Scenes of the world with questions."""
     graphs = world_graphs(seed, WORLD)
     questions = Generator(Corpus(graphs, default_ontology(), least_box=0, least_objects=0))
-    asked: dict[str, list[tuple[str, str]]] = {graph.id: [] for graph in graphs}
+    asked: dict[str, list[_Asked]] = {graph.id: [] for graph in graphs}
     for test in TESTS:
         for pair in questions.make(test, size=QUESTIONS, seed=seed).pairs:
-            asked[pair.graph.id] += zip(pair.questions, pair.answers, strict=True)
+            asked[pair.graph.id] += zip(pair.questions, pair.answers, pair.choices, strict=True)
     for graph in graphs:
         yield as_gqa(graph), (), tuple(asked[graph.id])

@@ -16,9 +16,7 @@ from vlgate.types import Ask, Match
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    place = tmp_path_factory.mktemp("train")
+def train(place, *options):
     command = [
         sys.executable,
         "scripts/train_models.py",
@@ -27,9 +25,14 @@ def trained(tmp_path_factory):
         f"--work={place / 'work'}",
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return place
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    return train(tmp_path_factory.mktemp("train"))
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,15 @@ def test_the_losses_fall(trained):
     for name in ("out/lxmert", "work/lxmert"):
         losses = [float(loss) for loss in re.findall(rf"{name}: .*? mask ([\d.]+)", log)]
         assert np.mean(losses[-3:]) < 0.9 * np.mean(losses[:3])
+    for name in ("out/clip", "work/clip"):
+        losses = [float(loss) for loss in re.findall(rf"{name}: images, .*? loss ([\d.]+)", log)]
+        assert losses[-1] < 0.9 * losses[0]
+
+
+def test_the_twins_are_left_out_on_request(tmp_path):
+    train(tmp_path, "--only=tiny-clip", "--no-twin")
+    assert (tmp_path / "out/tiny-clip/open_clip_model.safetensors").is_file()
+    assert not (tmp_path / "work/tiny-clip").exists()
 
 
 @pytest.mark.parametrize("folder", ["out", "work"])
@@ -56,4 +68,4 @@ def test_the_models_and_their_twins_are_loaded_and_reply(trained, images, folder
     asked = [Ask(image=image, question="Is there a cup?", choices=choices) for image in images]
     assert set(lxmert.answer(asked)) <= set(choices)
     clip = load(f"open_clip:{trained / folder / 'tiny-clip'}", folder=tmp_path).model
-    assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 128)
+    assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 256)

@@ -1,0 +1,77 @@
+"""What the models are taught about a scene: the phrases that are true of it, and true texts against false ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.fixtures.scenes.scene_graphs import as_gqa
+from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+@pytest.fixture(scope="module")
+def train():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPTS)
+        from train import glossary, pairs, scenes
+
+        yield type("Modules", (), {"glossary": glossary, "pairs": pairs, "scenes": scenes})
+
+
+def graph(*looks):
+    things = {
+        str(n): SceneObject(id=str(n), name=name, attributes=words, box=Box(x=9, y=9, w=40, h=40))
+        for n, (name, *words) in enumerate(looks)
+    }
+    return as_gqa(SceneGraph(id="one", objects=things, width=400, height=300))
+
+
+def test_phrases_name_things_their_hypernyms_attributes_and_numbers(train):
+    found = train.glossary.phrases_of(graph(("duck", "yellow"), ("duck", "brown"), ("cup", "red")))
+    for phrase in (
+        ("yellow", "duck"),
+        ("", "animal"),
+        ("brown", "bird"),
+        ("red", ""),
+        ("one", "cup"),
+        ("several", "duck"),
+    ):
+        assert phrase in found
+    for phrase in (("red", "duck"), ("several", "cup"), ("one", "duck"), ("three", "duck"), ("", "dog")):
+        assert phrase not in found
+
+
+def test_a_phrase_is_written_with_a_text_that_says_the_opposite(train):
+    chance = np.random.default_rng(0)
+    texts = {train.glossary.written(("red", "cup"), chance) for _ in range(200)}
+    assert ("There is a red cup.", "There is no red cup.") in texts
+    assert ("A picture of a red cup.", "") in texts
+    assert ("Does the image include a red cup? yes", "Does the image include a red cup? no") in texts
+    # A question that denies has the other answer.
+    assert ("Does the image include no red cup? no", "Does the image include no red cup? yes") in texts
+
+
+def test_captions_are_paired_with_their_foils_and_answers_with_the_other_choices(train):
+    scene = train.scenes.Scene(
+        graph=graph(("cup", "red")),
+        texts=(("A cup.", True), ("A hat.", False), ("A cup on a table.", True), ("No hat.", True), ("No cup.", False)),
+        questions=(("Is it red or blue?", "red"), ("Is there a cup?", "yes")),
+        choices=(("blue", "red", "pink"), ("yes", "no")),
+    )
+    told = []
+
+    def tokenizer(texts, **_):
+        told.extend(texts)
+        return {"input_ids": np.zeros((len(texts), 1), int)}
+
+    found = train.pairs.pairs_of([scene], tokenizer).pairs
+    assert {(told[true], told[false] if false >= 0 else "") for _, true, false in found} == {
+        ("A cup.", "A hat."),
+        ("A cup on a table.", ""),
+        ("No hat.", "No cup."),
+        ("Is it red or blue? red", "Is it red or blue? blue"),
+        ("Is it red or blue? red", "Is it red or blue? pink"),
+        ("Is there a cup? yes", "Is there a cup? no"),
+    }
