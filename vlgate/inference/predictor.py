@@ -43,8 +43,6 @@ from vlgate.types import (
     Request,
 )
 
-DEFAULT_BATCH = 64
-
 Replies = list[float | str | Problem]
 Pair = TypeVar("Pair", Match, Ask)
 Reply = TypeVar("Reply")

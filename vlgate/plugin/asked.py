@@ -5,24 +5,26 @@ from __future__ import annotations
 import gc
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vlgate.errors import ThresholdsError, UnknownTaskError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.checkpoints.device import check_device, check_dtype
-from vlgate.models.loading.registry import LoadedModel, check, needs_images
+from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import given
 from vlgate.plugin.searches import check_hypothesis, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
-from vlgate.report.journal import Journal
 from vlgate.report.results_folder import JOURNAL, take_folder
-from vlgate.run.census import refuse_missing
 from vlgate.run.digest import digest
-from vlgate.run.loading import load_model
 from vlgate.run.options import Options
 from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
+
+if TYPE_CHECKING:
+    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.models.loading.registry import LoadedModel
+    from vlgate.report.journal import Journal
 
 
 class Asked:
@@ -59,6 +61,8 @@ class Asked:
     @cached_property
     def journal(self) -> Journal:
         """The journal of the replies that came so far."""
+        from vlgate.report.journal import Journal
+
         journal = Journal(self.options.results / JOURNAL, self.options.model)
         self.config.add_cleanup(lambda: journal.close(remove=False))
         return journal
@@ -82,6 +86,8 @@ class Asked:
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
+        from vlgate.run.loading import load_model
+
         self.limits.apply(self.options)
         return load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
 
@@ -99,6 +105,8 @@ class Asked:
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
+            from vlgate.run.census import refuse_missing
+
             refuse_missing(self.plan.tasks)
         gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time
         if runs:
