@@ -20,8 +20,9 @@ import numpy as np
 
 from vlgate.images.files import file_image
 from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
+from vlgate.run.options import DEFAULT_BATCH
 from vlgate.types import Match
 
 PHOTOGRAPHS, CAPTIONS, ROUNDS, PAIRS_TIMED = 200, 2, 3, 40

@@ -379,3 +379,4 @@ def test_asking_for_help_or_for_a_list_of_the_tests_loads_no_framework(arguments
     loaded = set((tmp_path / "loaded").read_text().splitlines())
     assert "vlgate.plugin.run" in loaded
     assert {name for name in loaded if name.partition(".")[0] in HEAVY} == set()
+    assert "vlgate.plugin.closing" not in loaded, "the end of a run is imported only if a model is loaded"

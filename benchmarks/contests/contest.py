@@ -12,8 +12,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
+from vlgate.run.options import DEFAULT_BATCH
 from vlgate.types import Ask, FloatArray, LazyImage, Match, Prediction, Request
 
 Item = TypeVar("Item", bound=Request)

@@ -14,7 +14,9 @@ from vlgate.errors import OptionError, UnknownNameError, VlgateError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "bless": "vlgate.cli.bless",
         "check": "vlgate.cli.check",
+        "compare": "vlgate.cli.compare",
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",
         "make": "vlgate.cli.make",

@@ -97,7 +97,8 @@ def _tasks(file: Path, where: str) -> dict[str, JudgedCases]:
     from pyarrow.parquet import read_table
 
     try:
-        table = read_table(file)
+        with file.open("rb") as stream:  # pyarrow would take a name with a colon for an address
+            table = read_table(stream)
     except FileNotFoundError:
         raise OptionError(f"{where}: holds no {file.name}; name the results folder of a run that ended") from None
     except (OSError, pa.ArrowException) as error:

@@ -153,7 +153,7 @@ def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], lis
     while len(problems) < len(chunk):
         left = [place for place in range(len(chunk)) if place not in problems]
         try:
-            replies = call(tuple(chunk[place] for place in left))
+            replies = call(tuple([chunk[place] for place in left]))
         except ImageError as error:
             bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
             if not bad:
@@ -166,7 +166,7 @@ def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], lis
                 raise ModelReplyError(message) from error
             problems |= {left[position]: Problem(why=str(error)) for position in error.positions}
         else:
-            return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk))
+            return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk)) if problems else list(replies)
     return [problems[place] for place in range(len(chunk))]
 
 

@@ -46,8 +46,7 @@ def _hashed(items: Sequence[Item], seed: int) -> list[int]:
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
     keys = []
-    for item in items:
-        name, text = _parts(item)
+    for name, text in map(_parts, items):
         image = images.get(name)
         if image is None:
             image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()

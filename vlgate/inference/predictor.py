@@ -43,8 +43,6 @@ from vlgate.types import (
     Request,
 )
 
-DEFAULT_BATCH = 64
-
 Replies = list[float | str | Problem]
 Pair = TypeVar("Pair", Match, Ask)
 Reply = TypeVar("Reply")
@@ -91,10 +89,7 @@ class ModelPredictor:
         if not pairs:
             return {}
         replies = self._match_scores(pairs)
-        accepted = self._accepted(pairs, replies)
-        return {
-            pair: self._prediction(pair, reply, yes) for pair, reply, yes in zip(pairs, replies, accepted, strict=True)
-        }
+        return self._predictions(pairs, replies, self._accepted(pairs, replies))
 
     def _match_scores(self, pairs: list[Match]) -> Replies:
         adapter = match_adapter(self.model)
@@ -158,10 +153,7 @@ class ModelPredictor:
     def _ask(self, questions: list[Ask]) -> dict[Request, Prediction]:
         if not questions:
             return {}
-        return {
-            question: self._prediction(question, reply)
-            for question, reply in zip(questions, self._answers(questions), strict=True)
-        }
+        return self._predictions(questions, self._answers(questions))
 
     def _answers(self, questions: list[Ask]) -> Replies:
         adapter = ask_adapter(self.model)
@@ -208,19 +200,30 @@ class ModelPredictor:
             )
         else:
             replies = [self._cannot("Read", "perplexity()")] * len(texts)
-        return {text: self._prediction(text, reply) for text, reply in zip(texts, replies, strict=True)}
+        return self._predictions(texts, replies)
 
     def _cannot(self, kind: str, needs: str) -> Problem:
         return Problem(why=f"the model {self.name!r} cannot reply to a {kind} request: it has none of {needs}")
 
-    def _prediction(self, request: Request, reply: float | str | Problem, accepted: bool | None = None) -> Prediction:
+    def _predictions(
+        self, requests: Sequence[Request], replies: Replies, accepted: Sequence[bool | None] | None = None
+    ) -> dict[Request, Prediction]:
+        cut: AbstractSet[str] = getattr(self.model, "cut_texts", frozenset())
+        said = [None] * len(requests) if accepted is None else accepted
+        return {
+            request: self._prediction(request, reply, yes, cut=bool(cut) and _cut(cut, request))
+            for request, reply, yes in zip(requests, replies, said, strict=True)
+        }
+
+    def _prediction(
+        self, request: Request, reply: float | str | Problem, accepted: bool | None, *, cut: bool
+    ) -> Prediction:
         if isinstance(reply, float):
-            return Prediction(request=request, score=reply, accepted=accepted, cut=_cut(self.model, request))
+            return Prediction(request=request, score=reply, accepted=accepted, cut=cut)
         if isinstance(reply, Problem):
             skipped = reply.skipped or (reply.missing and self.on_missing == "skip")
             return Prediction(request=request, problem=reply.why, skipped=skipped)
-        answer = None if reply == TIED else reply
-        return Prediction(request=request, answer=answer, cut=_cut(self.model, request))
+        return Prediction(request=request, answer=None if reply == TIED else reply, cut=cut)
 
 
 def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
@@ -244,11 +247,8 @@ def _dot(
     return float(image @ row)
 
 
-def _cut(model: object, request: Request) -> bool:
-    """Whether a text of a request is in the model's ``cut_texts``, the texts that it did not read to the end."""
-    cut: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
-    if not cut:
-        return False
+def _cut(cut: AbstractSet[str], request: Request) -> bool:
+    """Whether a text of a request is among the texts that the model did not read to the end."""
     if isinstance(request, Ask):
         return not cut.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
     return request.text in cut or (isinstance(request, Match) and described(request).question in cut)

@@ -53,7 +53,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verd
         choices, or several, is a reply: it is wrong, and lowers the fact ``read``.
     Raises: KeyError if a request has no prediction at all.
     """
-    found = [_read(case, tuple(predictions[request] for request in case.requests)) for case in batch.cases]
+    found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
     judged = [one for one in found if isinstance(one, _Read)]
     if len(judged) == len(found):
         return tuple(_verdicts(batch, judged)) if judged else ()
@@ -116,13 +116,18 @@ def _verdicts(batch: Batch, judged: Sequence[_Read]) -> list[Verdict]:
 
 
 def _facts(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
-    """The facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case."""
+    """The facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
+
+    Cases with equal facts share them, because there are few different ones.
+    """
     values = np.stack(list(columns.values()), axis=1)
     known = ~np.isnan(values)
     kept = np.asarray(known.any(axis=0))
     names = [name for name, keep in zip(columns, kept.tolist(), strict=True) if keep]
     if known[:, kept].all():
-        return [dict(zip(names, row, strict=True)) for row in values[:, kept].tolist()]
+        rows = list(map(tuple, values[:, kept].tolist()))
+        shared = {row: dict(zip(names, row, strict=True)) for row in set(rows)}
+        return [shared[row] for row in rows]
     return [
         {name: value for name, value, has in zip(columns, row, there, strict=True) if has}
         for row, there in zip(values.tolist(), known.tolist(), strict=True)
@@ -130,7 +135,7 @@ def _facts(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
 
 
 def _cut(replies: Sequence[Prediction]) -> str:
-    cut = sum(reply.cut for reply in replies)
+    cut = sum([reply.cut for reply in replies])
     return f"; the model did not read the end of {cut} of {len(replies)} texts" if cut else ""
 
 

@@ -47,13 +47,16 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
     if any(verdict.state != "judged" for verdict in verdicts):
         states = sorted({verdict.state for verdict in verdicts})
         raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
-    names = dict.fromkeys(fact for verdict in verdicts for fact in verdict.facts)
+    shared = {id(verdict.facts): verdict.facts for verdict in verdicts}  # few, because cases share equal facts
+    number = {key: row for row, key in enumerate(shared)}
+    rows = np.array([number[id(verdict.facts)] for verdict in verdicts], dtype=np.intp)
+    names = dict.fromkeys(fact for facts in shared.values() for fact in facts)
     images: dict[str, int] = {}
     return Columns(
         shape=shape,
         scores=_array([[p.score for p in v.predictions] for v in verdicts]),
         accepted=_array([[p.accepted for p in v.predictions] for v in verdicts]),
-        facts={name: np.array([v.facts.get(name, np.nan) for v in verdicts], dtype=np.float64) for name in names},
+        facts={name: _array([facts.get(name) for facts in shared.values()])[rows] for name in names},
         images=np.array([images.setdefault(_image(v), len(images)) for v in verdicts], dtype=np.int64),
     )
 
@@ -101,6 +104,6 @@ def _image(verdict: Verdict) -> str:
     return verdict.case.id if isinstance(first, Read) else first.image.key
 
 
-def _array(rows: list[list[float | None]] | list[list[bool | None]]) -> FloatArray:
+def _array(rows: list[float | None] | list[list[float | None]] | list[list[bool | None]]) -> FloatArray:
     """An array of floats in which None becomes NaN."""
     return np.array(rows, dtype=np.float64)

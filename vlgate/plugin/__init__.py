@@ -11,7 +11,6 @@ import pytest
 
 from vlgate.plugin import arguments, settings
 from vlgate.plugin.run import Run
-from vlgate.plugin.search_hooks import SearchHooks
 from vlgate.plugin.searches import SHRINK
 from vlgate.types import CAPABILITIES
 
@@ -38,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Hooks(run), "vlgate-run")
     config.pluginmanager.register(LastWord(run), "vlgate-last-word")
     if run.searches:
+        from vlgate.plugin.search_hooks import SearchHooks
+
         config.pluginmanager.register(SearchHooks(run), "vlgate-searches")
 
 

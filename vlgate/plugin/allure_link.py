@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult
 from vlgate.types import Batch, Verdict
 
 if TYPE_CHECKING:
+    from vlgate.run.model_card import ModelCard
+    from vlgate.run.results import RunResult
     from vlgate.shrink.search import Search
 
 

@@ -5,28 +5,27 @@ from __future__ import annotations
 import gc
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.comparing.changes import refuse_blunt
-from vlgate.comparing.earlier import EarlierRun, read_earlier
-from vlgate.comparing.must_hold import read_must_hold
-from vlgate.comparing.pairing import refuse_unlike
 from vlgate.errors import ThresholdsError, UnknownTaskError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.checkpoints.device import check_device, check_dtype
-from vlgate.models.loading.registry import LoadedModel, check, needs_images
+from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import given
 from vlgate.plugin.searches import check_hypothesis, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
-from vlgate.report.journal import Journal
 from vlgate.report.results_folder import JOURNAL, take_folder
-from vlgate.run.census import refuse_missing
 from vlgate.run.digest import digest
-from vlgate.run.loading import load_model
 from vlgate.run.options import Options
 from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
+
+if TYPE_CHECKING:
+    from vlgate.comparing.earlier import EarlierRun
+    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.models.loading.registry import LoadedModel
+    from vlgate.report.journal import Journal
 
 
 class Asked:
@@ -63,6 +62,8 @@ class Asked:
     @cached_property
     def journal(self) -> Journal:
         """The journal of the replies that came so far."""
+        from vlgate.report.journal import Journal
+
         journal = Journal(self.options.results / JOURNAL, self.options.model)
         self.config.add_cleanup(lambda: journal.close(remove=False))
         return journal
@@ -86,11 +87,17 @@ class Asked:
     @cached_property
     def earlier(self) -> EarlierRun | None:
         """The run to compare with; None if none is named."""
-        return None if self.options.baseline is None else read_earlier(self.options.baseline)
+        if self.options.baseline is None:
+            return None
+        from vlgate.comparing.earlier import read_earlier
+
+        return read_earlier(self.options.baseline)
 
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
+        from vlgate.run.loading import load_model
+
         self.limits.apply(self.options)
         return load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
 
@@ -110,6 +117,8 @@ class Asked:
         if self.worker is None:
             self._check_gates()
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
+            from vlgate.run.census import refuse_missing
+
             refuse_missing(self.plan.tasks)
         gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time
         if runs:
@@ -117,9 +126,16 @@ class Asked:
         return True
 
     def _check_gates(self) -> None:
-        """Check what the gates on an earlier run and on named cases need."""
-        refuse_blunt(self.thresholds, self.plan.tasks)
+        """Check what the gates on an earlier run and on named cases need; their modules are loaded only for these."""
+        if self.thresholds.changes:
+            from vlgate.comparing.changes import refuse_blunt
+
+            refuse_blunt(self.thresholds, self.plan.tasks)
         if self.thresholds.must_hold is not None:
+            from vlgate.comparing.must_hold import read_must_hold
+
             read_must_hold(self.thresholds.must_hold)
         if self.earlier is not None:
+            from vlgate.comparing.pairing import refuse_unlike
+
             refuse_unlike(self.earlier, self.plan.tasks, self.options.ties)

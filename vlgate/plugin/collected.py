@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pytest
 
 from vlgate.errors import printable
-from vlgate.judging.verdicts import judge
 from vlgate.run.held import other_data
 from vlgate.run.rows import Rows, unpack, unreplied
 from vlgate.types import Batch, Decision, Gate, Task, Verdict
@@ -83,6 +82,8 @@ class Collected:
 
     def _of_test(self, nodeid: str, batch: Batch) -> Sequence[Verdict]:
         """The verdicts of a batch: those of this process, or judged again here from the replies of a worker."""
+        from vlgate.judging.verdicts import judge
+
         if nodeid in self.verdicts:
             return self.verdicts[nodeid]
         rows = self.rows.get(nodeid)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.checks.check import Check
 from vlgate.plugin.collected import Collected
 from vlgate.plugin.time_limits import late_call
 
+if TYPE_CHECKING:
+    from vlgate.checks.check import Check
+
 CHECKS_MISSING = "the run ended during the checks of the model"
+QUIET_END = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
 
 
 class Ending:

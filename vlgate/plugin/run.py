@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
-from vlgate.inference.prefetch import prefetching
 from vlgate.plugin import allure_link, given
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
-from vlgate.plugin.ending import CHECKS_MISSING, NO_MODEL, Ending, flagged
+from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
-from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.progress import Progress
-from vlgate.plugin.searches import SHRINK, only_searches
-from vlgate.report.folder import nothing_run, write_figures, write_rows
-from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import closing_lines, results_line, terminal_table
-from vlgate.run.concluding import conclude, unjudged
-from vlgate.run.held import doubts
-from vlgate.run.loading import card_of, checks_of, merged
-from vlgate.run.model_card import ModelCard, card_from
-from vlgate.run.planning import empty_lines
-from vlgate.run.results import RunResult
+from vlgate.plugin.searches import SHRINK
+from vlgate.report.results_folder import nothing_run
 from vlgate.run.rows import pack
-from vlgate.shrink.record import Shrunk
-from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
-_QUIET_END = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
+if TYPE_CHECKING:
+    from vlgate.plugin.closing import Closing
+    from vlgate.run.model_card import ModelCard
+    from vlgate.run.results import RunResult
+    from vlgate.shrink.record import Shrunk
 
 
 class Run(Asked):
@@ -92,10 +82,12 @@ class Run(Asked):
 
     def load_model(self, session: pytest.Session) -> Predictor:
         """Load the model; if that fails, the first test says why and the run ends."""
+        from vlgate.inference.prefetch import prefetching
+
         if self.worker is None:
             self.exits.start()
         try:
-            predictor = self.loaded[1]
+            _, predictor = self.closing, self.loaded[1]
         except VlgateError as error:
             self.ending.no_model = printable(str(error))
             session.shouldfail = f"no model: {self.ending.no_model}"
@@ -104,6 +96,13 @@ class Run(Asked):
         small = all(len(batch.positions) == 1 for batch in batches)
         self.predictor = prefetching(predictor, batches) if self.worker is None and small else predictor
         return self.predictor
+
+    @cached_property
+    def closing(self) -> Closing:
+        """What ends the session; imported before the model is loaded, which may leave no file open for an import."""
+        from vlgate.plugin.closing import Closing
+
+        return Closing(self)
 
     def ledger(self, item: pytest.Item) -> ItemLedger:
         """Return the object that a test gives its verdicts to."""
@@ -166,6 +165,8 @@ class Run(Asked):
         """Take the description of its model that a worker sends as it ends."""
         self.offered = self.offered or bool(output.get("vlgate_offered"))
         if "vlgate_model" in output:
+            from vlgate.run.model_card import card_from
+
             self.cards.append(card_from(output["vlgate_model"]))
 
     def finish(self, session: pytest.Session) -> None:
@@ -177,13 +178,13 @@ class Run(Asked):
             output = self.config.workeroutput  # type: ignore[attr-defined]
             output["vlgate_offered"] = self.offered
             if "loaded" in self.__dict__:
-                output["vlgate_model"] = asdict(card_of(*self.loaded, self._checks(session)))
+                output["vlgate_model"] = self.closing.card(session)
         elif not self.collects_only:
             if self.ending.no_model and not self.collected.rows:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
-                self._conclude(session)
-        elif self.requires_gates and session.exitstatus in _QUIET_END:
+                self.closing.conclude(session)
+        elif self.requires_gates and session.exitstatus in QUIET_END:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
         self.exits.stop(self.refusal)
@@ -193,81 +194,8 @@ class Run(Asked):
         if self.collects_only and given.asks_for_suite(self.config):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
-        if self.result is None:
-            return
-        reporter.write_sep("=", "vlgate")
-        writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
-        reporter.write_line(terminal_table(self.result, width=writer.fullwidth, colour=writer.hasmarkup))
-        for line in closing_lines(self.result):
-            reporter.write_line(line)
-        if self.result.incomplete:
-            reporter.write_line(f"incomplete: {self.result.incomplete}", red=True)
-        if self.journal.problem:
-            reporter.write_line(f"journal: {self.journal.problem}", yellow=True)
-        reporter.write_line(results_line(self.options))
-        if self.result.shrunk:
-            reporter.write_sep("=", "smallest changes that break the model")
-            for line in shrunk_lines(self.result.shrunk):
-                reporter.write_line(line)
-
-    def _conclude(self, session: pytest.Session) -> None:
-        gc.freeze()
-        shrunk = tuple(self.shrunk[nodeid] for nodeid in sorted(self.shrunk))
-        with collector_paused():
-            result = self.result = replace(self._judged(), shrunk=shrunk)
-            self.ending.unwritten = write_rows(result, self.options)
-        if "loaded" in self.__dict__:
-            self.cards.append(card_of(*self.loaded))
-        if self._unchecked():
-            self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
-            self.cards[0] = replace(self.cards[0], checks=self._checks(session))
-        card = merged(self.cards, self.options.model)
-        result = replace(result, decisions=(*doubts(card, self.cards, self.thresholds), *result.decisions))
-        self.result = self._write(result, self.ending.lacks(self.collected, card.checks))
-        self.journal.close(remove=not self.result.incomplete)
-        self.announcing = True
-        for decision in self.result.decisions:
-            session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
-        self.announcing = False
-        if self.allure is not None:
-            allure_link.show_result(session.config, self.result, card)
-        if self.ending.no_model:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif not (self.result.passed and not self.result.incomplete) and session.exitstatus in _QUIET_END:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _write(self, result: RunResult, incomplete: str) -> RunResult:
-        """Write the figures, and return the result with what it lacks, which may be these files."""
-        said = replace(result, incomplete=incomplete)
-        problems = write_figures(said, merged(self.cards, self.options.model), self.options, len(self.cards))
-        return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
-
-    def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
-        """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
-        scores = self.collected.expected if self.worker is None else not only_searches(session)
-        if self.worker or not scores or self.ending.interrupted:
-            return ()
-        self.exits.start()
-        try:
-            return self.limits.within(lambda: checks_of(self.loaded[1], self.plan.tasks, self.options))
-        except KeyboardInterrupt:
-            self.ending.interrupted = True
-            session.exitstatus = pytest.ExitCode.INTERRUPTED
-            return ()
-        except VlgateError as error:  # a worker could load the model, this process cannot
-            return (Check(name="model", outcome="failed", why=printable(str(error))),)
-
-    def _unchecked(self) -> bool:
-        """Whether this process should check the model: without workers, or if the first worker had no test to run."""
-        return bool(self.cards) and not self.ending.crashed and not any(card.checks for card in self.cards)
-
-    def _judged(self) -> RunResult:
-        if not self.collected.expected and self.shrunk:
-            return unjudged(self.thresholds)
-        verdicts = {task.id: self.collected.of_task(task) for task in self.plan.tasks}
-        objections = self.collected.objections()
-        result = conclude(self.plan.tasks, verdicts, self.thresholds, self.options, objections, self.earlier)
-        return replace(result, notes=(*result.notes, *empty_lines(self.plan.empty)))
+        if self.result is not None:
+            self.closing.summarize(reporter, self.result)
 
     @property
     def _refused(self) -> bool:

@@ -7,8 +7,7 @@ from typing import Literal
 
 import pytest
 
-from vlgate.inference.predictor import DEFAULT_BATCH
-from vlgate.run.options import DEFAULT_MODEL
+from vlgate.run.options import DEFAULT_BATCH, DEFAULT_MODEL
 from vlgate.run.planning import known_protocols
 
 

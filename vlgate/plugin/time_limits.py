@@ -7,13 +7,15 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.checks.check import Check
 from vlgate.inference.call_limit import Allowed, CallLimit
 from vlgate.run.options import Options
+
+if TYPE_CHECKING:
+    from vlgate.checks.check import Check
 
 _PLUGIN = ("timeout", "pytest_timeout")  # the names that pytest-timeout is registered under
 _CORRECT = "allow more with --call-timeout, ask less at once with --batch-size, or correct the model"
@@ -64,6 +66,8 @@ class TimeLimits:
         of n requests in the checks may take at most n times as long.
         """
         if self.stopped:
+            from vlgate.checks.check import Check
+
             why = f"the model was not asked again, because a test was stopped: {self.stopped}"
             return (Check(name="model", outcome="failed", why=why),)
         seconds = _per_test(self.config)

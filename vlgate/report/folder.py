@@ -52,12 +52,3 @@ def _saved(write: Callable[[], None]) -> list[str]:
         reason = os.strerror(error.errno) if error.errno else str(error)
         return [f"{error.filename} could not be written ({reason})"]
     return []
-
-
-def nothing_run(options: Options) -> list[str]:
-    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
-    file = options.results / "metrics.json"
-    lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
-    if options.require_gates:
-        lines.append("nothing was run: no gate was judged; add --no-require-gates if the list of tests is enough")
-    return lines

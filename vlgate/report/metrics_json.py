@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from vlgate.report.comparison import comparison_record
 from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
@@ -48,6 +49,7 @@ def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options
         },
         "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
         "gates": [_gate(decision) for decision in run.decisions],
+        **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
     }
     write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -108,4 +110,5 @@ def _gate(decision: Decision) -> dict[str, object]:
         "decision": decision.outcome,
         "why": decision.why,
         "reason": gate.why,
+        **({} if decision.difference is None else {"difference": asdict(decision.difference)}),
     }

@@ -25,7 +25,8 @@ def write_cases(file: Path, run: RunResult) -> None:
 
     rows = [(result.task.id, verdict) for result in run.results for verdict in result.verdicts]
     verdicts = [verdict for _, verdict in rows]
-    facts = sorted({fact for verdict in verdicts for fact in verdict.facts})
+    shared = {id(verdict.facts): verdict.facts for verdict in verdicts}  # few, because cases share equal facts
+    facts = sorted({fact for one in shared.values() for fact in one})
     requests = [request for verdict in verdicts for request in verdict.case.requests]
     replies = [reply for verdict in verdicts for reply in verdict.predictions]
     tags = {id(verdict.case.tags): verdict.case.tags for verdict in verdicts}

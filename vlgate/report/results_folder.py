@@ -40,6 +40,15 @@ def take_folder(options: Options) -> Callable[[], None]:
     return release
 
 
+def nothing_run(options: Options) -> list[str]:
+    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
+    file = options.results / "metrics.json"
+    lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
+    if options.require_gates:
+        lines.append("nothing was run: no gate was judged; add --no-require-gates if the list of tests is enough")
+    return lines
+
+
 def _empty(folder: Path, *, overwrite: bool) -> None:
     found = [name for name in NAMES if (folder / name).exists()]
     if found and not overwrite:

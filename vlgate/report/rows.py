@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
-from vlgate.types import CAPABILITIES, Decision, Metric, Outcome
+from vlgate.types import CAPABILITIES, Decision, Difference, Metric, Outcome
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NOT_PASSED = ("fail", "inconclusive")
@@ -114,7 +114,7 @@ def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[Resul
         return
     gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
     headline = HEADLINE[result.task.shape]
-    if headline not in {decision.gate.metric for decision in gated}:
+    if headline not in {decision.gate.metric for decision in gated if decision.gate.kind in {"gate", "limit"}}:
         yield _row(result, headline, result.metrics.get(headline), None)
     for decision in gated:
         yield _row(result, decision.gate.metric, decision.metric, decision)
@@ -122,15 +122,14 @@ def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[Resul
 
 def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decision | None) -> ResultRow:
     chance, blind = result.chance.get(name), result.blind.get(name)
+    change = None if decision is None else decision.difference
     cells = (
         result.task.capability,
         result.task.id,
         name,
-        str(result.coverage.judged if metric is None else metric.n),
-        "-" if metric is None else f"{metric.value:.3f}",
-        "-" if metric is None else f"{metric.low:.3f} - {metric.high:.3f}",
-        "-" if chance is None else f"{chance:.3f}",
-        "-" if blind is None else f"{blind.value:.3f}",
+        *(_measured(metric, result.coverage.judged) if change is None else _changed(change)),
+        "-" if chance is None or change is not None else f"{chance:.3f}",
+        "-" if blind is None or change is not None else f"{blind.value:.3f}",
         "-" if decision is None else _threshold(decision),
         "-" if decision is None else decision.outcome,
     )
@@ -139,8 +138,21 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
     return ResultRow(cells=cells, outcome=decision.outcome, gate=decision.gate.id)
 
 
+def _measured(metric: Metric | None, judged: int) -> tuple[str, str, str]:
+    if metric is None:
+        return str(judged), "-", "-"
+    return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
+
+
+def _changed(found: Difference) -> tuple[str, str, str]:
+    """The difference from an earlier run, with its sign."""
+    return str(found.n), f"{found.value:+.3f}", f"{found.low:+.3f} - {found.high:+.3f}"
+
+
 def _threshold(decision: Decision) -> str:
     gate = decision.gate
+    if gate.kind in {"max_drop", "max_broken", "max_churn"}:
+        return f"{gate.kind} = {gate.max or 0:g}"
     ends = [f">= {gate.min:g}"] if gate.min is not None else []
     ends += [f"<= {gate.max:g}"] if gate.max is not None else []
     return " and ".join(ends) + (" (value)" if gate.basis == "value" else "")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vlgate.errors import printable
 from vlgate.report.abilities import HEADING, abilities
+from vlgate.report.comparison import comparison_lines
 from vlgate.report.remarks import (
     average_lines,
     check_lines,
@@ -61,6 +62,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += [f"- {_plain(note)}" for note in (*model.notes, *run.notes)]
     lines += ["", "## What the model can do", "", *_abilities(run)] if run.results else []
     sections = {
+        "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Answers that could not be read": unread_lines(run),
         "Checks of the model": check_lines(model),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 from vlgate.report.abilities import ability_lines
+from vlgate.report.comparison import comparison_lines
 from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_lines, rows, unit_line
 from vlgate.run.options import Options
@@ -51,8 +52,9 @@ def terminal_table(run: RunResult, *, width: int, colour: bool) -> str:
 
 
 def closing_lines(run: RunResult) -> list[str]:
-    """Return the lines below the table: the count of cases, and what the model can and cannot do."""
-    return [unit_line(run), *ability_lines(run)] if run.results else []
+    """Return the lines below the table: the count of cases, what changed, and what the model can and cannot do."""
+    compared = [] if run.comparison is None else comparison_lines(run.comparison)
+    return [unit_line(run), *compared, *ability_lines(run)] if run.results else []
 
 
 def results_line(options: Options) -> str:

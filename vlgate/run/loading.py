@@ -16,14 +16,14 @@ from vlgate.checks.rounds import ROUNDING
 from vlgate.errors import ModelLoadError, described
 from vlgate.inference.batching import Caller
 from vlgate.inference.call_limit import Watch, unwatched
-from vlgate.inference.predictor import DEFAULT_BATCH, ModelPredictor
+from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
+from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import Case, Prepared, Task
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism

@@ -9,6 +9,7 @@ from typing import Literal
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
+DEFAULT_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.options import Options
 from vlgate.seeds import generator
+from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
 from vlgate.types import Batch, Case, Read, Shape, Task
@@ -84,7 +85,8 @@ def make_plan(options: Options) -> Plan:
         pairs=options.pairs,
         missing_images=options.missing_images,
     )
-    found = read_tasks(reading)
+    with collector_paused():
+        found = read_tasks(reading)
     tasks = tuple(sample(task, options.limit, f"{options.seed}:limit:{task.id}") for task in found if task.cases)
     empty = tuple(task for task in found if not task.cases)
     for pattern in options.suite or ("*",):

@@ -25,7 +25,6 @@ from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
 from vlgate.images.files import file_image, missing_image
-from vlgate.judging.answers import normal_answer
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
@@ -228,6 +227,8 @@ def _set(record: Record, find: _Find) -> _Asked:
 
 
 def _questions(record: Record, find: _Find) -> _Asked:
+    from vlgate.judging.answers import normal_answer
+
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
         record.reject("choices", "a list of strings")

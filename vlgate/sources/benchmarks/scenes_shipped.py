@@ -7,7 +7,7 @@ its origin and its scene graph, or a perturbation of another image.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -27,24 +27,17 @@ FILE = Path(fixtures.__path__[0]) / "scenes" / "default.zip"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
-def shipped(task_id: str) -> Task:
-    """Read the task of that id; its images are drawn when they are loaded.
+def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
+    """Read the tasks of these ids, in their order; their images are drawn when they are loaded.
 
-    Raises: DataError if the file lacks it.
+    Raises: DataError if the file lacks one.
     """
     with ZipFile(FILE) as archive:
-        if _member(task_id) not in archive.namelist():
-            raise DataError(FILE, _member(task_id), "it is missing", "run scripts/write_scenes.py")
-        content = json.loads(archive.read(_member(task_id)))
-    images = _images(content["images"])
-    return Task(
-        id=task_id,
-        capability=content["capability"],
-        shape=content["shape"],
-        cases=tuple(_case(row, images) for row in content["cases"]),
-        left_out=content["left_out"],
-        note=content["note"],
-    )
+        there = frozenset(archive.namelist())
+        for task_id in task_ids:
+            if _member(task_id) not in there:
+                raise DataError(FILE, _member(task_id), "it is missing", "run scripts/write_scenes.py")
+            yield _task(task_id, json.loads(archive.read(_member(task_id))))
 
 
 def version() -> str:
@@ -133,6 +126,18 @@ def _packed_request(request: Ask | Match, place: Mapping[LazyImage, int]) -> lis
     if isinstance(request, Match):
         return [place[request.image], request.text]
     return [place[request.image], request.question, request.choices]
+
+
+def _task(task_id: str, content: Mapping[str, Any]) -> Task:
+    images = _images(content["images"])
+    return Task(
+        id=task_id,
+        capability=content["capability"],
+        shape=content["shape"],
+        cases=tuple(_case(row, images) for row in content["cases"]),
+        left_out=content["left_out"],
+        note=content["note"],
+    )
 
 
 def _images(rows: Sequence[Mapping[str, Any]]) -> list[LazyImage]:

@@ -151,7 +151,10 @@ def _case(task: str, record: Record, finder: ImageFinder, shared: SharedTags) ->
         file=record.file,
         record=record.id,
     )
-    found = tuple(tagger(record) for tagger in TASKS[task].taggers)
+    found = tuple([tagger(record) for tagger in TASKS[task].taggers])
+    tags = shared.get(found)
+    if tags is None:
+        tags = shared[found] = dict(tag for tag in found if tag)
     return Case(
         id=record.id,
         requests=(
@@ -159,6 +162,6 @@ def _case(task: str, record: Record, finder: ImageFinder, shared: SharedTags) ->
             Match(image=image, text=record.text("foil")),
         ),
         truths=(True, False),
-        tags=shared.setdefault(found, dict(tag for tag in found if tag)),
+        tags=tags,
         origin=f"{record.file.name}, record {record.id}",
     )

@@ -1,0 +1,254 @@
+"""A run with ``--baseline``: what it refuses, decides, prints and writes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import vlgate
+from tests.plugin.conftest import Workplace
+from vlgate.cli import main
+
+SCHEMA = json.loads((Path(vlgate.__file__).parent / "report/metrics.schema.json").read_text())
+
+
+@pytest.fixture
+def place(pytester, monkeypatch):
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+    monkeypatch.delenv("CI", raising=False)
+    return Workplace(pytester)
+
+
+def worse(broken):
+    """A model that is right but for the records of these numbers."""
+    wrong = f"def match(self, pairs):\n    wrong = {set(broken)!r}\n"
+    return wrong + (
+        "    return [float(('no ' not in pair.text) != (int(pair.text.split()[-2]) in wrong)) for pair in pairs]"
+    )
+
+
+def other_words(i, record):
+    record.update(caption=f"Here are {i} dogs.")
+
+
+def gate(keys, task="valse/existence"):
+    return f'[gate."{task}".acc_r]\n{keys}\n'
+
+
+@pytest.fixture
+def before(place):
+    """The place with a baseline of 40 cases, of which the earlier model misses the first two."""
+    place.valse()
+    place.thresholds(gate("min = 0.1"))
+    assert place.run(place.model(worse([0, 1]), "older"), "--results=before").ret == 0
+    return place
+
+
+def run(place, broken, *args):
+    return place.run(place.model(worse(broken), f"newer_{len(broken)}"), "--baseline=before", *args)
+
+
+def decided(place):
+    return {one["gate"]: one["decision"] for one in place.metrics()["gates"]}
+
+
+def test_what_is_newly_broken_is_counted_named_and_written(before):
+    result = run(before, [1, 5, 9])
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "compared with *before (older:build): 2 newly broken, 1 fixed, 1 still wrong of 40 cases; 3 have *",
+            "unlike: the model was older:build, is newer_3:build",
+            "valse/existence: 2 broken, 1 fixed of 40, acc_r -0.025 (*), McNemar p = 0.625; 3 with another *",
+            "newly broken: valse/existence:record_5",
+            "newly broken: valse/existence:record_9",
+        ]
+    )
+    found = before.metrics()
+    jsonschema.validate(found, SCHEMA)
+    change = found["baseline"]["tasks"]["valse/existence"]
+    assert (change["broken"], change["fixed"]) == (["record_5", "record_9"], ["record_0"])
+    assert change["differences"]["acc_r"]["value"] == pytest.approx(-0.025)
+    assert "newly broken: valse/existence:record_9" in (before.path / "out/summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("keys", "broken", "outcome"),
+    [
+        ("max_broken = 2", [5, 9], "pass"),
+        ("max_broken = 1", [5, 9], "fail"),
+        ("max_broken = 0.05", [5, 9], "pass"),
+        ("max_broken = 0.04", [5, 9], "fail"),
+        ("max_churn = 0.1", [5, 9], "pass"),
+        ("max_churn = 0.09", [5, 9], "fail"),
+        ("max_drop = 0.3", [0, 1], "pass"),
+        ("max_drop = 0.18", list(range(2, 40)), "fail"),
+        ("max_drop = 0.3", list(range(2, 12)), "inconclusive"),
+        ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3], "pass"),
+        ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3, 4], "fail"),
+    ],
+)
+def test_a_gate_on_the_comparison(before, keys, broken, outcome):
+    before.thresholds(gate(keys))
+    result = run(before, broken)
+    name = f"valse/existence:acc_r:{keys.split(' ')[0]}"
+    assert decided(before)[name] == outcome
+    assert result.ret == (0 if outcome == "pass" else 1)
+    jsonschema.validate(before.metrics(), SCHEMA)
+
+
+def test_without_a_baseline_such_a_gate_is_inconclusive(before):
+    before.thresholds(gate("max_broken = 2"))
+    result = before.run(before.model(worse([]), "newest"))
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r:max_broken: *--baseline DIR"])
+
+
+def test_a_drop_that_the_cases_cannot_show_is_refused_with_the_number_they_need(before):
+    before.thresholds(gate("max_drop = 0.02"))
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*max_drop = 0.02 cannot be shown by 40 cases: it takes 1,* cases at 80% power*"])
+    assert not (before.path / "out").exists()
+
+
+def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
+    before.thresholds(gate("min = 0.1\nmax_broken = 0"))
+    run(before, [0, 1])
+    assert decided(before) == {"valse/existence:acc_r": "pass", "valse/existence:acc_r:max_broken": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda place: place.valse(n=30), "*has 10 cases (record_30, *) that this run does not ask*"),
+        (lambda place: place.valse(change=other_words), "*asks something else in 40 cases*"),
+        (lambda place: (place.path / "before/metrics.json").unlink(), "*holds no metrics.json*"),
+        (lambda place: (place.path / "before/metrics.json").write_text("{"), "*metrics.json is not JSON*"),
+        (lambda place: (place.path / "before/cases.parquet").write_text("x"), "*cases.parquet cannot be read*"),
+        (lambda place: (place.path / "before/cases.parquet").unlink(), "*holds no cases.parquet*"),
+        (lambda place: shutil.rmtree(place.path / "before"), "*holds no metrics.json*"),
+    ],
+)
+def test_an_earlier_run_that_is_unlike_is_refused_before_the_model_is_loaded(before, change, expected):
+    change(before)
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --baseline {expected}"])
+    assert not (before.path / "out").exists()
+
+
+def test_other_ties_are_refused(before):
+    result = run(before, [], "--ties=half")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*was judged with --ties strict, this run with --ties half*"])
+
+
+def test_new_cases_are_named_and_not_compared(before):
+    before.valse(n=44)
+    result = run(before, [42])
+    assert result.ret == 0
+    change = before.metrics()["baseline"]["tasks"]["valse/existence"]
+    assert (change["n"], change["added"], change["broken"]) == (40, 4, [])
+
+
+def test_an_incomplete_run_is_no_baseline(before):
+    file = before.path / "before/metrics.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "complete": False, "why": "stopped"}))
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*the run is incomplete (stopped)*"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "broken", "outcome"),
+    [
+        (['{"task": "valse/existence", "case": "record_7"}', ""], [], "pass"),
+        (['{"task": "valse/existence", "case": "record_7"}'], [7], "fail"),
+        (['{"task": "valse/existence", "case": "record_99"}'], [], "inconclusive"),
+        (['{"task": "valse/plurals", "case": "record_7"}'], [], "not run"),
+    ],
+)
+def test_cases_that_must_hold(before, lines, broken, outcome):
+    (before.path / "held.jsonl").write_text("\n".join(lines))
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
+    result = run(before, broken)
+    assert decided(before)["run:must_hold"] == outcome
+    assert result.ret == (0 if outcome in {"pass", "not run"} else 1)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"task": "valse/existence"}', '{"task": 1, "case": "a"}'])
+def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
+    (before.path / "held.jsonl").write_text(f'{{"task": "a/b", "case": "c"}}\n{line}\n')
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*held.jsonl, record 2: *write one case per line*"])
+
+
+def test_two_folders_are_compared_without_a_model(before, capsys):
+    run(before, [1, 5, 9])
+    capsys.readouterr()
+    assert main(["compare", "before", "out"]) == 0
+    printed = capsys.readouterr().out
+    assert "2 newly broken, 1 fixed, 1 still wrong of 40 cases" in printed
+    assert "the model's fingerprint was" in printed
+    before.thresholds(gate("max_broken = 1"))
+    assert main(["compare", "before", "out", "--thresholds", "thresholds.toml", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["gates"][0]["decision"] == "fail"
+    assert found["tasks"]["valse/existence"]["broken"] == ["record_5", "record_9"]
+    assert main(["compare", "out", "before"]) == 0
+    assert "1 newly broken, 2 fixed" in capsys.readouterr().out
+
+
+def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys):
+    arguments = ["bless", "before", "--to", "kept", "--must-hold", "held.jsonl"]
+    assert main(arguments) == 0
+    held = [json.loads(line)["case"] for line in (before.path / "held.jsonl").read_text().splitlines()]
+    assert len(held) == 38
+    assert not {"record_0", "record_1"} & set(held)
+    assert json.loads((before.path / "kept/blessed.json").read_text())["model"] == "older:build"
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("max_broken = 0"))
+    newer = before.model(worse([0]), "newer")
+    assert before.run(newer, "--baseline=kept").ret == 0
+    assert before.run(before.model(worse([30]), "newest"), "--baseline=kept").ret == 1
+    capsys.readouterr()
+    assert main(arguments) == 4
+    assert "--overwrite" in capsys.readouterr().err
+    assert main([*arguments, "--overwrite"]) == 0
+
+
+def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, capsys):
+    before.thresholds(gate("min = 0.999"))
+    before.run(before.model(worse([3]), "newer"))
+    assert main(["bless", "out"]) == 4
+    assert "its gates do not pass (valse/existence:acc_r)" in capsys.readouterr().err
+    assert main(["bless", "out", "--why", "the first release"]) == 0
+    record = json.loads((before.path / "baseline/blessed.json").read_text())
+    assert (record["why"], record["gates_not_passed"]) == ("the first release", ["valse/existence:acc_r"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("max_drop = 2", "*max_drop = 2; write a fraction*"),
+        ("max_broken = -1", "*max_broken = -1*"),
+        ("max_churn = true", "*max_churn = True*"),
+        ("max_dorp = 0.1", "*unknown key 'max_dorp'*max_drop*"),
+    ],
+)
+def test_a_wrong_key_or_value_is_refused(before, keys, expected):
+    before.thresholds(gate(keys))
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([expected])
+
+
+def test_a_metric_that_is_no_mean_has_no_comparison(before):
+    before.thresholds('[gate."valse/existence".auroc]\nmax_drop = 0.2\n')
+    result = run(before, [])
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*max_drop needs a mean over cases*"])

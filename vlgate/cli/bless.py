@@ -1,0 +1,91 @@
+"""Keep a run as the baseline that later releases are compared with.
+
+The files that a comparison needs are copied to a folder that you can commit: metrics.json, cases.parquet,
+environment.json and summary.md, and blessed.json, which says where they come from. A run that is incomplete is refused;
+one whose gates do not pass needs a reason. With --must-hold, the cases that the run gets right are also written as
+cases that every model must get right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from vlgate.comparing.earlier import read_earlier
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.metrics.names import HEADLINE
+
+WRONG_OPTION = 4
+HELP = "keep a run as the baseline that later ones are compared with"
+FILES = ("cases.parquet", "environment.json", "summary.md", "metrics.json")
+RECORD = "blessed.json"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    to = "the folder of the baseline (default: baseline)"
+    parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
+    parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
+    why = "why the run is the baseline; needed if its gates do not pass"
+    parser.add_argument("--why", default="", metavar="TEXT", help=why)
+    held = "also write the cases that the run gets right to FILE, for must_hold in thresholds.toml"
+    parser.add_argument("--must-hold", type=Path, metavar="FILE", help=held)
+    suite = "the tasks whose cases are written with --must-hold, as patterns (default: all)"
+    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Copy the files of the run, and write the cases that must hold.
+
+    Returns: the exit status, 0, or 4 if the run cannot be the baseline.
+    """
+    found = read_earlier(given.run, "bless")
+    content: dict[str, Any] = json.loads((given.run / "metrics.json").read_text(encoding="utf-8"))
+    refused = [gate["gate"] for gate in content["gates"] if gate["decision"] in {"fail", "inconclusive"}]
+    if refused and not given.why.strip():
+        remedy = "bless a run that passes, or say why with --why TEXT"
+        raise OptionError(f"bless {given.run}: its gates do not pass ({refused[0]}); {remedy}")
+    lines = _held(given, found.tasks) if given.must_hold is not None else []
+    if (given.to / "metrics.json").exists() and not given.overwrite:
+        raise OptionError(f"--to {given.to}: holds a baseline; replace it with --overwrite, or name another folder")
+    record = {
+        "from": str(given.run),
+        "model": found.model,
+        "fingerprint": found.fingerprint,
+        "gates_not_passed": refused,
+        "why": given.why,
+    }
+    given.to.mkdir(parents=True, exist_ok=True)
+    (given.to / "metrics.json").unlink(missing_ok=True)  # the last file: if it is there, so are the others
+    (given.to / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for name in FILES:
+        if (given.run / name).is_file():
+            shutil.copyfile(given.run / name, given.to / name)
+    print(f"{given.to} is the baseline now: {found.model}, {sum(len(one.ids) for one in found.tasks.values()):,} cases")  # noqa: T201
+    if given.must_hold is not None:
+        given.must_hold.parent.mkdir(parents=True, exist_ok=True)
+        given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        print(f"{given.must_hold}: {len(lines):,} cases that must hold")  # noqa: T201
+    return 0
+
+
+def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
+    """The lines of the cases that the run gets right."""
+    patterns = [name for entry in given.suite for name in entry.split(",") if name] or ["*"]
+    for pattern in patterns:
+        if not any(fnmatchcase(task, pattern) for task in tasks):
+            raise UnknownNameError("task in --suite", pattern, tasks)
+    if given.must_hold.exists() and not given.overwrite:
+        raise OptionError(f"--must-hold {given.must_hold}: exists; replace it with --overwrite, or name another file")
+    lines = []
+    for task, cases in tasks.items():
+        headline = next((name for name in HEADLINE.values() if name in cases.facts), None)
+        if headline is not None and any(fnmatchcase(task, pattern) for pattern in patterns):
+            held = [case for case, value in zip(cases.ids, cases.facts[headline], strict=True) if value >= 1]
+            lines += [json.dumps({"task": task, "case": case}) for case in held]
+    return lines

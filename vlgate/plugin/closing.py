@@ -1,0 +1,122 @@
+"""What a session does after its last test: it checks the model, judges the gates, and writes and shows the results."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vlgate.checks.check import Check
+from vlgate.errors import VlgateError, printable
+from vlgate.plugin import allure_link
+from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
+from vlgate.plugin.gate_reports import gate_report
+from vlgate.plugin.searches import only_searches
+from vlgate.report.folder import write_figures, write_rows
+from vlgate.report.shrunk import shrunk_lines
+from vlgate.report.terminal import closing_lines, results_line, terminal_table
+from vlgate.run.concluding import conclude, unjudged
+from vlgate.run.held import doubts
+from vlgate.run.loading import card_of, checks_of, merged
+from vlgate.run.planning import empty_lines
+from vlgate.run.results import RunResult
+from vlgate.sources.reading.json_file import collector_paused
+
+if TYPE_CHECKING:
+    from vlgate.plugin.run import Run
+
+
+class Closing:
+    """The end of one session; ``run`` is its state."""
+
+    def __init__(self, run: Run) -> None:
+        """Keep the session, which may go on."""
+        self.run = run
+
+    def card(self, session: pytest.Session) -> Mapping[str, Any]:
+        """Check the model of this worker, and return its description for the process that the user started."""
+        return asdict(card_of(*self.run.loaded, self._checks(session)))
+
+    def conclude(self, session: pytest.Session) -> None:
+        """Judge all replies, decide the gates, report them as tests, and set the exit status."""
+        run = self.run
+        gc.freeze()
+        shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
+        with collector_paused():
+            result = run.result = replace(self._judged(), shrunk=shrunk)
+            run.ending.unwritten = write_rows(result, run.options)
+        if "loaded" in vars(run):
+            run.cards.append(card_of(*run.loaded))
+        if self._unchecked():
+            self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
+            run.cards[0] = replace(run.cards[0], checks=self._checks(session))
+        card = merged(run.cards, run.options.model)
+        result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
+        run.result = self._write(result, run.ending.lacks(run.collected, card.checks))
+        run.journal.close(remove=not run.result.incomplete)
+        run.announcing = True
+        for decision in run.result.decisions:
+            session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
+        run.announcing = False
+        if run.allure is not None:
+            allure_link.show_result(session.config, run.result, card)
+        if run.ending.no_model:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif not (run.result.passed and not run.result.incomplete) and session.exitstatus in QUIET_END:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def summarize(self, reporter: Any, result: RunResult) -> None:
+        """Print the result table, and the lines below it."""
+        reporter.write_sep("=", "vlgate")
+        writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
+        reporter.write_line(terminal_table(result, width=writer.fullwidth, colour=writer.hasmarkup))
+        for line in closing_lines(result):
+            reporter.write_line(line)
+        if result.incomplete:
+            reporter.write_line(f"incomplete: {result.incomplete}", red=True)
+        if self.run.journal.problem:
+            reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
+        reporter.write_line(results_line(self.run.options))
+        if result.shrunk:
+            reporter.write_sep("=", "smallest changes that break the model")
+            for line in shrunk_lines(result.shrunk):
+                reporter.write_line(line)
+
+    def _write(self, result: RunResult, incomplete: str) -> RunResult:
+        """Write the figures, and return the result with what it lacks, which may be these files."""
+        run, said = self.run, replace(result, incomplete=incomplete)
+        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards))
+        return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
+
+    def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
+        """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
+        run = self.run
+        scores = run.collected.expected if run.worker is None else not only_searches(session)
+        if run.worker or not scores or run.ending.interrupted:
+            return ()
+        run.exits.start()
+        try:
+            return run.limits.within(lambda: checks_of(run.loaded[1], run.plan.tasks, run.options))
+        except KeyboardInterrupt:
+            run.ending.interrupted = True
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+            return ()
+        except VlgateError as error:  # a worker could load the model, this process cannot
+            return (Check(name="model", outcome="failed", why=printable(str(error))),)
+
+    def _unchecked(self) -> bool:
+        """Whether this process should check the model: without workers, or if the first worker had no test to run."""
+        cards = self.run.cards
+        return bool(cards) and not self.run.ending.crashed and not any(card.checks for card in cards)
+
+    def _judged(self) -> RunResult:
+        run = self.run
+        if not run.collected.expected and run.shrunk:
+            return unjudged(run.thresholds)
+        verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
+        objections = run.collected.objections()
+        result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, objections, run.earlier)
+        return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty)))
