@@ -17,8 +17,8 @@ CARRIES = "a vehicle carries or lets off whoever is aboard"
 MEANS = "the second role is a means and takes no part"
 UNCLEAR = "the verb does not tell who does it to whom"
 
-# Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to, who
-# pays a cashier is paid back, and a man leads the sheep that leads him.
+# Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
+# who pays a cashier is paid back, and a man leads the sheep that leads him.
 _MUTUAL = frozenset(
     (
         *("talk", "communicate", "converse", "chat", "speak", "meet", "hug", "kiss", "embrace", "dance", "fight"),
@@ -54,7 +54,7 @@ _MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
 )
-# What acts, and among how many senses of a noun: the second one of "computer" is a person, and that of "goat" an animal.
+# What acts, and among how many senses of a noun: the second one of "computer" is a person, that of "goat" an animal.
 _ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
 _CONTESTS = frozenset(

@@ -37,7 +37,7 @@ class WordRelations:
         return one == other or other in self._above(one) or one in self._above(other)
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
-        """Return whether one of the first ``senses`` of a noun is a kind of another noun; the usual sense comes first."""
+        """Return whether one of the first ``senses`` of a noun, the usual one first, is a kind of another noun."""
         return any(kind in words for words in self._senses(noun)[:senses])
 
     def _words_above_senses(self, noun: str) -> tuple[frozenset[str], ...]:
