@@ -82,7 +82,10 @@ _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", 
 
 def telegraphic(parsed: Parsed) -> bool:
     """Return whether the text leaves out articles, as in "man riding wave on surfboard"."""
-    return any(_lacks_article(parsed, *span) for span in parsed.chunks)
+    words = [token.lower for token in parsed.tokens]
+    beside = (place for place in range(2, len(words)) if words[place - 2 : place] == ["next", "to"])
+    acts = any(parsed.tokens[place].tag == "VB" for place in beside)  # "next to plant"
+    return acts or any(_lacks_article(parsed, *span) for span in parsed.chunks)
 
 
 def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:

@@ -118,8 +118,7 @@ def _phrase(parsed: Parsed, root: int) -> _Negation | str:
         return "does not begin with its noun phrase"
     if any(main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
-    compound = root > 0 and tokens[root].tag == "NNS" and tokens[root - 1].tag == "NN"
-    if compound and _may_be(tokens[root].lower, "VERB") and not _counts(parsed, root):
+    if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, one) for one in range(root, len(tokens))):
         return "a noun that may be the verb"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text does not describe this image any more"
@@ -132,6 +131,8 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, noun)
     if phrase is None:
         return "not an indefinite noun phrase"
+    if not _may_be(tokens[noun].lower, "NOUN") and _may_be(tokens[noun].lower, "ADJ"):
+        return "an adjective without its noun"
     if phrase.end_of_quantity == 0 and not phrase.is_plural:
         return "a noun without an article"
     if any(_may_be_past(parsed, place) for place in range(len(tokens))):
@@ -192,6 +193,19 @@ def _may_be(word: str, part_of_speech: str) -> bool:
     import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
 
     return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
+
+
+def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
+    """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
+    compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
+    return compound and _may_be(parsed.tokens[root].lower, "VERB") and not _counts(parsed, root)
+
+
+def _may_be_their_verb(parsed: Parsed, place: int) -> bool:
+    """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
+    token, before = parsed.tokens[place], parsed.tokens[place - 1]
+    joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
+    return joined and _may_be(token.lower, "VERB") and not parsed.children(place, "det", "poss")
 
 
 def _counts(parsed: Parsed, noun: int) -> bool:
