@@ -230,7 +230,7 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
     """Write ``no`` in the place of a phrase's quantity."""
     start, end = phrase.start, phrase.end_of_quantity
     if phrase.is_plural and told_apart(parsed, phrase.noun):
-        return "single ones of several are told of"
+        return "a word for single ones of several"
     said = parsed.said((start, end)).lower()
     head = parsed.tokens[start]
     name = "" if end > start else head.text[:1].lower() + head.text[1:] if head.text[1:].islower() else head.text

@@ -1,4 +1,4 @@
-"""Slips of the pen in a caption: words that are doubled, misspelt, cut or missing, and a comma where none is."""
+"""Slips of the pen in a caption: words that are doubled, misspelt, cut or missing, and a wrong comma."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPEN = frozenset(("NOUN", "VERB"))
 
 
 def slipped(parsed: Parsed) -> bool:
-    """Whether a word is doubled, misspelt, cut or missing, "it's" stands for "its", or a comma where none is."""
+    """Whether a word is doubled, misspelt, cut or missing, "it's" stands for "its", or a comma is wrong."""
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
     its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)

@@ -181,7 +181,7 @@ def _is_inner(parsed: Parsed, place: int) -> bool:
 def _is_with_another(parsed: Parsed, place: int) -> bool:
     """Return whether a noun stands behind a preposition that puts it into no place: "with spoons", "near a car".
 
-    What follows may then be said of that noun alone: "a woman near a blender | next to a table".
+    What follows may then belong to that noun alone: "a woman near a blender | next to a table".
     """
     token = parsed.tokens[max(place, 0)]
     return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
