@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from vlgate.perturb.captions.spelling import misspelt
+from vlgate.perturb.captions.slips import slipped
 from vlgate.perturb.grammar import article
 from vlgate.perturb.inflection import plural, singular
 from vlgate.perturb.parsing.parsed import Parsed
@@ -13,12 +13,10 @@ from vlgate.perturb.parsing.parsed import Parsed
 LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
-_OPEN = frozenset(("NOUN", "VERB"))
 # Nouns with a verb in either number: "a group of people walk".
 _COLLECTIVE = frozenset(
     ("couple", "group", "crowd", "number", "lot", "variety", "pair", "team", "bunch", "dozen", "family", "herd", "trio")
 )
-_ITS = ("it", "'s")
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
@@ -84,12 +82,16 @@ _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", 
 
 def telegraphic(parsed: Parsed) -> bool:
     """Return whether the text leaves out articles, as in "man riding wave on surfboard"."""
-    return any(_lacks_article(parsed, *span) for span in parsed.chunks)
+    words = [token.lower for token in parsed.tokens]
+    beside = (place for place in range(2, len(words)) if words[place - 2 : place] == ["next", "to"])
+    acts = any(parsed.tokens[place].tag == "VB" for place in beside)  # "next to plant"
+    return acts or any(_lacks_article(parsed, *span) for span in parsed.chunks)
 
 
 def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
     head = parsed.tokens[end - 1]
-    if head.tag != "NN" or head.dep not in {"pobj", "dobj", "nsubj", "nsubjpass", "ROOT", "attr"}:
+    joined = head.dep == "conj" and parsed.tokens[head.head].tag == "NNS"  # "two dogs and cat", but not "a dog and cat"
+    if head.tag != "NN" or not (joined or head.dep in {"pobj", "dobj", "nsubj", "nsubjpass", "ROOT", "attr"}):
         return False
     if any(token.tag in {"DT", "PRP$", "CD", "POS", "WDT", "WP$", "PDT"} for token in parsed.tokens[start:end]):
         return False
@@ -125,7 +127,7 @@ def unfit(parsed: Parsed) -> str:
             "an article does not agree",
         ),
         (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
-        (_slipped(parsed), "a slip of the pen"),
+        (slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
     )
 
@@ -167,16 +169,6 @@ def _number_differs(parsed: Parsed, place: int) -> bool:
     joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
     one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
     return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
-
-
-def _slipped(parsed: Parsed) -> bool:
-    """Whether a word stands there twice or is misspelt, or "it's" stands for "its"."""
-    tokens = parsed.tokens
-    twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
-    its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)
-    if twice or any(tokens[place - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for place in its):
-        return True
-    return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:

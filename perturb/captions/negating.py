@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from vlgate.perturb.captions.doubts import FINITE, listed, main, runs_on, told_apart, two_names
 from vlgate.perturb.captions.fitness import unfit
 from vlgate.perturb.captions.phrases import Indefinite, indefinite, is_plural
 from vlgate.perturb.dictionary import lemmas
@@ -31,7 +32,10 @@ _FIXED = frozenset(
     )
 )
 _IMAGES = frozenset(
-    ("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene")
+    (
+        *("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene"),
+        *("portrait", "snapshot", "selfie", "collage"),
+    )
 )
 _INTRANSITIVE_WORDS = (
     "walk wait run jump skate surf look smile play fly ride sleep lie stare work sail swim ski eat take have go "
@@ -40,9 +44,6 @@ _INTRANSITIVE_WORDS = (
 _INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
-# What opens a subordinate clause: "while", "where", "that", "as", "with".
-_OPENING = frozenset(("IN", "WRB", "WDT", "WP", "CC"))
-_FINITE = frozenset(("VBZ", "VBP", "VBD", "MD"))
 
 
 def negated(parsed: Parsed) -> Found:
@@ -73,27 +74,12 @@ def _unsure(parsed: Parsed) -> str:
         return "negated already"
     if any(pair in _RELATIVE for pair in pairwise(words)):
         return "a relative clause that lacks its noun"
-    if _runs_on(parsed):
+    if runs_on(parsed):
         return "several statements without a conjunction"
     after = {words[place + 1] for place in range(len(words) - 1) if words[place] == "a"}
     if any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words):
         return "a word that a negation does not go with"
     return "not one plain sentence" if any(token.dep in _BROKEN for token in parsed.tokens) else ""
-
-
-def _runs_on(parsed: Parsed) -> bool:
-    """Whether two statements stand side by side, also if a parser reads them as one: "a bear lands a bear is there"."""
-    tokens = parsed.tokens
-    for place, token in enumerate(tokens):
-        finite = token.tag in _FINITE or any(tokens[n].tag in _FINITE for n in parsed.children(place, "aux", "auxpass"))
-        opened = any(tokens[n].tag in _OPENING for n in parsed.children(place))
-        if token.dep == "advcl" and finite and not opened and parsed.children(place, "nsubj", "nsubjpass"):
-            return True
-        if token.dep in {"nsubj", "nsubjpass"} and tokens[token.head].dep == "ROOT":
-            within = range(place + 1, token.head)
-            if any(tokens[n].lower == token.lower for n in within):
-                return True
-    return False
 
 
 def _negation(parsed: Parsed, root: int) -> _Negation | str:
@@ -126,14 +112,13 @@ def _existence(parsed: Parsed, root: int) -> _Negation | str:
 def _phrase(parsed: Parsed, root: int) -> _Negation | str:
     """Negate a caption that is a noun phrase."""
     tokens = parsed.tokens
-    if _joined(parsed, root) or _listed(parsed) or _two_names(parsed):
+    if _joined(parsed, root) or listed(parsed) or two_names(parsed):
         return "several things are joined"
     if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
         return "does not begin with its noun phrase"
-    if any(_main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
+    if any(main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
-    compound = root > 0 and tokens[root].tag == "NNS" and tokens[root - 1].tag == "NN"
-    if compound and _may_be(tokens[root].lower, "VERB") and not _counts(parsed, root):
+    if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, one) for one in range(root, len(tokens))):
         return "a noun that may be the verb"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text does not describe this image any more"
@@ -146,6 +131,8 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, noun)
     if phrase is None:
         return "not an indefinite noun phrase"
+    if not _may_be(tokens[noun].lower, "NOUN") and _may_be(tokens[noun].lower, "ADJ"):
+        return "an adjective without its noun"
     if phrase.end_of_quantity == 0 and not phrase.is_plural:
         return "a noun without an article"
     if any(_may_be_past(parsed, place) for place in range(len(tokens))):
@@ -156,11 +143,11 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
 def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     """Negate a statement with a subject and a verb."""
     tokens = parsed.tokens
-    if _joined(parsed, subject) or _two_names(parsed):
+    if _joined(parsed, subject) or two_names(parsed):
         return "several things are joined"
     if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
         return "several statements are joined"
-    verbs = [place for place in (*parsed.children(root, "aux", "auxpass"), root) if tokens[place].tag in _FINITE]
+    verbs = [place for place in (*parsed.children(root, "aux", "auxpass"), root) if tokens[place].tag in FINITE]
     if not verbs or (tokens[min(verbs)].tag == "VBD" and not _may_be_past(parsed, min(verbs))):
         return _there_is_no(parsed, subject) if tokens[root].tag in {"VBG", "VBN", "VBD"} else "no finite verb"
     verb = min(verbs)
@@ -187,6 +174,8 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     many = tokens[subject].lower in {"they", "we", "these", "those"} or is_plural(parsed, subject)
     if parsed.children(root, "conj"):
         return "several statements are joined"
+    if any(_joined(parsed, one) for one in parsed.children(root, "attr")):
+        return "several things are joined"
     if not _agrees(parsed, verb, many=bool(many)):
         return "the verb does not agree"
     word = tokens[verb]
@@ -204,6 +193,19 @@ def _may_be(word: str, part_of_speech: str) -> bool:
     import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
 
     return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
+
+
+def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
+    """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
+    compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
+    return compound and _may_be(parsed.tokens[root].lower, "VERB") and not _counts(parsed, root)
+
+
+def _may_be_their_verb(parsed: Parsed, place: int) -> bool:
+    """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
+    token, before = parsed.tokens[place], parsed.tokens[place - 1]
+    joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
+    return joined and _may_be(token.lower, "VERB") and not parsed.children(place, "det", "poss")
 
 
 def _counts(parsed: Parsed, noun: int) -> bool:
@@ -224,9 +226,11 @@ def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
     return many == (word.tag == "VBP") and word.text not in {"'s", "'re", "s"}
 
 
-def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation:
+def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
     """Write ``no`` in the place of a phrase's quantity."""
     start, end = phrase.start, phrase.end_of_quantity
+    if phrase.is_plural and told_apart(parsed, phrase.noun):
+        return "a word for single ones of several"
     said = parsed.said((start, end)).lower()
     head = parsed.tokens[start]
     name = "" if end > start else head.text[:1].lower() + head.text[1:] if head.text[1:].islower() else head.text
@@ -236,19 +240,6 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation:
 
 def _joined(parsed: Parsed, position: int) -> bool:
     return bool(parsed.children(position, "cc", "conj", "preconj"))
-
-
-def _two_names(parsed: Parsed) -> bool:
-    """Whether nouns are joined inside the first noun phrase: "a kitchen and dining room"."""
-    tokens = parsed.tokens
-    inside = range(1, parsed.chunks[0][1]) if parsed.chunks else range(0)
-    return any(tokens[place].tag == "CC" and tokens[place - 1].tag in {"NN", "NNS", "NNP"} for place in inside)
-
-
-def _listed(parsed: Parsed) -> bool:
-    """Whether a noun that is joined to another one has a description of its own, and may be a second subject."""
-    joined = [place for place, token in enumerate(parsed.tokens) if token.dep == "conj" and token.pos == "NOUN"]
-    return any(parsed.children(place, "acl", "relcl", "prep", "nsubj") for place in joined)
 
 
 def _may_be_past(parsed: Parsed, position: int) -> bool:
@@ -263,19 +254,3 @@ def _may_be_past(parsed: Parsed, position: int) -> bool:
     if token.tag == "VBD" and not token.lower.endswith("ed"):
         return True
     return bool(parsed.children(position, "dobj")) or token.lemma in _INTRANSITIVE
-
-
-def _main(parsed: Parsed, position: int) -> bool:
-    """Whether a verb is finite and in no subordinate clause, so that the text is a sentence."""
-    tokens = parsed.tokens
-    if (
-        tokens[position].tag not in {"VBZ", "VBP", "MD", "VB"} and tokens[position].lower not in {"was", "were", "had"}
-    ) or tokens[position - 1].lower == "to":
-        return False
-    while tokens[position].head != position:
-        if tokens[position].dep == "relcl" and not parsed.children(position, "nsubj", "nsubjpass"):
-            return True  # "a breakfast was delivered"
-        if tokens[position].dep in {"relcl", "advcl", "ccomp", "pcomp", "xcomp"}:
-            return False
-        position = tokens[position].head
-    return True

@@ -17,7 +17,8 @@ CARRIES = "a vehicle carries or lets off whoever is aboard"
 MEANS = "the second role is a means and takes no part"
 UNCLEAR = "the verb does not tell who does it to whom"
 
-# Actions that two take part in alike: who talks to a woman is talked to.
+# Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
+# who pays a cashier is paid back, and a man leads the sheep that leads him.
 _MUTUAL = frozenset(
     (
         *("talk", "communicate", "converse", "chat", "speak", "meet", "hug", "kiss", "embrace", "dance", "fight"),
@@ -25,6 +26,9 @@ _MUTUAL = frozenset(
         *("scuffle", "cuddle", "snuggle", "debate", "bargain", "negotiate", "tango", "cooperate", "compete"),
         *("reassure", "comfort", "console", "soothe", "tickle", "congratulate", "applaud", "pet"),
         *("interact", "spar", "struggle", "gossip", "whisper", "confer", "flirt", "join", "nuzzle", "clasp"),
+        *("shout", "yell", "scream", "laugh", "giggle", "joke", "tease", "mock", "complain", "cheer", "encourage"),
+        *("ask", "pay", "trade", "swap", "discuss", "ignore", "distract", "calm", "lead", "bow", "nod", "frown"),
+        *("grimace", "scowl", "gawk", "leer", "toast", "splash", "shake", "accompany"),
         *(
             "confront",
             "oppose",
@@ -50,6 +54,8 @@ _MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
 )
+# What acts, and among how many senses of a noun: the second one of "computer" is a person, that of "goat" an animal.
+_ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
 _CONTESTS = frozenset(
     (
@@ -78,10 +84,14 @@ _ANYBODY = frozenset(
 
 
 class Things(Protocol):
-    """What knows whether two nouns may name one thing, such as ``WordRelations``."""
+    """What knows whether two nouns may name one thing, and what a noun usually names, such as ``WordRelations``."""
 
     def same_thing(self, one: str, other: str) -> bool:
         """Return whether two nouns may name one thing."""
+        ...
+
+    def is_kind(self, noun: str, kind: str, senses: int) -> bool:
+        """Return whether one of the first senses of a noun is a kind of another noun."""
         ...
 
 
@@ -97,7 +107,7 @@ def actant_swap(frame: Frame, things: Things) -> Found:
     """
     if not is_participant(frame):
         return Found(refused=(NO_PART,))
-    if is_body_part(frame.agent) or is_body_part(frame.other):
+    if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
         return Found(refused=(BODY,))
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
         return Found(refused=(SAME,))
@@ -135,7 +145,7 @@ def _actors(frame: Frame, things: Things) -> str:
 
 
 def _acts(noun: str, things: Things) -> bool:
-    return noun in _ANYBODY or any(things.same_thing(noun, kind) for kind in ("person", "animal"))
+    return noun in _ANYBODY or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
 
 
 def _both_contest(frame: Frame, things: Things) -> bool:

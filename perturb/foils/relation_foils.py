@@ -7,7 +7,7 @@ prepositions that contradict each other needs no model (``relations``): what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from vlgate.perturb.foils.candidate import Foil, Found
 from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.contrasts import contrasts
 from vlgate.perturb.foils.prepositions import Preposition, prepositions
+from vlgate.perturb.foils.said import AROUND, SEVERAL, Said
 from vlgate.perturb.foils.tools import Filling, Gap
 from vlgate.perturb.parsing.parsed import Edit, Parsed
 
@@ -37,49 +38,10 @@ NO_FILLING = "no filling is another attested preposition"
 
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
-AROUND = "around"
-"""What ``said_of`` notes of a thing that surrounds another one."""
-SEVERAL = "several"
-"""What ``said_of`` notes of a thing that a caption has in the plural."""
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
-
-Said = Mapping[str, frozenset[str]]
-"""The prepositions that captions of an image say before a noun, by the noun's lemma."""
-
-
-def said_of(captions: Iterable[Parsed]) -> Said:
-    """Return what the captions of one image say about the places of things, so that no foil says the same."""
-    found: dict[str, set[str]] = {}
-    for text in captions:
-        for one in prepositions(text):
-            if one.thing is not None:
-                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
-        for token in text.tokens:
-            if token.tag == "NNS":
-                found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
-        for thing, name in (*((place, AROUND) for place in _around(text)), *_next_to(text)):
-            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
-    return {thing: frozenset(names) for thing, names in found.items()}
-
-
-def _around(text: Parsed) -> Iterator[int]:
-    """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
-    for one in prepositions(text):
-        if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
-            yield one.head
-    for place, token in enumerate(text.tokens):
-        by = text.tokens[token.head]
-        if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":
-            yield place
-
-
-def _next_to(text: Parsed) -> Iterator[tuple[int, str]]:
-    """Yield the noun behind each "next to"; a parser may take "next to open luggage" for an infinitive."""
-    tokens = text.tokens
-    for place in range(len(tokens) - 1):
-        if (tokens[place].lower, tokens[place + 1].lower) == ("next", "to"):
-            nouns = [n for n in range(place + 2, len(tokens)) if tokens[n].pos == "NOUN"]
-            yield from ((n, "next to") for n in nouns[:1])
+_PUTTING = frozenset(
+    {"on", "in", "at", "of", "inside", "into", "onto", "atop", "under", "underneath", "beneath", "over", "above"}
+)
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
@@ -198,7 +160,8 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
         return True
-    if parsed.children(thing, "conj", "cc") or (one.name in _BESIDE and _is_inner(parsed, head)):
+    unclear = one.name in _BESIDE and (_is_inner(parsed, head) or _is_with_another(parsed, first - 1))
+    if unclear or parsed.children(thing, "conj", "cc"):
         return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
     return tokens[head].pos == "VERB" and bool(particles)
@@ -215,11 +178,27 @@ def _is_inner(parsed: Parsed, place: int) -> bool:
     return tokens[place].dep == "pobj"
 
 
+def _is_with_another(parsed: Parsed, place: int) -> bool:
+    """Return whether a noun stands behind a preposition that puts it into no place: "with spoons", "near a car".
+
+    What follows may then belong to that noun alone: "a woman near a blender | next to a table".
+    """
+    token = parsed.tokens[max(place, 0)]
+    return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
+
+
+def _is_joined(parsed: Parsed, one: Preposition) -> bool:
+    """Return whether a preposition belongs to the second of two things: "a toilet and a cup on a stool"."""
+    return one.head is not None and parsed.tokens[one.head].dep == "conj" and parsed.tokens[one.head].pos == "NOUN"
+
+
 def _replacements(
     parsed: Parsed, one: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
 ) -> tuple[list[str], str]:
     if fillings is None:
         opposite = _opposite(parsed, one)
+        alone = _is_with_another(parsed, one.span[0] - 1) or _is_joined(parsed, one)
+        opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
         sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
         why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
         return [name for name in sensible if name in attested], why

@@ -19,6 +19,7 @@ class WordRelations:
         self._near = cache(self._near_words)
         self._opposite = cache(self._antonyms)
         self._above = cache(self._above_words)
+        self._senses = cache(self._words_above_senses)
 
     def same_action(self, one: str, other: str) -> bool:
         """Return whether two verbs are synonyms, or one is a hypernym of the other, in any of their senses.
@@ -35,6 +36,13 @@ class WordRelations:
         """Return whether two nouns may name one thing: synonyms, or one a kind of the other, in any sense."""
         return one == other or other in self._above(one) or one in self._above(other)
 
+    def is_kind(self, noun: str, kind: str, senses: int) -> bool:
+        """Return whether one of the first ``senses`` of a noun, the usual one first, is a kind of another noun."""
+        return any(kind in words for words in self._senses(noun)[:senses])
+
+    def _words_above_senses(self, noun: str) -> tuple[frozenset[str], ...]:
+        return tuple(self._words(self._above_all([one])) for one in self._wordnet.synsets(noun, pos="n"))
+
     def _near_words(self, verb: str) -> frozenset[str]:
         return self._words(self._upwards(verb, "v"))
 
@@ -42,7 +50,10 @@ class WordRelations:
         return self._words(self._upwards(noun, "n"))
 
     def _upwards(self, word: str, part: str) -> set[Synset]:
-        todo = list(self._wordnet.synsets(word, pos=part))
+        return self._above_all(self._wordnet.synsets(word, pos=part))
+
+    def _above_all(self, some: Iterable[Synset]) -> set[Synset]:
+        todo = list(some)
         found = set(todo)
         while todo:
             more = [up for up in todo.pop().hypernyms() if up not in found]

@@ -31,7 +31,7 @@ MAY_HOLD = "another thing of the name may have the replacement"
 SEVERAL_WORDS = "the attribute has several words"
 UNUSUAL = "the attribute is not one of such things"
 MOTLEY = "such things often have several colors"
-OPINION = "it is a matter of opinion: a size without a measure, how clean something is, or a place"
+OPINION = "it is a matter of opinion: a size without a measure, how clean or happy something is, or a place"
 MIXED = "the attributes of the thing contradict each other"
 OTHERS = "the image may have others of the name that the graph lacks"
 
@@ -74,7 +74,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 )
 """VL-CheckList's kinds of attributes (section 3.1) by the categories of the ontology."""
 
-_OPINIONS = frozenset(("cleanliness", "tidiness"))
+_OPINIONS = frozenset(("cleanliness", "tidiness", "mood"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
 # Colors that one person calls a thing and another calls it something else. A color that is not here is not replaced.
 _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(

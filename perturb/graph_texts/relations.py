@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.graph_texts.absence import WHOLE
 from vlgate.perturb.graph_texts.checklist import Words, checked
 from vlgate.perturb.graph_texts.features import is_body_part
 from vlgate.perturb.graph_texts.geometry import inside, overlap
@@ -15,7 +16,7 @@ from vlgate.perturb.graph_texts.names import Namesakes, known_form
 from vlgate.perturb.graph_texts.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graph_texts.people import known_person
 from vlgate.perturb.graph_texts.phrases import Triple, triple_of, wording
-from vlgate.perturb.graph_texts.settled import are_many, has_others
+from vlgate.perturb.graph_texts.settled import are_many, has_others, is_place
 from vlgate.perturb.graph_texts.vocabulary import OBJECT
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_of
@@ -96,17 +97,17 @@ _PLACES = frozenset(
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
-_SIDES = frozenset(("to the left of", "to the right of"))
 _FREE = frozenset(("above", "under", "behind", "in front of", "to the left of", "to the right of"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """A line of the table: replacements, what the boxes must show, and whether the subject must be animate."""
+    """A line of the table: replacements, what the boxes must show, and what the two things must be."""
 
     instead: tuple[str, ...]
     needs: str
     animate: bool
+    garment: bool
 
 
 def relation_foils(graph: SceneGraph, words: Words) -> Found:
@@ -158,15 +159,28 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
 def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
     """Why another relation would say little of the two things, or would be true of others of the names."""
     subject, other = triple.subject.name, triple.object.name
-    if triple.text in _SIDES and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
+    if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
         return OTHERS
     if not spatial:
-        return UNUSUAL if is_body_part(other) else None
+        return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
     if _is_bound(subject, other, words.ontology):
         return PLACE
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
     return OTHERS if several or (form is not None and are_many(form, words.ontology)) else None
+
+
+def _others_do(triple: Triple, graph: SceneGraph, words: Words) -> bool:
+    """Whether others of the name may do something else there: a graph of few things names some of those on a beach."""
+    if words.sole or not is_animate(triple.subject.name, words.ontology):
+        return False
+    place = triple.text.endswith(" at") or _is_place(triple.object.name, words.ontology)
+    return not triple.determiners[0] or (place and len(graph.objects) < WHOLE)
+
+
+def _is_place(name: str, ontology: Ontology) -> bool:
+    form = known_form(name, ontology)
+    return name.rpartition(" ")[2] in _PLACES or (form is not None and is_place(form, ontology))
 
 
 def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
@@ -190,6 +204,8 @@ def _said(text: str, triple: Triple, words: Words) -> bool:
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:
     for swap in swaps:
         fits = _shown(swap.needs, triple.subject.box, triple.object.box)
+        if swap.garment and not is_garment(triple.object.name, ontology):
+            continue
         if fits and (not swap.animate or is_animate(triple.subject.name, ontology)):
             yield from (
                 one
@@ -267,8 +283,13 @@ def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
 def _swaps() -> dict[str, tuple[Swap, ...]]:
     found: dict[str, tuple[Swap, ...]] = {}
     text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject"):
-        swap = Swap(instead=row.names("instead"), needs=row["needs"], animate=row["subject"] == "animate")
+    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject", "object"):
+        swap = Swap(
+            instead=row.names("instead"),
+            needs=row["needs"],
+            animate=row["subject"] == "animate",
+            garment=row["object"] == "garment",
+        )
         for relation in row.names("relation"):
             found[relation] = (*found.get(relation, ()), swap)
     return found

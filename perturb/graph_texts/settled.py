@@ -8,71 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from vlgate.perturb.graph_texts.absence import WHOLE
 from vlgate.perturb.inflection import either_number
 from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.scene_graph import SceneGraph
 
-_PLAIN = ("car", "sedan", "taxi", "van", "suv", "minivan", "elephant", "sheep", "pig", "polar bear", "black bear")
-# What is printed, patterned, lit, or made of parts of several colors.
-_MOTLEY = (
-    *("animal", "artwork", "ball", "banner", "basket", "beach", "bed", "blanket", "bookshelf", "book", "bottle", "box"),
-    *(
-        "building",
-        "camera",
-        "can",
-        "clock",
-        "cloth",
-        "costume",
-        "court",
-        "crosswalk",
-        "curtain",
-        "desk",
-        "dress",
-        "eye",
-        "flag",
-    ),
-    *("flower", "food", "footwear", "graffiti", "jar", "jersey", "kite", "magazine", "mat", "meter", "monitor"),
-    *("napkin", "newspaper", "ocean", "paper", "parking meter", "phone", "photo", "picture", "plant", "poster"),
-    *("quilt", "racket", "remote", "river", "road", "room", "rug", "screen", "sea", "sign", "skateboard", "ski"),
-    *(
-        "sky",
-        "snowboard",
-        "store",
-        "surfboard",
-        "table",
-        "tablecloth",
-        "telephone",
-        "television",
-        "tie",
-        "towel",
-        "toy",
-    ),
-    *("train car", "tree", "tv", "umbrella", "uniform", "vehicle", "water", "wing", "wood", "yard"),
-)
-# What images have many of, and annotators name a few of.
-_MANY = (
-    *("bolt", "book", "branch", "brick", "building", "bush", "button", "cable", "cloud", "cord", "door", "drawer"),
-    *("flower", "hair", "house", "leaf", "letter", "light", "line", "paper", "person", "plant", "pole", "rock"),
-    *("sign", "spot", "stone", "stripe", "tile", "tree", "wheel", "window", "wire"),
-)
-# What comes in numbers too, but which whole graphs tell.
-_SOME = (
-    *("animal", "bag", "bowl", "box", "cabinet", "clothing", "container", "cup", "curtain", "fence", "food"),
-    *("footwear", "glass", "lamp", "pillow", "plate", "seat", "table", "toy", "umbrella", "utensil", "vehicle", "wall"),
-)
-_TRAFFIC = ("vehicle", "bike", "bicycle")
-_WAYS = (
-    *("street", "road", "sidewalk", "parking lot", "highway", "intersection", "crosswalk", "curb", "traffic", "lot"),
-    *("traffic light", "street light", "parking meter", "stop sign", "street sign"),
-)
-_ROOMS = (
-    *("enclosure", "room", "bathroom", "kitchen", "bedroom", "living room", "office", "restaurant", "hallway", "yard"),
-    *("field", "park", "parking lot", "court", "beach", "hill", "mountain", "forest", "garden", "pen", "zoo", "city"),
-    *("area", "floor", "ground", "sidewalk", "street", "road", "pavement", "store", "shop", "station", "crowd"),
-)
-_LONG = ("hair", "tail", "sleeve", "dress", "skirt", "beard", "neck", "feather", "sock")
+_FILE = "settled.tsv"
 _TINTED = frozenset(
     ("brick", "granite", "marble", "gold", "golden", "silver", "made of bricks", "striped", "checkered")
 )
@@ -104,7 +48,7 @@ def is_motley(noun: str, ontology: Ontology) -> bool:
     [True, False, True, False]
     """
     names = ontology.certain(noun)
-    return names.isdisjoint(_both(_PLAIN)) and not names.isdisjoint(_both(_MOTLEY))
+    return names.isdisjoint(_names("plain")) and not names.isdisjoint(_names("motley"))
 
 
 def are_many(noun: str, ontology: Ontology) -> bool:
@@ -114,21 +58,21 @@ def are_many(noun: str, ontology: Ontology) -> bool:
     >>> are_many("window", default_ontology()), are_many("table", default_ontology())
     (True, False)
     """
-    return not ontology.certain(noun).isdisjoint(_both(_MANY))
+    return not ontology.certain(noun).isdisjoint(_names("many"))
 
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
     """Return whether an image may have other things of a name, which its graph leaves out.
 
-    Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one.
+    Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
+    graph of few things tells only of what images have one of.
     """
     names = ontology.certain(noun)
     shown = frozenset(thing.name for thing in graph.objects.values())
-    several = not names.isdisjoint(_both(_SOME))
-    traffic = not names.isdisjoint(_both(_TRAFFIC)) and not shown.isdisjoint(_both(_WAYS))
+    traffic = not names.isdisjoint(_names("traffic")) and not shown.isdisjoint(_names("ways"))
     other = ontology.nouns[noun].other
     many = are_many(noun, ontology) or traffic or other in shown
-    return many or (several and len(graph.objects) < WHOLE)
+    return many or (len(graph.objects) < WHOLE and names.isdisjoint(_names("one")))
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
@@ -139,7 +83,7 @@ def is_place(noun: str, ontology: Ontology) -> bool:
     [True, True, False]
     """
     names = ontology.certain(noun)
-    return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_both(_ROOMS))
+    return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 
 
 def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
@@ -149,7 +93,7 @@ def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
     >>> is_measured("hair", "length", default_ontology()), is_measured("lamp", "height", default_ontology())
     (True, False)
     """
-    return category == "length" and not ontology.certain(noun).isdisjoint(_both(_LONG))
+    return category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
 
 
 def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:
@@ -166,5 +110,11 @@ def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> b
 
 
 @cache
-def _both(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(form for name in names for form in either_number(name))
+def _table() -> dict[str, frozenset[str]]:
+    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
+    rows = rows_of(_FILE, text, "what", "names")
+    return {row["what"]: frozenset(form for name in row.names("names") for form in either_number(name)) for row in rows}
+
+
+def _names(what: str) -> frozenset[str]:
+    return _table()[what]

@@ -37,6 +37,7 @@ def foils(found):
         ("There is a red cup in the picture.", "There is no red cup in the picture."),
         ("There are several cars on the street.", "There are no cars on the street."),
         ("A picture of a dog.", "This is not a picture of a dog."),
+        ("A black and white portrait of a man.", "This is not a black and white portrait of a man."),
     ],
 )
 def test_a_negation_denies_the_whole_caption(parse, caption, foil):
@@ -61,6 +62,19 @@ def test_a_negation_denies_the_whole_caption(parse, caption, foil):
             "a large bear landing a large polar bear is in the background preparing to drink from the water",
             "several statements without a conjunction",
         ),
+        (
+            "A baseball game is going with children playing a runner is about to hit the base.",
+            "several statements without a conjunction",
+        ),
+        (
+            "Two plates, one paired up with red wine and one paired with white wine.",
+            "a word for single ones of several",
+        ),
+        ("Four children in a living room with one of the children.", "a word for single ones of several"),
+        ("A pair of scissors, tape, and wrapping paper lie on a wooden surface.", "a noun that may be the verb"),
+        ("An elegant with a red shawl draped on top of it.", "an adjective without its noun"),
+        ("A female statue in a sea of green grass next to plant", "articles are left out"),
+        ("This is a chair and an umbrella.", "several things are joined"),
         ("Two signs on the same street pole.", "a word that a negation does not go with"),
     ],
 )
@@ -243,6 +257,10 @@ def test_why_a_text_is_unfit_is_one_of_few_reasons(parse):
         ("A keyboard and a mouse sit on a desk.", ""),
         ("A group of people walk on a beach.", ""),
         ("A dog in in the cage.", "a slip of the pen"),
+        ("A snowboarder has fallen n the snow.", "a slip of the pen"),
+        ("A batter standing a home plate on a baseball field.", "a slip of the pen"),
+        ("A train with steam coming from underneath, passes by a building.", "a slip of the pen"),
+        ("Two dogs and cat sit on the floor.", "articles are left out"),
         ("A dog is sticking it's head out of a window.", "a slip of the pen"),
         ("A girrafe is next to a telivision.", "a slip of the pen"),
         ("An hour later it's raining on a unicorn.", ""),

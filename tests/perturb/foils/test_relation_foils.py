@@ -21,8 +21,8 @@ from vlgate.perturb.foils.relation_foils import (
     filled_relations,
     gaps,
     relations,
-    said_of,
 )
+from vlgate.perturb.foils.said import said_of
 from vlgate.perturb.foils.tools import Filling
 from vlgate.perturb.ontology.tables import rows_of
 
@@ -87,6 +87,19 @@ def test_where_a_foil_might_be_true_there_is_none_but_a_reason(parse, caption, r
     found = relations(parse(caption), ALL)
     assert found.candidates == ()
     assert reason in found.refused
+
+
+@pytest.mark.parametrize(
+    ("caption", "sure", "wrong"),
+    [
+        ("Two women sit near a blender next to a table", "Two women sit next to a table", "on"),
+        ("A cake with spoons in a bowl", "A cake in a bowl", "next to"),
+        ("A toilet and a bucket on a stool", "A bucket on a stool", "next to"),
+    ],
+)
+def test_a_foil_may_not_be_true_of_a_thing_beside_the_one_that_is_meant(parse, caption, sure, wrong):
+    assert wrong in {one for _, one in foils_of(relations(parse(sure), ALL))}
+    assert wrong not in {one for _, one in foils_of(relations(parse(caption), ALL))}
 
 
 def test_ten_thousand_words_are_refused(parse):
@@ -240,7 +253,7 @@ def test_a_small_thing_goes_where_a_person_does_not(parse):
 
 def test_the_table_of_graphs_has_no_pair_that_may_be_true_together():
     text = files("vlgate.perturb.graph_texts").joinpath("relation_swaps.tsv").read_text("utf-8")
-    swaps = rows_of("relation_swaps.tsv", text, "relation", "instead", "needs", "subject")
+    swaps = rows_of("relation_swaps.tsv", text, "relation", "instead", "needs", "subject", "object")
     pairs = [
         (one, other)
         for row in swaps

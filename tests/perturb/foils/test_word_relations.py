@@ -13,6 +13,9 @@ SYNSETS = (
     ("person", "n", "person", ""),
     ("man", "n", "man|adult male", "person"),
     ("dog", "n", "dog", ""),
+    ("machine", "n", "machine", ""),
+    ("computer", "n", "computer", "machine"),
+    ("reckoner", "n", "reckoner|computer", "person"),
 )
 ANTONYMS = {"enter-enter": "exit-leave", "exit-leave": "enter-enter"}
 
@@ -63,3 +66,10 @@ def test_a_kind_of_a_thing_may_be_that_thing(relations):
     assert relations.same_thing("adult male", "person")
     assert relations.same_thing("person", "man")
     assert not relations.same_thing("man", "dog")
+
+
+def test_a_noun_is_of_the_kind_of_its_usual_sense(relations):
+    assert relations.is_kind("computer", "machine", 1)
+    assert not relations.is_kind("computer", "person", 1)
+    assert relations.is_kind("computer", "person", 2)
+    assert not relations.is_kind("unknown", "person", 3)

@@ -241,7 +241,7 @@ def test_boxes_that_show_the_replacement_speak_against_it() -> None:
     table = thing("2", "table", (0, 40, 100, 100))
     for top, refused in ((0, (relations.BOXES,)), (100, ())):
         ball = thing("1", "ball", (20, top, 30, 30), under="2")
-        found = relation_foils(graph(ball, table), _words())
+        found = relation_foils(whole(ball, table), _words())
         assert found.refused == refused
         assert bool(found.candidates) != bool(refused)
 

@@ -65,6 +65,7 @@ def test_captions_that_nobody_would_write_are_not_used(caption) -> None:
         ("enclosure", ["large"], attributes.OPINION),
         ("lamp", ["tall"], attributes.OPINION),
         ("plate", ["clean"], attributes.OPINION),
+        ("bear", ["sad"], attributes.OPINION),
         ("car", ["red", "blue"], attributes.MIXED),
         ("chimney", ["white", "brick"], attributes.MIXED),
     ],
@@ -73,6 +74,20 @@ def test_attributes_that_are_opinions_or_contradict_each_other_are_refused(name,
     found = attribute_foils(whole(thing("1", name, (0, 0, 50, 50), attributes=given)), _words())
     assert found.candidates == ()
     assert reason in found.refused
+
+
+@pytest.mark.parametrize("name", ["helmet", "suitcase", "balcony", "menu", "dish"])
+def test_a_graph_of_few_things_may_lack_others_of_a_name(name: str) -> None:
+    one = thing("1", name, (0, 0, 50, 50), attributes=["black"])
+    found = attribute_foils(graph(one), _words())
+    assert found.candidates == ()
+    assert found.refused[0] in {attributes.OTHERS, attributes.MOTLEY}
+
+
+@pytest.mark.parametrize("name", ["toilet", "laptop", "countertop"])
+def test_a_graph_of_few_things_tells_of_what_images_have_one_of(name: str) -> None:
+    one = thing("1", name, (0, 0, 50, 50), attributes=["black"])
+    assert attribute_foils(graph(one), _words()).candidates
 
 
 @pytest.mark.parametrize("other", ["street", "cars", "parking meter"])
@@ -87,7 +102,10 @@ def test_where_cars_drive_there_are_more_than_the_graph_says(other: str) -> None
     [
         (("man", "carrying", "backpack"), {"chasing", "kicking", "painting"}),
         (("girl", "wearing", "necklace"), {"burning", "painting", "washing"}),
-        (("cat", "sitting on", "chair"), {"kneeling on"}),
+        (("cat", "sitting on", "chair"), {"kneeling on", "lying on"}),
+        (("man", "wearing", "backpack"), {"carrying"}),
+        (("man", "carrying", "bag"), {"wearing"}),
+        (("man", "cutting", "pizza"), {"eating", "selling"}),
     ],
 )
 def test_a_verb_is_replaced_by_one_that_the_two_nouns_take(caption, never) -> None:
@@ -121,6 +139,22 @@ def test_files_on_a_desk_say_nothing_of_other_files() -> None:
 def test_what_comes_in_numbers_may_stand_on_the_other_side_too(subject: str, other: str) -> None:
     shown = _two(subject, "to the left of", other, boxes=((0, 0, 50, 50), (500, 0, 50, 50)))
     assert relation_foils(shown, _words()).refused == (relations.OTHERS,)
+
+
+@pytest.mark.parametrize(
+    ("subject", "relation", "other"),
+    [("man", "sitting on", "sand"), ("man", "sitting at", "table"), ("people", "wearing", "shirt")],
+)
+def test_others_may_do_something_else_at_a_place(subject: str, relation: str, other: str) -> None:
+    shown = _two(subject, relation, other)
+    assert relation_foils(shown, _words(most=9)).refused == (relations.OTHERS,)
+    assert relation_foils(shown, _words(most=9, sole=True)).candidates
+
+
+def test_a_whole_graph_tells_what_the_one_man_on_the_stairs_does() -> None:
+    man = thing("1", "man", (0, 0, 50, 50), sitting_on="2")
+    shown = whole(man, thing("2", "stairs", (0, 40, 100, 100)))
+    assert relation_foils(shown, _words()).candidates
 
 
 def test_a_whole_graph_tells_on_which_side_a_dog_is() -> None:

@@ -10,7 +10,8 @@ from vlgate.making.kinds.selecting import selecting
 from vlgate.making.releases.valse import valse
 from vlgate.perturb.foils.pairing import paired
 from vlgate.perturb.foils.prepositions import attested
-from vlgate.perturb.foils.relation_foils import filled_relations, gaps, relations, said_of
+from vlgate.perturb.foils.relation_foils import filled_relations, gaps, relations
+from vlgate.perturb.foils.said import said_of
 from vlgate.perturb.parsing.parsed import Parsed
 
 _TOP = 20  # fillings of each length that are asked for
