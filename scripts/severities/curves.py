@@ -20,7 +20,7 @@ from vlgate.types import Batch, Case, FloatArray, Match, Metric, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """``right`` is 1 where a model is right: shape (6, n), the severities from 0 (unchanged) to 5 by the cases."""
+    """``right`` has 1 for a case that a model gets right, else 0: shape (6, n), a row for each severity from 0 to 5."""
 
     model: str
     family: str
@@ -33,7 +33,7 @@ class Curve:
 
     @property
     def rises(self) -> list[tuple[int, int]]:
-        """The pairs of severities of which the higher one is easier, at 5 % over all pairs (Bonferroni)."""
+        """The pairs of severities with a higher accuracy at the higher one, at 5 % over all pairs (Bonferroni)."""
         pairs = list(combinations(range(len(self.right)), 2))
         level = 0.05 / len(pairs)
         return [(mild, strong) for mild, strong in pairs if better(self.right[strong], self.right[mild], level)]

@@ -54,8 +54,8 @@ are those of `existence`, `foil-it`, `attributes` and `attribute-state`, and cha
 
 ![Accuracy over severity, for each perturbation](images/severities.svg)
 
-Each figure is `acc_r` with its 95 % interval. The last column has the pairs of severities of which the higher one is
-significantly easier (McNemar's exact test, at 5 % for all fifteen pairs of a curve together).
+Each figure is `acc_r` with its 95 % interval. The last column has the pairs of severities with a rise: the model does
+significantly better at the higher one (McNemar's exact test, at 5 % for all fifteen pairs of a curve together).
 
 | model | perturbation | 0 | 1 | 2 | 3 | 4 | 5 | rises |
 |---|---|---|---|---|---|---|---|---|
