@@ -34,6 +34,8 @@ least 0.95 of that of the intact reader. `vlgate sensitivity` ends with status 1
 
 A defect that no task claims to catch is a gap of the drawn tasks: none of them names a thing by a synonym.
 
+What released benchmarks need is on [a page of its own](benchmarks/needs.md).
+
 <!-- Written by scripts/write_sensitivity.py; change the code or the claims, then run it. -->
 
 ## Defects

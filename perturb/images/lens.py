@@ -11,15 +11,17 @@ from vlgate.perturb.images.pixels import Pixels, checked
 from vlgate.perturb.images.severity import at, scale_of
 from vlgate.seeds import generator
 
-_RADII = (3.0, 4.0, 6.0, 8.0, 10.0)
-_TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 12.0), (20.0, 15.0))
+_RADII = (3.0, 4.0, 5.0, 6.0, 7.0)
+_TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 10.0), (15.0, 12.0))
 
 
 def defocus_blur(image: ArrayLike, severity: int) -> Pixels:
-    """Blur with a disk, as a lens out of focus does (ImageNet-C's ``defocus_blur``).
+    """Blur with a disk, as a lens out of focus does, after ImageNet-C's ``defocus_blur``.
 
-    Its radius is 3, 4, 6, 8 or 10 pixels in an image whose shorter side is 224, and grows with the image. Pixels at the
-    rim of the disk are weighted by the share that it covers; ImageNet-C blurs a hard rim instead.
+    Its radius is 3, 4, 5, 6 or 7 pixels in an image whose shorter side is 224, and grows with the image. Severities 1,
+    2 and 4 are severities 1, 2 and 3 of ImageNet-C. Its severities 4 and 5 are radii of 8 and 10 pixels, at which
+    some things cannot be told from others. Pixels at the rim of the disk are weighted by the share that it
+    covers; ImageNet-C blurs a hard rim instead.
     Beyond its edges the image is mirrored.
 
     Returns: a new array of shape (h, w, 3), uint8.
@@ -34,11 +36,12 @@ def defocus_blur(image: ArrayLike, severity: int) -> Pixels:
 
 
 def motion_blur(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
-    """Blur along a line, as a moving camera does (ImageNet-C's ``motion_blur``).
+    """Blur along a line, as a moving camera does, after ImageNet-C's ``motion_blur``.
 
-    Each pixel leaves a trail that fades as half a Gaussian of sigma 3, 5, 8, 12 or 15 pixels and is 20, 30, 30, 30 or
-    40 pixels long, in an image whose shorter side is 224; it grows with the image. The angle to the horizontal is
-    drawn between -45 and 45 degrees, the same for all severities of a seed.
+    Each pixel leaves a trail that fades as half a Gaussian of sigma 3, 5, 8, 10 or 12 pixels and is 20, 30, 30, 30 or
+    30 pixels long, in an image whose shorter side is 224; it grows with the image. Severities 1, 2, 3 and 5 are
+    severities 1 to 4 of ImageNet-C. Its severity 5, of sigma 15 and 40 pixels, smears small things beyond recognition.
+    The angle to the horizontal is drawn between -45 and 45 degrees, the same for all severities of a seed.
     The trail is drawn with fractions of pixels; ImageMagick rounds to the nearest pixels.
     Beyond its edges the image is mirrored.
 

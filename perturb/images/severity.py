@@ -1,4 +1,8 @@
-"""Severities 1 to 5 of perturbations, as in ImageNet-C (Hendrycks and Dietterich 2019)."""
+"""Severities 1 to 5 of perturbations, after ImageNet-C (Hendrycks and Dietterich 2019).
+
+An image can still be read at every severity. ``contrast``, ``defocus_blur`` and ``motion_blur`` of ImageNet-C go
+further; docs/severities.md has the figures.
+"""
 
 from __future__ import annotations
 

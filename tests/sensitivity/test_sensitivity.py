@@ -140,11 +140,23 @@ def test_the_command(tmp_path, capsys, monkeypatch):
 
 
 def test_tasks_about_other_images(tmp_path, capsys, monkeypatch):
-    """Only models that need no scene graph reply about photographs, and nothing is claimed about such tasks."""
+    """The reader sees no photographs: defects of reading are told from the texts, and other defects of it are not."""
     monkeypatch.chdir(tmp_path)
-    case = {"task": "mine/all", "id": "1", "image": "a.jpg", "caption": "a red cup", "foil": "a blue ball"}
+    foils = {"1": "a blue ball", "2": "a blue cup", "3": "a green cup", "4": "a red ball"}
+    cases = [
+        {"task": "mine/all", "id": name, "image": f"{name}.jpg", "caption": "a red cup", "foil": foil}
+        for name, foil in foils.items()
+    ]
     (tmp_path / "data" / "images").mkdir(parents=True)
-    (tmp_path / "data" / "cases.jsonl").write_text(json.dumps(case) + "\n", encoding="utf-8")
-    given = ["--data", "data", "--tasks", "mine/all", "--defects", "prefers-long,colour-blind"]
-    assert main(["sensitivity", *given]) == 0
-    assert "1 cells, 0 not as claimed" in capsys.readouterr().out
+    (tmp_path / "data" / "cases.jsonl").write_text("\n".join(map(json.dumps, cases)) + "\n", encoding="utf-8")
+    given = ["--data", "data", "--tasks", "mine/all", "--defects", "prefers-long,colour-blind,count-blind,large-only"]
+    assert main(["sensitivity", *given, "--out", "found"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 cells, 0 not as claimed\nmine/all: colour-blind guesses 50%, reaches 0.75 (" in shown
+    assert shown.count("guesses") == 1
+    cells = json.loads((tmp_path / "found" / "sensitivity.json").read_text(encoding="utf-8"))["cells"]
+    assert {cell["defect"]: cell["guessed"] for cell in cells} == {
+        "prefers-long": None,
+        "colour-blind": 0.5,
+        "count-blind": 0.0,
+    }

@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
     defects = "the names of the defects, as patterns (default: all)"
     parser.add_argument("--defects", action="append", default=[], metavar="GLOB[,GLOB]", help=defects)
-    data = "a data folder; only models that need no scene graph reply about its images"
+    data = "a data folder; about its images, defects of reading are told from the texts and labels"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
     parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each task, drawn at random")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the tasks (default: 0)")
@@ -42,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
     """
     from vlgate.sensitivity.asking import NAMES, asked
-    from vlgate.sensitivity.pages import lines, page, record
+    from vlgate.sensitivity.pages import lines, needs, page, record
 
     defects = _chosen(given.defects, tuple(NAMES))
     if given.list:
@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     if given.limit is not None and given.limit < 1:
         raise OptionError(f"--limit {given.limit}: expected a number above 0")
     found = asked(replace(options_of(given), limit=given.limit, seed=given.seed), defects)
-    print("\n".join(lines(found)))  # noqa: T201  # what a command is for
+    print("\n".join((*lines(found), *needs(found))))  # noqa: T201  # what a command is for
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
         (given.out / "sensitivity.html").write_text(page(found), encoding="utf-8")

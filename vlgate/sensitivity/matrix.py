@@ -15,7 +15,9 @@ from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.names import HEADLINE
 from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.models.reference.defects import defective
+from vlgate.sensitivity.by_label import labelled
 from vlgate.sensitivity.claims import Claims
+from vlgate.sensitivity.readings import READINGS
 from vlgate.types import Batch, Metric, Prepared, Task
 
 STAYS = 0.95
@@ -28,7 +30,8 @@ class Cell:
     """The main metric of a task for a model with a defect.
 
     ``intact`` is the figure of the model without a defect, and ``claimed`` whether the task claims to catch the defect;
-    None if nothing is claimed about the task.
+    None if nothing is claimed about the task. ``guessed`` is the share of cases in which a true and a false text say
+    the same to the model, so that it guesses; None if the model was asked, as all are about drawn scenes.
     """
 
     task: str
@@ -36,6 +39,7 @@ class Cell:
     metric: Metric
     intact: float
     claimed: bool | None
+    guessed: float | None = None
 
     @property
     def caught(self) -> bool:
@@ -77,9 +81,10 @@ def matrix(
 ) -> Matrix:
     """Ask every model with a defect, and the intact reader, all tasks.
 
-    ``lessons`` are what the text-only model learns from.
+    The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say, and
+    guesses between texts that say the same to it (``by_label``). ``lessons`` are what the text-only model learns from.
 
-    Returns: the matrix; a task that a model has no reply to, as the reader has none about photographs, has no cell.
+    Returns: the matrix; a task that a model has no reply to has no cell.
     """
     reading = Reading()
     found: dict[tuple[str, str], Cell] = {}
@@ -98,6 +103,12 @@ def matrix(
                 intact=intact[task].value if task in intact else 1.0,
                 claimed=claims.claimed(task, defect),
             )
+        for unseen in (task for task in tasks if task.id not in intact and defect in READINGS):
+            known = labelled(unseen, defect)
+            if known is not None:
+                found[unseen.id, defect] = Cell(
+                    task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
+                )
     return Matrix(tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found))
 
 

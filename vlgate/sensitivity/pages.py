@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from vlgate.models.reference.defects import SAYS
 from vlgate.sensitivity.matrix import Cell, Matrix
 
+LEAST = 0.01
+"""The least share of guessed cases that is worth a line."""
 _SAME = "."  # not below the figure of the intact model
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>vlgate sensitivity</title>
@@ -53,6 +55,20 @@ def lines(matrix: Matrix) -> Iterator[str]:
     yield from wrong
 
 
+def needs(matrix: Matrix) -> Iterator[str]:
+    """Yield what each task about photographs needs: the defects with which a model has to guess, most often first.
+
+    Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer than
+    one case in a hundred a guess.
+    """
+    for task in matrix.tasks:
+        cells = [cell for defect in matrix.defects for cell in [matrix.cells.get((task, defect))] if cell is not None]
+        guessed = [(cell.guessed, cell) for cell in cells if cell.guessed is not None and cell.guessed >= LEAST]
+        for share, cell in sorted(guessed, key=lambda one: -one[0]):
+            figure = f"{cell.metric.value:.2f} ({cell.metric.low:.2f} to {cell.metric.high:.2f})"
+            yield f"{task}: {cell.defect} guesses {share:.0%}, reaches {figure}"
+
+
 def page(matrix: Matrix) -> str:
     """Return the heat map as a page in HTML that needs no other file."""
     heads = "".join(f"<th>{html.escape(task)}</th>" for task in matrix.tasks)
@@ -76,6 +92,7 @@ def record(matrix: Matrix) -> dict[str, object]:
             "n": cell.metric.n,
             "intact": cell.intact,
             "claimed": cell.claimed,
+            "guessed": cell.guessed,
             "caught": cell.caught,
         }
         for cell in matrix.cells.values()

@@ -1,0 +1,137 @@
+"""What texts say to a model with one defect of reading, and what such a model reaches if the labels tell the truth."""
+
+import pytest
+
+from vlgate.models.reference.defects import SAYS
+from vlgate.sensitivity.by_label import labelled
+from vlgate.sensitivity.readings import READINGS, alike
+from vlgate.sensitivity.words import named, said
+from vlgate.types import Ask, Case, LazyImage, Match, Task
+
+ALIKE = [
+    ("bag-of-words", "A lady feeds the dogs.", "Dogs feed the lady."),
+    ("noun-order", "A tall tower with a metal bowl.", "A short tower behind a wooden bowl."),
+    ("noun-order", "A horse is drinking.", "The horse is not eating."),
+    ("colour-blind", "A dark red car and a cat.", "A blue car and a cat."),
+    ("shape-blind", "A teddy bear on a round bed.", "A swimmer on a bed."),
+    ("count-blind", "There are exactly 4 cups.", "There are exactly twelve cups."),
+    ("quantifier-deaf", "Exactly one man is holding its phone.", "A number of men are holding their phones."),
+    ("quantifier-deaf", "There is a single cup.", "There are three cups."),
+    ("negation-deaf", "There are no dogs.", "There are some dogs."),
+    ("negation-deaf", "A dog. is it brown? yes.", "A dog. is it brown? no."),
+    ("negation-deaf", "A man doesn't lie on a bed without a pillow.", "A man lies on a bed with a pillow."),
+    ("left-right", "The cup is left of the ball.", "The cup is right of the ball."),
+    ("above-below", "A lamp above a bed.", "A lamp underneath a bed."),
+    ("front-behind", "A dog in front of a car.", "A dog behind a car."),
+    ("active-passive", "The dog chases the man.", "The dog is chased by the man."),
+    ("second-operand", "A brown dog sleeps on a bed.", "A brown dog and two old cats sleep on a bed."),
+    ("second-operand", "A black and white dog sits.", "A black and brown dog sits."),
+    (
+        "ten-tokens",
+        "one two three four five six seven eight nine ten red",
+        "one two three four five six seven eight nine ten blue",
+    ),
+]
+NOT_ALIKE = [
+    ("bag-of-words", "A lady feeds the dogs.", "A lady feeds the cats."),
+    ("noun-order", "A dog chases a man.", "A man chases a dog."),
+    ("noun-order", "A swimmer in a race.", "A race in a swimmer."),
+    ("colour-blind", "A red car.", "A red bus."),
+    ("shape-blind", "A red car.", "A blue car."),
+    ("shape-blind", "A dog.", "A dog and a cat."),
+    ("count-blind", "There is exactly one cup.", "There are exactly two cups."),
+    ("quantifier-deaf", "There are two cups.", "There are two balls."),
+    ("negation-deaf", "There are no dogs.", "There are no cats."),
+    ("left-right", "The cup is left of the ball.", "The cup is above the ball."),
+    ("above-below", "A lamp above a bed.", "A lamp beside a bed."),
+    ("front-behind", "A dog in front of a car.", "A dog on a car."),
+    ("active-passive", "The dog chases the man.", "The man chases the dog."),
+    ("active-passive", "A man stands by a dog.", "A man stands a dog."),
+    ("second-operand", "A dog and a cat sleep.", "A cow and a cat sleep."),
+    ("ten-tokens", "A red car.", "A blue car."),
+]
+
+
+@pytest.mark.parametrize(("defect", "one", "other"), ALIKE)
+def test_texts_that_only_the_broken_faculty_tells_apart(defect, one, other):
+    assert alike(defect, one, other)
+    assert said(one) != said(other)
+
+
+@pytest.mark.parametrize(("defect", "one", "other"), NOT_ALIKE)
+def test_texts_that_another_faculty_tells_apart(defect, one, other):
+    assert not alike(defect, one, other)
+
+
+def test_every_reading_is_tried_and_is_a_defect():
+    assert {defect for defect, *_ in ALIKE} == {defect for defect, *_ in NOT_ALIKE} == set(READINGS)
+    assert set(READINGS) < set(SAYS)
+
+
+def test_what_an_intact_model_does_not_tell_apart_shows_no_defect():
+    assert said("There's a dog.") != said("")
+    assert not any(alike(defect, "A dog runs.", "the dog run") for defect in READINGS)
+
+
+def test_names_of_several_words_are_one():
+    assert [word for word, names in named("A metal bowl, a teddy bear and swimmers.") if names] == [
+        *("bowl", "teddy bear", "swimmer")
+    ]
+
+
+def pair(name, caption, foil):
+    image = LazyImage(key=name, load=lambda: None)
+    requests = (Match(image=image, text=caption), Match(image=image, text=foil))
+    return Case(id=name, requests=requests, truths=(True, False))
+
+
+def test_a_guess_counts_half():
+    foils = ["A man chases a dog.", "A man chases a dog.", "A dog chases a cat.", "A dog bites a man."]
+    cases = tuple(pair(str(number), "A dog chases a man.", foil) for number, foil in enumerate(foils))
+    task = Task(id="mine/all", capability="foil", shape="pair", cases=cases)
+    found = labelled(task, "bag-of-words")
+    assert found.guessed == 0.5
+    assert found.metric.value == 0.75
+    assert found.metric.low < 0.75 < found.metric.high
+    assert labelled(task, "negation-deaf").metric.value == 1.0
+
+
+def test_cases_of_one_image_may_disagree_about_a_text():
+    one, other = "A dog chases a man.", "A cat sleeps."
+    cases = (pair("same", one, other), pair("same", other, one))
+    task = Task(id="mine/all", capability="foil", shape="pair", cases=cases)
+    assert labelled(task, "bag-of-words").metric.value == 1.0
+
+
+def test_texts_are_compared_about_one_image_only():
+    images = [LazyImage(key=name, load=lambda: None) for name in "ab"]
+    texts = ("A dog chases a man.", "A man chases a dog.")
+    requests = tuple(Match(image=image, text=text) for image in images for text in texts)
+    case = Case(id="1", requests=requests, truths=(True, False, False, True))
+    task = Task(id="mine/all", capability="compositional", shape="quad", cases=(case,))
+    assert labelled(task, "count-blind").metric.value == 1.0
+    found = labelled(task, "bag-of-words")
+    assert (found.guessed, found.metric.value) == (1.0, 0.5**4)
+    apart = Case(id="1", requests=(requests[0], requests[3]), truths=(True, False))
+    task = Task(id="mine/all", capability="foil", shape="pair", cases=(apart,))
+    assert labelled(task, "bag-of-words").guessed == 0.0
+
+
+def test_a_set_whose_passive_is_read_as_active():
+    image = LazyImage(key="a", load=lambda: None)
+    texts = ["The dog chases the man.", "The man is chased by the dog."]
+    texts += ["The man chases the dog.", "The dog is chased by the man."]
+    requests = tuple(Match(image=image, text=text) for text in texts)
+    case = Case(id="1", requests=requests, truths=(True, True, False, False))
+    task = Task(id="mine/all", capability="compositional", shape="active_passive_set", cases=(case,))
+    assert labelled(task, "active-passive").metric.value < 0.5
+    assert labelled(task, "colour-blind").metric.value == 1.0
+
+
+def test_questions_have_no_label_of_a_text():
+    asked = Ask(image=LazyImage(key="a", load=lambda: None), question="Is there a dog?")
+    case = Case(id="1", requests=(asked, asked), truths=("yes", "yes"))
+    assert (
+        labelled(Task(id="mine/all", capability="invariance", shape="questions", cases=(case,)), "colour-blind") is None
+    )
+    assert labelled(Task(id="mine/all", capability="foil", shape="pair", cases=()), "colour-blind") is None
