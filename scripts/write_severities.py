@@ -70,7 +70,7 @@ def main() -> int:
 
     Returns: the exit status: 1 if a curve rises beyond chance.
     """
-    tasks = [shipped(f"scenes/{name}") for name in TASKS]
+    tasks = [task for name in TASKS for task in shipped([f"scenes/{name}"])]
     found = {name: tuple(curves(predictor(name), tasks, FAMILIES)) for name in MODELS}
     FIGURE.write_text(figure(found), encoding="utf-8")
     rows = hidden(predictor(MODELS[0]))

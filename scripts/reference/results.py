@@ -116,6 +116,7 @@ _PLACEHOLDERS = {
     "probes": "<probe>",
     "averages": "<average>",
     "gaps": "<gap>",
+    "differences": "<metric>",
 }
 
 

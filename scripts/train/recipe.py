@@ -41,8 +41,8 @@ class Amounts:
     for_regions: int = 2
     epochs: int = 5
     lxmert: int = 2800
-    clip_images: int = 5000
-    clip_texts: int = 1600
+    clip_images: int = 3600
+    clip_texts: int = 1400
     every: int = 1
     workers: int = 2
     twins: bool = True

@@ -39,7 +39,7 @@ def gate(keys, task="valse/existence"):
 
 @pytest.fixture
 def before(place):
-    """The place with a baseline of 40 cases, of which the earlier model misses the first two."""
+    """The place with a baseline of 40 cases; the earlier model misses the first two."""
     place.valse()
     place.thresholds(gate("min = 0.1"))
     assert place.run(place.model(worse([0, 1]), "older"), "--results=before").ret == 0

@@ -94,7 +94,8 @@ SETTINGS = (
     Setting(
         name="baseline",
         metavar="DIR",
-        help="The results folder of an earlier run, to compare with case by case.",
+        help="The results folder of an earlier run, to compare with case by case; by default there is none.",
+        default="no comparison",
     ),
     Setting(
         name="require-gates",
