@@ -9,6 +9,7 @@ from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import NO_TASK, idle
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.thresholds import Thresholds
+from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.paired import POWER, cases_for_margin
 from vlgate.types import Decision, Difference, Gate, Outcome, Shape, Task
 
@@ -76,25 +77,17 @@ def _judged(gate: Gate, change: TaskChange, found: Difference) -> tuple[Outcome,
     most = 0.0 if gate.max is None else gate.max
     if gate.kind == "max_drop":
         return _drop(gate, found, most)
-    counted = found.broken if gate.kind == "max_broken" else change.churned
-    what = (
-        f"of {found.n} cases are newly broken in {gate.metric}"
-        if gate.kind == "max_broken"
-        else (f"of {change.n} cases have another answer or verdict")
-    )
-    share = counted / (found.n if gate.kind == "max_broken" else change.n)
-    over = counted > most if isinstance(gate.max, int) else share > most
-    said = f"{counted} {what} ({share:.1%})" + _cases(gate, change)
-    return (
-        ("fail", f"{said}, above {gate.kind} = {most:g}")
-        if over
-        else ("pass", f"{said}, within {gate.kind} = {most:g}")
-    )
+    counted, n = (found.broken, found.n) if gate.kind == "max_broken" else (change.churned, change.n)
+    what = f"newly broken in {gate.metric}" if gate.kind == "max_broken" else "answered or judged in another way"
+    said = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
+    if (counted if isinstance(gate.max, int) else counted / n) > most:
+        return "fail", f"{said}, above {gate.kind} = {most:g}"
+    return "pass", f"{said}, within {gate.kind} = {most:g}"
 
 
 def _cases(gate: Gate, change: TaskChange) -> str:
     """The first newly broken cases; only those of the headline metric have names."""
-    if gate.kind != "max_broken" or not change.broken:
+    if gate.kind != "max_broken" or gate.metric not in HEADLINE.values() or not change.broken:
         return ""
     more = ", ..." if len(change.broken) > MOST_NAMED else ""
     return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
