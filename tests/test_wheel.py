@@ -47,6 +47,7 @@ def test_the_top_level_is_ours_alone(wheel):
     assert "vlgate/thresholds.toml" in names
     assert "vlgate/perturb/negation.py" in names
     assert "vlgate/published/valse.toml" in names
+    assert {f"vlgate/report/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
     assert "vlgate/fixtures/session.py" in names
     assert "vlgate/fixtures/checkpoints/tiny-lxmert/model.safetensors" in names
     assert "vlgate/fixtures/checkpoints/tiny-clip/open_clip_model.safetensors" in names
@@ -73,6 +74,7 @@ def test_the_suite_runs_from_the_wheel_alone(wheel, tmp_path):
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "FAILED thresholds.toml::scenes/foil-it:acc_r" in done.stdout
+    assert "This release may not ship" in (work / "out" / "report.html").read_text(encoding="utf-8")
     where = "import vlgate.fixtures.scenes, tests_vl; print(vlgate.__file__, tests_vl.__file__)"
     placed = subprocess.run(
         [sys.executable, "-c", where], cwd=work, env=environment, capture_output=True, text=True, check=True

@@ -29,6 +29,7 @@ unless `--overwrite` is given, which removes those files as the run starts.
 """
 FILES = {
     "metrics.json": "the figures and decisions, for programs",
+    "report.html": "the page for people: one file that works offline, with figures, gates and missed cases with images",
     "cases.parquet": "one row per case: what was asked, what was replied, the verdict and its reason",
     "predictions.parquet": "one row per distinct request; `--model=replay:FILE` reads it",
     "summary.md": "the figures, decisions and remarks as Markdown, for people",

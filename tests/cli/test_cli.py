@@ -32,7 +32,8 @@ def test_the_help_of_a_command_tells_its_options(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 0
-    own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from"}
+    own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from", "report": "--data"}
+    own |= {"bless": "--to", "compare": "--json"}
     assert own.get(name, "--out") in capsys.readouterr().out
 
 

@@ -75,6 +75,7 @@ WHOLE = {
     "cases.parquet": pq.read_table,
     "predictions.parquet": pq.read_table,
     "summary.md": lambda file: file.read_text().endswith("\n") or 1 / 0,
+    "report.html": lambda file: file.read_text().endswith("</html>") or 1 / 0,
 }
 
 

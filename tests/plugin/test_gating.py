@@ -150,7 +150,8 @@ def test_the_files_of_a_run(place, wrong):
     place.thresholds()
     place.run(wrong)
     files = {file.name for file in (place.path / "out").iterdir()}
-    assert files == {"metrics.json", "cases.parquet", "predictions.parquet", "summary.md", "environment.json"}
+    tables = {"cases.parquet", "predictions.parquet"}
+    assert files == {"metrics.json", "report.html", "summary.md", "environment.json", *tables}
     assert place.metrics()["model"]["name"] == "wrong_model:build"
     assert "gates do not pass" in (place.path / "out" / "summary.md").read_text()
 

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "init": "vlgate.cli.init",
         "make": "vlgate.cli.make",
         "models": "vlgate.cli.models",
+        "report": "vlgate.cli.report",
         "sensitivity": "vlgate.cli.sensitivity",
         "tasks": "vlgate.cli.tasks",
         "votes": "vlgate.cli.votes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
 from vlgate.sources.reading.json_file import collector_paused
+from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.plugin.run import Run
@@ -55,7 +56,7 @@ class Closing:
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
-        run.result = self._write(result, run.ending.lacks(run.collected, card.checks))
+        run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
@@ -85,10 +86,10 @@ class Closing:
             for line in shrunk_lines(result.shrunk):
                 reporter.write_line(line)
 
-    def _write(self, result: RunResult, incomplete: str) -> RunResult:
-        """Write the figures, and return the result with what it lacks, which may be these files."""
+    def _write(self, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()) -> RunResult:
+        """Write the figures and, with the tasks, the page; return the result with what it lacks, such as a file."""
         run, said = self.run, replace(result, incomplete=incomplete)
-        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards))
+        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:

@@ -8,7 +8,7 @@ from typing import Literal
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.sources.measures import measures
-from vlgate.types import Gate
+from vlgate.types import Metric
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
@@ -19,12 +19,14 @@ HEADING = "can: the interval is above the middle between text alone and no miss;
 class Ability:
     """Whether the model can do what a task asks, with the figures that say so and the task's question.
 
-    ``limits`` holds the known limits of the task that hold, with their reasons.
+    ``short`` are the figures without the interval. ``limits`` holds the known limits of the task that hold, with their
+    reasons.
     """
 
     task: str
     word: Word
     figures: str
+    short: str
     question: str
     limits: tuple[str, ...] = ()
 
@@ -40,7 +42,7 @@ def abilities(run: RunResult) -> list[Ability]:
     limits: dict[str, list[str]] = {}
     for decision in run.decisions:
         if decision.outcome == "cannot":
-            limits.setdefault(decision.gate.task, []).append(_limit(decision.gate))
+            limits.setdefault(decision.gate.task, []).append(limit_words(decision.gate.max, decision.gate.why))
     found = [_ability(result, tuple(limits.get(result.task.id, ()))) for result in run.results]
     return sorted((one for one in found if one is not None), key=lambda one: WORDS.index(one.word))
 
@@ -59,9 +61,39 @@ def ability_lines(run: RunResult) -> list[str]:
     return [HEADING, *rows]
 
 
-def _limit(limit: Gate) -> str:
-    most = 1.0 if limit.max is None else limit.max
-    return f"(known limit {most:g}{f': {limit.why}' if limit.why else ''})"
+def ability(
+    task: str, metric: Metric, *, chance: float | None, blind: float | None, limits: tuple[str, ...]
+) -> Ability:
+    """Return whether a model can do what a task asks.
+
+    Args:
+        task: the id of the task.
+        metric: its headline metric.
+        chance: what guessing reaches; None if that is unknown.
+        blind: what the text-only model reaches; None if it was not asked.
+        limits: the known limits of the task that hold.
+    """
+    floor = max(chance or 0.0, blind or 0.0)
+    word: Word = "unknown"
+    if limits or metric.high < (1.0 + (chance or 0.0)) / 2:
+        word = "cannot"
+    elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
+        word = "can"
+    beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
+    value = f"{metric.value:.2f} of {metric.n:,}"
+    return Ability(
+        task=task,
+        word=word,
+        figures=f"{value} ({metric.low:.2f} - {metric.high:.2f}), {beside}",
+        short=f"{value}, {beside}",
+        question=measures(task),
+        limits=limits,
+    )
+
+
+def limit_words(most: float | None, why: str) -> str:
+    """Return a known limit that holds in words."""
+    return f"(known limit {1.0 if most is None else most:g}{f': {why}' if why else ''})"
 
 
 def _ability(result: TaskResult, limits: tuple[str, ...]) -> Ability | None:
@@ -69,13 +101,6 @@ def _ability(result: TaskResult, limits: tuple[str, ...]) -> Ability | None:
     metric = result.metrics.get(name)
     if metric is None:
         return None
-    chance, blind = result.chance.get(name), result.blind.get(name)
-    floor = max(chance or 0.0, 0.0 if blind is None else blind.value)
-    word: Word = "unknown"
-    if limits or metric.high < (1.0 + (chance or 0.0)) / 2:
-        word = "cannot"
-    elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
-        word = "can"
-    beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
-    figures = f"{metric.value:.2f} of {metric.n:,} ({metric.low:.2f} - {metric.high:.2f}), {beside}"
-    return Ability(task=result.task.id, word=word, figures=figures, question=measures(result.task.id), limits=limits)
+    blind = result.blind.get(name)
+    reached = None if blind is None else blind.value
+    return ability(result.task.id, metric, chance=result.chance.get(name), blind=reached, limits=limits)

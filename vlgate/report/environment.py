@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from vlgate.report.whole_file import write_whole
 from vlgate.run.options import Options
@@ -32,7 +33,12 @@ _PACKAGES = (
 
 
 def write_environment(file: Path, options: Options, workers: int) -> None:
-    """Write ``environment.json``: the time, the machine, the versions of installed packages, and the options."""
+    """Write ``environment.json``."""
+    write_whole(file, json.dumps(environment_content(options, workers), indent=1) + "\n")
+
+
+def environment_content(options: Options, workers: int) -> dict[str, Any]:
+    """Return the time, the machine, the versions of installed packages, and the options, as JSON holds them."""
     content = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": sys.version,
@@ -42,7 +48,8 @@ def write_environment(file: Path, options: Options, workers: int) -> None:
         "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
         "options": asdict(options),
     }
-    write_whole(file, json.dumps(content, indent=1, default=_plain) + "\n")
+    as_read: dict[str, Any] = json.loads(json.dumps(content, default=_plain))
+    return as_read
 
 
 def _plain(value: object) -> object:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from vlgate.report.environment import write_environment
-from vlgate.report.metrics_json import write_metrics
+from vlgate.errors import described
+from vlgate.report.environment import environment_content, write_environment
+from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
+from vlgate.types import Task
+
+UNWRITTEN = "the run ended before report.html was written"
 
 
 def write_rows(run: RunResult, options: Options) -> list[str]:
@@ -31,21 +35,50 @@ def write_rows(run: RunResult, options: Options) -> list[str]:
     return problems
 
 
-def write_figures(run: RunResult, card: ModelCard, options: Options, workers: int) -> list[str]:
-    """Write the other files of a run, after ``write_rows``; ``metrics.json`` is left out if the run has no tasks.
+def write_figures(
+    run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = ()
+) -> list[str]:
+    """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks.
+
+    Args:
+        run: the result of the run.
+        card: its model.
+        options: its options.
+        workers: the number of processes with a model.
+        tasks: the tasks of its plan, whose images the page shows; without any, there is no page yet.
 
     Returns: for each file that could not be written, a sentence that says why.
     """
     folder = options.results
     problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
+    if run.results and tasks:
+        unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
+        problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
+        problems += _page_saved(_lacking(run, problems), card, options, workers, tasks)
     if run.results:  # the last file: if it is there and says that the run is complete, so are all others
-        known = replace(run, incomplete="; ".join(filter(None, [run.incomplete, *problems])))
+        known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
     return problems
 
 
-def _saved(write: Callable[[], None]) -> list[str]:
+def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
+    return replace(run, incomplete="; ".join(filter(None, [run.incomplete, *problems])))
+
+
+def _page_saved(run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task]) -> list[str]:
+    """Write the page. An image or a text of a user must not cost the figures, whatever it raises."""
+    from vlgate.report.page.page import PAGE, write_page
+
+    figures, environment = metrics_content(run, card, options), environment_content(options, workers)
+    file = options.results / PAGE
+    try:
+        return _saved(lambda: write_page(options.results, figures, environment, tasks))
+    except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
+        return [f"{file} could not be written ({described(error)})"]
+
+
+def _saved(write: Callable[[], object]) -> list[str]:
     try:
         write()
     except OSError as error:

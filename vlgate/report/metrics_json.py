@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from vlgate.report.comparison import comparison_record
 from vlgate.report.whole_file import write_whole
@@ -20,8 +21,14 @@ SCHEMA = 2
 
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
+    content = metrics_content(run, model, options)
+    write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[str, Any]:
+    """Return the content of ``metrics.json``."""
     shown = any(result.task.benchmark == "scenes" for result in run.results)
-    content = {
+    return {
         "schema": SCHEMA,
         "complete": not run.incomplete,
         **({"why": run.incomplete} if run.incomplete else {}),
@@ -51,7 +58,6 @@ def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options
         "gates": [_gate(decision) for decision in run.decisions],
         **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
     }
-    write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _task(result: TaskResult) -> dict[str, object]:

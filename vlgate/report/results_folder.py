@@ -10,7 +10,15 @@ from vlgate.report.lock import lock
 from vlgate.run.options import Options
 
 JOURNAL = "journal.jsonl"
-FILES = ("metrics.json", "cases.parquet", "predictions.parquet", "summary.md", "environment.json", "shrunk.jsonl")
+FILES = (
+    "metrics.json",
+    "report.html",
+    "cases.parquet",
+    "predictions.parquet",
+    "summary.md",
+    "environment.json",
+    "shrunk.jsonl",
+)
 NAMES = (*FILES, JOURNAL)
 """The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""
 _REPLAY = "replay:"

@@ -182,9 +182,18 @@ def _image(case: Case) -> str:
     return "" if isinstance(first, Read) else first.image.key
 
 
+def plain_id(name: str) -> str:
+    """Return a name of characters that pytest does not escape.
+
+    >>> plain_id("scenes/relations:a dog")
+    'scenes/relations:a_dog'
+    """
+    return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)
+
+
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     """An id that is not taken yet, of characters that pytest does not escape."""
-    plain = re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)
+    plain = plain_id(name)
     number, found = 2, plain
     while found in taken:
         number, found = number + 1, f"{plain}~{number}"

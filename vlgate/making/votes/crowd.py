@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from vlgate.making.votes.difference import bold, difference
 from vlgate.making.votes.items import Item, digest
+from vlgate.report.difference import bold, difference
 from vlgate.report.whole_file import whole_file
 
 COLUMNS = ("form", "item", "image", "first", "second", "first_html", "second_html")

@@ -17,8 +17,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-from vlgate.making.votes.difference import difference
 from vlgate.making.votes.items import ANSWERS, Item, digest
+from vlgate.report.difference import difference
 from vlgate.report.whole_file import whole_file, write_whole
 from vlgate.types import LazyImage
 

@@ -74,6 +74,10 @@ class Browser:
     def log(self, kind):
         return self._ask("POST", "/se/log", {"type": kind})
 
+    def command(self, name, **given):
+        """Send a command of the Chrome DevTools Protocol."""
+        return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": given})
+
     def screenshot(self, file):
         file.write_bytes(base64.b64decode(self._ask("GET", "/screenshot")))
 

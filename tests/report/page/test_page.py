@@ -1,0 +1,198 @@
+"""``report.html`` of a run: what it says, what it shows, and that it is made again from the files alone."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from io import BytesIO
+
+import pyarrow as pa
+import pytest
+from PIL import Image
+from pyarrow.parquet import read_table, write_table
+from reading import Reading
+
+from vlgate.cli import main
+from vlgate.report.folder import UNWRITTEN, write_figures, write_rows
+from vlgate.report.page import page as page_module
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+
+
+def without_times(page):
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "TIME", page)
+
+
+def test_the_first_words_say_whether_the_release_may_ship_and_why_not(page, result):
+    shown = Reading(page)
+    body = shown.text[shown.text.index("vlgate report") :]
+    assert body.index("This release may not ship: 1 gate fails.") < 60
+    [failed] = [one for one in result.decisions if one.outcome == "fail"]
+    assert f"{failed.gate.id}: {failed.why}" in body[:300]
+    assert body.index("Cannot") < body.index("Unknown") < body.index("Can ") < body.index("Gates")
+
+
+def test_each_task_has_its_question_figures_example_and_missed_cases(page, result):
+    shown = Reading(page)
+    assert [one["id"] for one in shown.all("details", "task")] == [
+        "scenes/visual-inv",
+        "scenes/relations",
+        "scenes/coordination",
+        "scenes/word-swap",
+    ]
+    assert shown.text.count("Where is one drawn object relative to another?") == 2
+    for one in result.results:
+        missed = [verdict for verdict in one.verdicts if not verdict.right]
+        assert f"12 of {len(missed)}: the worst two, then a sample." in shown.text
+        assert f"{len(missed)} of 40 missed" in shown.text
+    cards = [card for card in shown.all("article", "card") if "id" in card]
+    assert len(cards) == 4 * 12
+    assert len({card["id"] for card in cards}) == len(cards)
+    assert "48 of 56 missed cases are shown" in shown.text
+
+
+def test_the_worst_cases_come_first(page, result):
+    [relations] = [one for one in result.results if one.task.id == "scenes/relations"]
+    margins = {v.case.id: v.predictions[1].score - v.predictions[0].score for v in relations.verdicts if not v.right}
+    worst = sorted(margins, key=lambda case: -margins[case])[:2]
+    shown = [card["id"] for card in Reading(page).all("article") if card.get("id", "").startswith("scenes/relations/")]
+    assert shown[:2] == [f"scenes/relations/{case}" for case in worst]
+    assert {name.rpartition("/")[2] for name in shown} <= set(margins)
+
+
+def test_images_are_small_and_inside_the_page(page):
+    shown = Reading(page)
+    sources = [image["src"] for image in shown.all("img")]
+    assert len(sources) > 48
+    assert all(source.startswith("data:image/jpeg;base64,") for source in sources)
+    image = Image.open(BytesIO(b64decode(sources[0].partition(",")[2])))
+    assert max(image.size) <= 256
+    assert not shown.all("span", "absent")
+
+
+def test_a_perturbed_image_lies_over_its_original(page):
+    compared = Reading(page).all("div", "compare")
+    assert len(compared) == 12 + 1  # the missed cases of visual-inv, and its example
+
+
+def test_the_changed_words_are_marked(page):
+    card = page[page.index('id="scenes/relations/') :]
+    card = card[: card.index("</article>")]
+    marks = re.findall(r"<mark>(.*?)</mark>", card)
+    assert {frozenset(marks)} <= {frozenset({"left", "right"}), frozenset({"above", "below"})}
+
+
+def test_nothing_is_fetched_and_only_its_own_script_and_style_may_run(page):
+    shown = Reading(page)
+    [policy] = [one["content"] for one in shown.all("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    [script], [style] = ("".join(shown.code[name]) and ["".join(shown.code[name])] for name in ("script", "style"))
+
+    def digest(text):
+        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+    assert policy == (
+        f"default-src 'none'; img-src data:; script-src {digest(script)}; style-src {digest(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    for tag, attrs in shown.elements:
+        assert not {name for name in attrs if name.startswith("on") or name in {"style", "srcset", "action"}}, tag
+        assert attrs.get("href", "#").startswith("#")
+        assert attrs.get("src", "data:").startswith("data:")
+    assert len(shown.all("script")) == len(shown.all("style")) == 1
+    assert not shown.all("link")
+
+
+def test_the_command_makes_the_same_page_from_the_files_without_torch(folder, page, tmp_path):
+    for name in ("metrics.json", "cases.parquet", "environment.json"):
+        shutil.copy(folder / name, tmp_path / name)
+    blocked = "import sys; sys.modules.update(torch=None, transformers=None, open_clip=None); "
+    script = blocked + f"from vlgate.cli import main; sys.exit(main(['report', {str(tmp_path)!r}]))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"{tmp_path / 'report.html'}\n")
+    assert without_times((tmp_path / "report.html").read_text(encoding="utf-8")) == without_times(page)
+
+
+def test_images_that_cannot_be_found_again_are_named(folder, tmp_path, capsys):
+    for name in ("metrics.json", "cases.parquet"):
+        shutil.copy(folder / name, tmp_path / name)
+    assert main(["report", str(tmp_path)]) == 0
+    assert "environment.json is not there, so the images cannot be found again" in capsys.readouterr().out
+    shown = Reading((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert not shown.all("img")
+    assert "No image scenes-relations-0-" in shown.text
+
+
+def test_a_case_that_has_another_image_now_is_shown_without_one(folder, tmp_path):
+    for name in ("metrics.json", "environment.json"):
+        shutil.copy(folder / name, tmp_path / name)
+    table = read_table(folder / "cases.parquet")
+    images = [[f"other-{key}" for key in row] for row in table.column("images").to_pylist()]
+    column = table.column_names.index("images")
+    write_table(table.set_column(column, "images", pa.array(images)), tmp_path / "cases.parquet")
+    assert main(["report", str(tmp_path)]) == 0
+    shown = Reading((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert not shown.all("img")
+    assert "No image other-scenes-relations-0-" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "cannot be read"), ("{", "is not valid JSON"), ("[]", "is not an object"), ('{"schema": 1}', "expected 2")],
+)
+def test_a_folder_that_holds_no_run_is_an_error_with_its_file(tmp_path, capsys, content, said):
+    if content is not None:
+        (tmp_path / "metrics.json").write_text(content)
+    assert main(["report", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert str(tmp_path / "metrics.json") in error
+    assert said in error
+
+
+def test_a_card_gives_the_command_that_asks_its_case_again(page, tmp_path):
+    card = page[page.index('id="scenes/visual-inv/') :]
+    name = re.match(r'id="(.*?)"', card)[1]
+    button = next(one for one in Reading(card).all("button") if one["data-copy"].startswith("pytest "))
+    [command, *words] = shlex.split(button["data-copy"])
+    assert command == "pytest"
+    done = subprocess.run(
+        [sys.executable, "-m", *("pytest", *words, "--collect-only", "-q", "-p", "no:cacheprovider")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    task, case = name[: len("scenes/visual-inv")], name[len("scenes/visual-inv/") :]
+    [found] = [line for line in done.stdout.splitlines() if "::" in line]
+    assert found.endswith(f"test_invariance[{task}:{case}]"), done.stdout
+
+
+def test_a_page_that_cannot_be_made_does_not_cost_the_figures(tmp_path, monkeypatch, tasks, result):
+    options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
+    write_rows(result, options)
+
+    def broken(_):
+        raise ValueError("no template")
+
+    monkeypatch.setattr(page_module, "rendered", broken)
+    [problem] = write_figures(result, ModelCard(name="oracle"), options, 1, tasks)
+    assert problem == f"{tmp_path / 'report.html'} could not be written (ValueError: no template)"
+    figures = json.loads((tmp_path / "metrics.json").read_text())
+    assert (figures["complete"], figures["why"], len(figures["tasks"])) == (False, problem, 4)
+
+
+def test_a_process_that_ends_while_the_page_is_made_leaves_figures_that_say_so(tmp_path, monkeypatch, tasks, result):
+    options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
+    write_rows(result, options)
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(page_module, "rendered", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_figures(result, ModelCard(name="oracle"), options, 1, tasks)
+    figures = json.loads((tmp_path / "metrics.json").read_text())
+    assert (figures["complete"], figures["why"], len(figures["tasks"])) == (False, UNWRITTEN, 4)

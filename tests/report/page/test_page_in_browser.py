@@ -1,0 +1,143 @@
+"""The page as a reader uses it, in headless Chromium: filters, keys, addresses, the slider, phones and both themes."""
+
+import time
+
+import pytest
+from browser import MISSING, Browser
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+SHOWN = "return [...document.querySelectorAll('.cards .card')].filter((c) => c.checkVisibility()).map((c) => c.id)"
+OPEN = "return [...document.querySelectorAll('details.task[open]')].map((task) => task.id)"
+FOCUS = "return document.activeElement.id"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def address(folder):
+    return (folder / "report.html").as_uri()
+
+
+@pytest.fixture
+def page(browser, address):
+    browser.open("about:blank")
+    browser.open(address)
+    return browser
+
+
+def choose(page, name, value):
+    page.run(
+        "const field = document.getElementById(arguments[0]); field.value = arguments[1];"
+        "field.dispatchEvent(new Event('input', {bubbles: true}))",
+        name,
+        value,
+    )
+
+
+def test_it_opens_without_a_complaint_of_the_browser(page):
+    assert [line["message"] for line in page.log("browser")] == []
+    assert page.run("return document.querySelector('h1').textContent") == "This release may not ship: 1 gate fails."
+    assert page.run("return document.getElementById('found').textContent") == "4 of 4 tasks, 48 of 48 cases"
+    assert page.run(SHOWN) == []
+
+
+def test_a_tag_opens_the_cases_that_have_it(page):
+    choose(page, "tag", "relation=above")
+    shown = page.run(SHOWN)
+    assert 0 < len(shown) < 24
+    assert set(page.run(OPEN)) == {case.rpartition("/")[0] for case in shown}
+    texts = page.run("return arguments[0].map((id) => document.getElementById(id).innerText)", shown)
+    assert all("relation: above" in text for text in texts)
+
+
+def test_a_capability_and_a_verdict_choose_tasks(page):
+    shown = "return [...document.querySelectorAll('details.task:not([hidden])')].map((task) => task.id)"
+    choose(page, "capability", "compositional")
+    assert page.run(shown) == ["scenes/coordination", "scenes/word-swap"]
+    page.click(".filters button[type=reset]")
+    choose(page, "verdict", "gate fail")
+    assert page.run(shown) == ["scenes/relations"]
+
+
+def test_slash_begins_a_search_and_clear_ends_it(page):
+    page.press("/", *"umbrella")
+    assert page.run("return document.getElementById('search').value") == "umbrella"
+    shown = page.run(SHOWN)
+    assert shown
+    texts = page.run("return arguments[0].map((id) => document.getElementById(id).textContent.toLowerCase())", shown)
+    assert all("umbrella" in text for text in texts)
+    page.click(".filters button[type=reset]")
+    time.sleep(0.1)
+    assert page.run("return document.getElementById('found').textContent") == "4 of 4 tasks, 48 of 48 cases"
+
+
+def test_j_and_k_go_from_case_to_case(page):
+    cards = page.run("return [...document.querySelectorAll('.cards .card')].map((card) => card.id)")
+    page.press("j")
+    assert page.run(FOCUS) == cards[0]
+    page.press("j", "j")
+    assert page.run(FOCUS) == cards[2]
+    page.press("k")
+    assert page.run(FOCUS) == cards[1]
+    assert page.run("return decodeURIComponent(location.hash)") == f"#{cards[1]}"
+
+
+def test_the_address_of_a_case_shows_it_and_one_that_is_not_shown_leads_to_its_task(browser, address):
+    browser.open("about:blank")
+    browser.open(address)
+    case = browser.run("return document.querySelector(`.cards [id^='scenes/relations/']`).id")
+    for wanted, element in ((case, case), ("scenes/word-swap/none", "scenes/word-swap")):
+        browser.open("about:blank")
+        browser.open(f"{address}#{wanted}")
+        assert browser.run(OPEN) == ["/".join(wanted.split("/")[:2])]
+        top = browser.run(
+            "return document.getElementById(arguments[0]).getBoundingClientRect().top / innerHeight", element
+        )
+        assert 0 <= top < 1
+
+
+def test_the_slider_and_x_show_more_or_less_of_the_perturbed_image(page):
+    page.press("j")
+    clip = "return document.activeElement.querySelector('.stack img:last-child').style.clipPath"
+    assert page.run(clip) == "inset(0px 0px 0px 50%)"
+    page.press("x")
+    assert page.run(clip) == "inset(0px 0px 0px 0%)"
+    page.press("x")
+    assert page.run(clip) == "inset(0px 0px 0px 100%)"
+
+
+def test_a_button_copies_the_command_and_the_prompt(page):
+    page.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    page.press("j")
+    page.run("document.activeElement.querySelector('button[data-copy]').click()")
+    time.sleep(0.3)
+    assert page.run("return document.activeElement.querySelector('button[data-copy]').textContent") == "Copied"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_wider_than_a_phone_and_the_themes_differ(browser, address, theme):
+    browser.command("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    try:
+        browser.open("about:blank")
+        browser.open(address)
+        browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+        assert browser.run("return document.documentElement.scrollWidth") == 390
+        colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+        assert colour == {"light": "rgb(247, 247, 245)", "dark": "rgb(18, 20, 23)"}[theme]
+    finally:
+        browser.command("Emulation.clearDeviceMetricsOverride")
+        browser.command("Emulation.setEmulatedMedia", features=[])
+
+
+def test_everything_is_printed(page):
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert len(page.run(SHOWN)) == 48
+    page.run("dispatchEvent(new Event('afterprint'))")
+    assert page.run(SHOWN) == []

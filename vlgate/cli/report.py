@@ -1,0 +1,37 @@
+"""Write the page of a finished run again, from the files of its folder.
+
+It needs neither the model nor torch. The drawn scenes are drawn again; other images are shown if they are still in
+the data folders of the run, or in those of ``--data``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "write report.html of a finished run again"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
+    data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
+    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the page, and print its path and what it leaves out.
+
+    Returns: the exit status: 0.
+    """
+    from vlgate.report.page.again import tasks_again
+    from vlgate.report.page.page import PAGE, read_run, write_page
+
+    figures, environment = read_run(given.run)
+    data = tuple(folder.expanduser().resolve() for folder in given.data)
+    tasks, problem = tasks_again(figures, environment, data)
+    content = write_page(given.run, figures, environment, tasks)
+    for line in filter(None, (problem, *content.left_out)):
+        print(f"note: {line}")  # noqa: T201  # what a command is for
+    print(given.run / PAGE)  # noqa: T201  # likewise
+    return 0

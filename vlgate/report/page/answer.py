@@ -1,0 +1,103 @@
+"""May this release ship? The decisions of a run in one sentence, and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vlgate.report.page.cards import anchor
+from vlgate.report.page.records import Answer, Decided
+
+_NO = "This release may not ship"
+_STOPS = ("fail", "inconclusive")
+
+
+def answer(figures: Mapping[str, Any]) -> Answer:
+    """Return whether a release may ship, and what stops it, from the content of ``metrics.json``.
+
+    It may ship if the run is complete, at least one gate passes, and none fails or is inconclusive.
+    """
+    gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
+    stops = {word: [gate for gate in gates if gate["decision"] == word] for word in _STOPS}
+    reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in _STOPS for gate in stops[word])
+    passed = sum(gate["decision"] == "pass" for gate in gates)
+    said = [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
+    if not figures["complete"]:
+        said.insert(0, "the run is incomplete")
+        reasons = (f"incomplete: {figures['why']}", *reasons)
+    if said:
+        return Answer(tone="no", sentence=f"{_NO}: {_joined(said)}.", reasons=reasons)
+    if passed:
+        every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+        return Answer(tone="yes", sentence=f"This release may ship: {every}.", reasons=())
+    sentence = "No gate was judged, so nothing says whether this release may ship."
+    return Answer(tone="open", sentence=sentence, reasons=())
+
+
+def urgency(gate: Mapping[str, Any]) -> int:
+    """Return the place of a decision in a list that begins with what stops a release."""
+    return (*_STOPS, gate["decision"]).index(gate["decision"])
+
+
+def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> Decided:
+    """Return a decision of ``metrics.json`` as a row of the table; ``tasks`` are the figures there."""
+    task, metric = judged_by(gate)
+    value = gate["value"]
+    return Decided(
+        gate=gate["gate"].removeprefix("limit:"),
+        outcome=gate["decision"],
+        threshold=_threshold(gate),
+        value="" if value is None else f"{value:.3f}",
+        interval="" if value is None else f"{gate['low']:.3f} - {gate['high']:.3f}",
+        n="" if gate["n"] is None else f"{gate['n']:,}",
+        why=gate["why"],
+        reason=gate["reason"],
+        warning="" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
+        anchor=anchor(task) if task in tasks else "",
+    )
+
+
+def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the task and the metric of a gate; its name is that of both, with its kind.
+
+    >>> judged_by({"gate": "scenes/relations:acc_r:max_drop", "kind": "max_drop"})
+    ('scenes/relations', 'acc_r')
+    """
+    task, _, metric = gate["gate"].removeprefix("limit:").removesuffix(f":{gate['kind']}").rpartition(":")
+    return task, metric
+
+
+def idle(gates: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the gates that were not run, by the reason."""
+    found: dict[str, list[str]] = {}
+    for gate in gates:
+        if gate["decision"] == "not run":
+            found.setdefault(gate["why"], []).append(gate["gate"])
+    return tuple((why, tuple(names)) for why, names in found.items())
+
+
+def _warning(least: float | None, metric: Mapping[str, Any]) -> str:
+    """What reaches a gate without the image; empty if nothing does."""
+    if least is None:
+        return ""
+    reached = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
+    found = [f"{name} reaches {value:.3f}" for name, value in reached.items() if value is not None and value >= least]
+    return f"{' and '.join(found)}, so this gate can be reached without the image" if found else ""
+
+
+def _count(gates: Sequence[object], one: str, several: str) -> str:
+    return f"{len(gates)} {f'gate {one}' if len(gates) == 1 else f'gates {several}'}" if gates else ""
+
+
+def _inconclusive(gates: Sequence[object]) -> str:
+    return _count(gates, "is inconclusive", "are inconclusive")
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _threshold(gate: Mapping[str, Any]) -> str:
+    ends = [f"≥ {gate['min']:g}"] if gate["min"] is not None else []
+    ends += [f"≤ {gate['max']:g}"] if gate["max"] is not None else []
+    return " and ".join(ends) + (" (value)" if ends and gate["basis"] == "value" else "")

@@ -1,0 +1,115 @@
+"""A row of ``cases.parquet`` as a card: its texts with their differences, its replies, its images and its command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vlgate.report.difference import Piece, difference
+from vlgate.report.page.pictures import Pictures
+from vlgate.report.page.records import Card, Line
+from vlgate.report.page.rows import Row, TaskRows
+from vlgate.run.planning import plain_id
+from vlgate.types import Case
+
+_BESIDE: Mapping[int, tuple[int, ...]] = {2: (1, 0), 4: (1, 0, 3, 2)}
+_BESIDE_IN_A_SET = (2, 3, 0, 1)
+_FACTS_OF_ANSWERS = ("acc_original", "acc_perturbed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardMaker:
+    """Makes the cards of one task; ``cases`` are those that can be read again, by id."""
+
+    task: str
+    capability: str
+    headline: str
+    rows: TaskRows
+    cases: Mapping[str, Case]
+    pictures: Pictures
+    options: Mapping[str, Any]
+
+    def card(self, row: Row, *, worst: bool = False) -> Card:
+        """Return the card of a row; that of a worst case has a small image too."""
+        pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), worst=worst)
+        names = [_letter(place) if place is not None and len(pictures) > 1 else "" for place in places]
+        keys = [picture.key for picture in pictures]
+        overlaid = len(keys) == 2 and keys[1].startswith(keys[0]) and "#" in keys[1][len(keys[0]) :]
+        return Card(
+            anchor=anchor(f"{self.task}/{row['case']}"),
+            task=self.task,
+            case=row["case"],
+            state=_state(row),
+            lines=self._lines(row, names),
+            pictures=tuple(pictures),
+            overlaid=overlaid,
+            thumb=self.pictures.small(pictures[-1 if overlaid else 0]) if worst and pictures else None,
+            why=row["why"],
+            tags=json.loads(row["tags"]),
+            origin=row["origin"],
+            command=command(self.task, row["case"], self.capability, self.options),
+        )
+
+    def _lines(self, row: Row, names: list[str]) -> tuple[Line, ...]:
+        texts = row["texts"]
+        beside = _BESIDE_IN_A_SET if self.headline == "set_acc" else _BESIDE.get(len(texts), range(len(texts)))
+        return tuple(
+            Line(
+                picture=names[number],
+                pieces=_marked(texts[number], texts[other]),
+                truth=row["truths"][number],
+                score=row["scores"][number],
+                place=self._place(row["scores"][number]),
+                answer=row["answers"][number],
+                right=self._right(row, number),
+            )
+            for number, other in enumerate(beside)
+        )
+
+    def _place(self, score: float | None) -> float:
+        span = self.rows.highest - self.rows.lowest
+        return 0.0 if score is None or span <= 0 else round(100 * (score - self.rows.lowest) / span, 1)
+
+    def _right(self, row: Row, number: int) -> bool | None:
+        fact = row.get(_FACTS_OF_ANSWERS[number]) if self.headline == "c_acc" and number < 2 else None
+        return None if fact is None else fact == 1.0
+
+
+def anchor(name: str) -> str:
+    """Return the id of a task or a case in the page, which is the end of its address.
+
+    >>> anchor("scenes/relations/a dog")
+    'scenes/relations/a_dog'
+    """
+    return re.sub(r"[^A-Za-z0-9_.:/-]", "_", name)
+
+
+def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -> str:
+    """Return the command that asks a case again, with the options of its run that decide what is asked."""
+    item = plain_id(f"{task}:{case}")
+    words = ["pytest", "--pyargs", f"tests_vl.test_{capability}::test_{capability}[{item}]", "--items=pair"]
+    words += [f"--suite={task}", f"--model={options.get('model', '')}"]
+    words += [f"--data={folder}" for folder in options.get("data", ())]
+    for name, default in (("seed", 0), ("pairs", 1000), ("ties", "strict"), ("dtype", "float32")):
+        if options.get(name, default) != default:
+            words.append(f"--{name}={options[name]}")
+    words += [f"--protocol={name}" for name in options.get("protocols", ())]
+    return shlex.join(words)
+
+
+def _marked(text: str, other: str) -> tuple[Piece, ...]:
+    return difference(text, other)[0] if text != other else ((text, False),)
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place)
+
+
+def _state(row: Row) -> str:
+    if row["state"] != "judged":
+        return "not scored" if row["state"] == "unscored" else str(row["state"])
+    return "right" if row["right"] else "missed"

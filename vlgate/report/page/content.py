@@ -1,0 +1,174 @@
+"""What a page shows, from the files of a run's folder and the tasks whose images it draws again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vlgate.report.abilities import WORDS
+from vlgate.report.page.answer import answer, decided, idle, urgency
+from vlgate.report.page.cards import CardMaker
+from vlgate.report.page.chart import MOST, chart
+from vlgate.report.page.pictures import Pictures
+from vlgate.report.page.records import PageContent, Section
+from vlgate.report.page.rows import TaskRows, task_rows
+from vlgate.report.page.sections import cards_of, headline_of, section
+from vlgate.types import CAPABILITIES, Case, Task
+
+CARDS = 600
+"""The most missed cases of a page."""
+CARDS_A_TASK = 12
+_VERSIONS = ("vlgate", "torch", "transformers")
+_TAGS = 40  # the most values of a tag that the page can be filtered by
+
+
+def page_content(
+    figures: Mapping[str, Any], rows: Path, environment: Mapping[str, Any], tasks: Sequence[Task]
+) -> PageContent:
+    """Return what the page of a run shows.
+
+    Args:
+        figures: the content of ``metrics.json``.
+        rows: the file ``cases.parquet``; the page has no cases if it is not there.
+        environment: the content of ``environment.json``; may be empty.
+        tasks: the tasks of the run with their images; a case that is not among them is shown without images.
+    """
+    known = figures["tasks"]
+    most = max(2, min(CARDS_A_TASK, CARDS // max(1, len(known))))
+    headlines = {name: headline_of(task) for name, task in known.items()}
+    found = task_rows(rows, headlines, most, figures["run"]["seed"]) if rows.is_file() else {}
+    pictures = Pictures()
+    sections = _sections(figures, found, {task.id: task for task in tasks}, environment.get("options", {}), pictures)
+    gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
+    return PageContent(
+        model=_model(figures),
+        answer=answer(figures),
+        counts=_counts(known, found),
+        abilities={
+            word: tuple(one for one in sections if one.ability is not None and one.ability.word == word)
+            for word in WORDS
+        },
+        charts=_charts(sections),
+        people=any(model == "human" for one in sections for model, _ in one.published),
+        gates=tuple(decided(gate, known) for gate in sorted(gates, key=urgency) if gate["kind"] != "limit"),
+        limits=tuple(decided(gate, known) for gate in gates if gate["kind"] == "limit"),
+        idle=idle(figures["gates"]),
+        checks=tuple(f"{one['name']}: {one['outcome']}: {one['why']}" for one in figures["model"]["checks"]),
+        remarks=_remarks(figures),
+        sections=sections,
+        capabilities=tuple(name for name in CAPABILITIES if any(one.capability == name for one in sections)),
+        tags=_tags(sections),
+        facts=_facts(figures, environment),
+        left_out=_left_out(sections, pictures),
+    )
+
+
+def _sections(
+    figures: Mapping[str, Any],
+    found: Mapping[str, TaskRows],
+    tasks: Mapping[str, Task],
+    options: Mapping[str, Any],
+    pictures: Pictures,
+) -> tuple[Section, ...]:
+    """The sections by capability, as in the table of the terminal."""
+    made = []
+    for name, task in figures["tasks"].items():
+        rows, cards = found.get(name), (None, ())
+        if rows is not None:
+            maker = CardMaker(
+                task=name,
+                capability=task["capability"],
+                headline=headline_of(task),
+                rows=rows,
+                cases=_cases(tasks.get(name), rows),
+                pictures=pictures,
+                options={"model": figures["model"]["name"], **options},
+            )
+            made.append(section(name, task, figures["gates"], rows, cards_of(maker)))
+        else:
+            made.append(section(name, task, figures["gates"], None, cards))
+    return tuple(sorted(made, key=lambda one: CAPABILITIES.index(one.capability)))
+
+
+def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
+    """The cases of a task that are shown, by id."""
+    shown = {row["case"] for row in (*([rows.example] if rows.example else []), *rows.missed, *rows.unscored)}
+    return {} if task is None else {case.id: case for case in task.cases if case.id in shown}
+
+
+def _model(figures: Mapping[str, Any]) -> str:
+    model = figures["model"]
+    return f"{model['name']}:{model['weights']}" if model["weights"] else str(model["name"])
+
+
+def _counts(tasks: Mapping[str, Any], found: Mapping[str, TaskRows]) -> str:
+    judged = sum(task["judged"] for task in tasks.values())
+    others = {
+        "not scored": sum(task["unscored"] for task in tasks.values()),
+        "skipped": sum(task["skipped"] for task in tasks.values()),
+    }
+    missed = sum(rows.all_missed for rows in found.values())
+    parts = [f"{judged - missed:,} right", f"{missed:,} missed"] if found else []
+    parts += [f"{number:,} {words}" for words, number in others.items() if number]
+    return f"{judged + sum(others.values()):,} cases of {len(tasks):,} tasks: {', '.join(parts)}"
+
+
+def _charts(sections: Sequence[Section]) -> tuple[tuple[str, Any], ...]:
+    shown = [one for one in sections if one.headline][:MOST]
+    groups = {name: [one for one in shown if one.capability == name] for name in CAPABILITIES}
+    return tuple((name, chart(group)) for name, group in groups.items() if group)
+
+
+def _remarks(figures: Mapping[str, Any]) -> tuple[str, ...]:
+    model = figures["model"]
+    means = [
+        f"{name}: mean {mean['value']:.3f} over {mean['tasks']} of {mean['of']} tasks"
+        for name, mean in figures["averages"].items()
+    ]
+    gaps = [f"{name}: {gap['value']:+.3f} over {gap['tasks']} pairs of tasks" for name, gap in figures["gaps"].items()]
+    return (*(f"{kind} requests: {how}" for kind, how in model["adapters"].items()), *model["notes"], *means, *gaps)
+
+
+def _tags(sections: Sequence[Section]) -> dict[str, tuple[str, ...]]:
+    """The tags of the shown cases with their most frequent values, to filter by."""
+    counts: dict[str, Counter[str]] = {}
+    for card in (card for one in sections for card in one.cards):
+        for tag, value in card.tags.items():
+            counts.setdefault(tag, Counter())[value] += 1
+    return {tag: tuple(sorted(value for value, _ in found.most_common(_TAGS))) for tag, found in sorted(counts.items())}
+
+
+def _facts(figures: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, str]:
+    run, model = figures["run"], figures["model"]
+    versions = environment.get("packages", {})
+    facts = {
+        "model": _model(figures),
+        "fingerprint": model["fingerprint"],
+        "thresholds": run["thresholds"] or "none",
+        "seed": str(run["seed"]),
+        "ties": run["ties"],
+        "limit": "" if run["limit"] is None else f"{run['limit']} cases per task",
+        "protocols": ", ".join(run["protocols"]),
+        "drawn scenes": run["scenes"] or "",
+        "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
+        "time": environment.get("time", ""),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _left_out(sections: Sequence[Section], pictures: Pictures) -> tuple[str, ...]:
+    missed = sum(one.missed for one in sections)
+    shown = sum(card.state == "missed" for one in sections for card in one.cards)
+    said = []
+    if shown < missed:
+        said.append(
+            f"{shown:,} of {missed:,} missed cases are shown: of each task the worst two and a sample; "
+            "cases.parquet has all of them"
+        )
+    if pictures.left_out:
+        said.append(f"{pictures.left_out:,} images are left out, because the page has its most images")
+    if sum(bool(one.headline) for one in sections) > MOST:
+        said.append(f"the chart shows the first {MOST} tasks")
+    return tuple(said)

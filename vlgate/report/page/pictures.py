@@ -1,0 +1,95 @@
+"""The images of a page, as small data URIs within a budget."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from vlgate.errors import ImageError, printable
+from vlgate.report.page.records import Picture
+from vlgate.types import Case, LazyImage, Read
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SIDE = 256
+"""The most pixels of the longer side of an image."""
+THUMB = 112
+"""The most pixels of the longer side of an image beside a sentence."""
+BUDGET = 9_000_000
+"""The most bytes of the images of a page, as they are written, each as often as it is shown."""
+SHARE = 0.7
+"""The part of the budget that is not kept for the worst cases."""
+MOST = 900
+"""The most different images of a page: a photograph takes about 15 ms."""
+UNKNOWN = "the image cannot be found again: the run's data were moved or changed"
+
+_QUALITY = 78
+
+
+class Pictures:
+    """Turns the images of cases into data URIs, until the budget is spent; each image is loaded once."""
+
+    def __init__(self) -> None:
+        """Begin with the whole budget."""
+        self.left_out = 0
+        self._bytes = 0
+        self._made: dict[LazyImage, Picture] = {}
+
+    def of(
+        self, keys: Sequence[str | None], case: Case | None, *, worst: bool
+    ) -> tuple[list[Picture], list[int | None]]:
+        """Return the different images of a case, and which of them each request shows.
+
+        Args:
+            keys: the keys of the requests' images, as the run wrote them; None for a request without one.
+            case: the case with its images; None if it cannot be read again.
+            worst: whether it is one of the worst cases, for which a part of the budget is kept.
+        """
+        images = [None if isinstance(one, Read) else one.image for one in case.requests] if case is not None else []
+        if [None if image is None else image.key for image in images] != list(keys):
+            distinct = list(dict.fromkeys(key for key in keys if key is not None))
+            places = [None if key is None else distinct.index(key) for key in keys]
+            return [Picture(key=key, problem=UNKNOWN) for key in distinct], places
+        shown = list(dict.fromkeys(image for image in images if image is not None))
+        return [self._picture(image, worst=worst) for image in shown], [
+            None if one is None else shown.index(one) for one in images
+        ]
+
+    def small(self, picture: Picture) -> Picture:
+        """Return an image again, at the size that stands beside a sentence."""
+        from PIL.Image import open as decoded
+
+        if not picture.source:
+            return picture
+        with decoded(BytesIO(b64decode(picture.source.partition(",")[2]))) as image:
+            source = _encoded(image, THUMB)
+        self._bytes += len(source)
+        return replace(picture, source=source)
+
+    def _picture(self, image: LazyImage, *, worst: bool) -> Picture:
+        if self._bytes > BUDGET * (1.0 if worst else SHARE) or (image not in self._made and len(self._made) >= MOST):
+            self.left_out += 1
+            return Picture(key=image.key, problem="left out, because the page has its most images")
+        if image not in self._made:
+            self._made[image] = _drawn(image)
+        self._bytes += len(self._made[image].source)
+        return self._made[image]
+
+
+def _drawn(image: LazyImage) -> Picture:
+    try:
+        return Picture(key=image.key, source=_encoded(image.load(), SIDE))
+    except ImageError as error:
+        return Picture(key=image.key, problem=printable(str(error)))
+
+
+def _encoded(image: Image, side: int) -> str:
+    small = image.copy()
+    small.thumbnail((side, side))
+    stream = BytesIO()
+    small.save(stream, "JPEG", quality=_QUALITY, optimize=True)
+    return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"

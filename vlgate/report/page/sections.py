@@ -1,0 +1,118 @@
+"""The sections of a page, one per task, from ``metrics.json`` and the rows of the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vlgate.metrics.names import HEADLINE
+from vlgate.published.figures import beside
+from vlgate.report.abilities import Ability, ability, limit_words
+from vlgate.report.page.answer import judged_by
+from vlgate.report.page.cards import CardMaker, anchor
+from vlgate.report.page.records import Card, Figure, Section
+from vlgate.report.page.rows import TaskRows
+from vlgate.report.page.worst import WORST
+from vlgate.sources.measures import measures
+from vlgate.types import Metric
+
+Task = Mapping[str, Any]
+_HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
+
+
+def headline_of(task: Task) -> str:
+    """Return the headline metric of a task of ``metrics.json``; empty if none of its cases was judged."""
+    return next((name for name in _HEADLINES if name in task["metrics"]), "")
+
+
+def section(
+    name: str, task: Task, gates: Sequence[Mapping[str, Any]], rows: TaskRows | None, cards: CardsOf
+) -> Section:
+    """Return the section of a task.
+
+    Args:
+        name: the id of the task.
+        task: its figures in ``metrics.json``.
+        gates: the decisions of ``metrics.json``.
+        rows: its cases; None if there is no ``cases.parquet``.
+        cards: its example, and its missed and unscored cases.
+    """
+    headline = headline_of(task)
+    own = [gate for gate in gates if judged_by(gate)[0] == name]
+    known = tuple(limit_words(gate["max"], gate["reason"]) for gate in own if gate["decision"] == "cannot")
+    able = _ability(name, task, headline, known)
+    gated = tuple(dict.fromkeys(f"gate {gate['decision']}" for gate in own if gate["kind"] != "limit"))
+    return Section(
+        task=name,
+        anchor=anchor(name),
+        capability=task["capability"],
+        question=measures(name),
+        ability=able,
+        words=(*([able.word] if able else []), *(gated or ("no gate",))),
+        headline=headline,
+        metrics=tuple(_figure(metric, found) for metric, found in task["metrics"].items()),
+        slices=tuple(_figure(part, found[headline]) for part, found in task["slices"].items() if headline in found),
+        published=tuple((one.model, one.value) for one in beside(name, headline)) if headline else (),
+        health=tuple(_health(task)),
+        judged=task["judged"],
+        missed=0 if rows is None else rows.all_missed,
+        example=cards[0],
+        cards=cards[1],
+    )
+
+
+CardsOf = tuple[Card | None, tuple[Card, ...]]
+
+
+def cards_of(maker: CardMaker) -> CardsOf:
+    """Return the example of a task, and its cases that were missed or not scored."""
+    example = None if maker.rows.example is None else maker.card(maker.rows.example)
+    missed = [maker.card(row, worst=place < WORST) for place, row in enumerate(maker.rows.missed)]
+    return example, (*missed, *(maker.card(row) for row in maker.rows.unscored))
+
+
+def _ability(name: str, task: Task, headline: str, limits: tuple[str, ...]) -> Ability | None:
+    if not headline:
+        return None
+    found = task["metrics"][headline]
+    metric = Metric(**{key: found[key] for key in ("value", "low", "high", "n", "deff")})
+    blind = found["blind"]["value"] if "blind" in found else None
+    return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits)
+
+
+def _figure(name: str, found: Mapping[str, Any]) -> Figure:
+    blind = found["blind"]["value"] if "blind" in found else None
+    kept = {key: found[key] for key in ("value", "low", "high", "n")}
+    return Figure(name=name, chance=found.get("chance"), blind=blind, **kept)
+
+
+def _health(task: Task) -> list[str]:
+    """What a reader must know of a task's data, in sentences."""
+    counts = [
+        f"{task[key]:,} {words}"
+        for key, words in (
+            ("unscored", "not scored"),
+            ("skipped", "skipped"),
+            ("deselected", "deselected"),
+            ("tied", "with a tie"),
+            ("unread", "with an answer that could not be read"),
+            ("cut", "with a text that the model did not read to the end"),
+        )
+        if task[key]
+    ]
+    counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
+    found = [f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{_after(counts)}"]
+    found += [task["note"]] if task["note"] else []
+    found += [
+        f"Flaw of the data: {flaw['count']:,} x {name}, for example {', '.join(flaw['examples'])}"
+        for name, flaw in task.get("flaws", {}).items()
+    ]
+    probes = [
+        f"{name} {probe['value']:.2f}" for name, probe in task.get("probes", {}).items() if probe["value"] is not None
+    ]
+    found += [f"Text-only rules: {', '.join(probes)}"] if probes else []
+    return found
+
+
+def _after(counts: Sequence[str]) -> str:
+    return f"; {', '.join(counts)}" if counts else ""
