@@ -75,8 +75,9 @@ def test_tiny_lxmert_answers_questions_about_colours_and_things(lxmert):
     assert np.mean(right) >= 0.8
 
 
-def test_tiny_clip_sees_things(clip):
-    assert clip_share(clip, cases(foil_it, 120)) >= 0.7
+@pytest.mark.parametrize("make", [foil_it, existence, attributes])
+def test_tiny_clip_sees_things_colours_and_absence(clip, make):
+    assert clip_share(clip, cases(make, 40)) >= 0.85
 
 
 @pytest.mark.parametrize("name", NAMES)
