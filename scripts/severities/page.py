@@ -15,7 +15,7 @@ can, and the higher one is the harder one.
 
 ## What can still be read
 
-Contact sheets of perturbed images were read by somebody who had not seen the originals: things of the drawn scenes
+Contact sheets of perturbed images were read by a model that had not seen the originals: things of the drawn scenes
 were named, and photographs of COCO were described; then the answers were compared with the scene graph and with COCO's
 captions. The samples are small. At severity 4 and 5 of ImageNet-C's contrast, and at severity 5 of its two blurs, a
 third of the photographs or more could not be described, or a quarter of the things not be named. These severities were

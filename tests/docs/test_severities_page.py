@@ -68,7 +68,7 @@ class Watched(Reader):
 
 
 def test_the_same_cases_are_asked_at_every_severity(curves):
-    whole = shipped("scenes/existence")
+    [whole] = shipped(["scenes/existence"])
     task = Task(id=whole.id, capability=whole.capability, shape=whole.shape, cases=whole.cases[:5])
     model = Watched()
     asked = ModelPredictor(model=model, name="watched", caller=Caller(name="watched", size=64), seed=0)

@@ -134,10 +134,11 @@ def _fetched(location: str, revision: str | None, cache: str) -> Path:
 
 def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -> str:
     why = "HF_HUB_OFFLINE is set" if offline else "the download failed"
+    said = " ".join(str(error).split())
     revision = f" --revision {source.revision}" if source.revision else ""
     return (
         f"no checkpoint for {source.asked}: looked for {CONFIG} and {SAFE[0]} of {source.location} in {cache}, and "
-        f"{why} ({error}); download it on a machine with a network (hf download {source.location}{revision}) or name "
+        f"{why} ({said}); download it on a machine with a network (hf download {source.location}{revision}) or name "
         "a local folder"
     )
 
