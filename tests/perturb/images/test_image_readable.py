@@ -28,7 +28,8 @@ def measure():
 @pytest.fixture(scope="module")
 def scenes():
     """Eight drawn scenes of 224 x 224 pixels, the size for which ImageNet-C gives its lengths."""
-    cases = [case for name in ("existence", "attributes") for case in shipped(f"scenes/{name}").cases[::15]]
+    tasks = shipped(f"scenes/{name}" for name in ("existence", "attributes"))
+    cases = [case for task in tasks for case in task.cases[::15]]
     return [np.asarray(case.requests[0].image.load()) for case in cases]
 
 
