@@ -17,8 +17,6 @@ Capability = Literal["invariance", "directional", "foil", "compositional"]
 Shape = Literal["pair", "quad", "set", "active_passive_set", "questions"]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
-GateKind = Literal["gate", "limit", "max_drop", "max_broken", "max_churn"]
-Outcome = Literal["pass", "cannot", "fail", "inconclusive", "not run"]
 
 CAPABILITIES: tuple[Capability, ...] = ("invariance", "directional", "foil", "compositional")
 TIED = "<tied>"
@@ -219,53 +217,6 @@ class Difference:
     broken: int
     fixed: int
     deff: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """A threshold on one metric of one task.
-
-    The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``. A known
-    limit (``kind``) says instead what the model cannot do: it fails if the metric is above ``max``. ``model`` is the
-    pattern of the names that a limit is about; it is empty if it is about every model.
-
-    The other kinds compare with an earlier run, and ``max`` is the largest drop of the metric, the largest number (or,
-    if it is a fraction, share) of newly broken cases, or the largest share of changed cases. ``expected_churn`` is the
-    share of verdicts that an unchanged model is expected to change.
-    """
-
-    task: str
-    metric: str
-    min: float | None = None
-    max: float | None = None
-    basis: Literal["lower", "value"] = "lower"
-    confidence: float = 0.95
-    min_cases: int = 30
-    max_skipped: float = 0.05
-    why: str = ""
-    kind: GateKind = "gate"
-    model: str = ""
-    expected_churn: float = 0.05
-
-    @property
-    def id(self) -> str:
-        """The name in reports: ``task:metric``, of a known limit ``limit:task:metric``, else ``task:metric:kind``."""
-        name = f"{self.task}:{self.metric}"
-        return name if self.kind == "gate" else f"limit:{name}" if self.kind == "limit" else f"{name}:{self.kind}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge.
-
-    A gate that compares with an earlier run has the ``difference`` instead.
-    """
-
-    gate: Gate
-    outcome: Outcome
-    why: str
-    metric: Metric | None = None
-    difference: Difference | None = None
 
 
 @runtime_checkable

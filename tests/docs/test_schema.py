@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from vlgate import types
 from vlgate.checks.check import CheckOutcome
+from vlgate.gates import records
 
 SCHEMA = json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -196,7 +197,7 @@ def test_a_value_that_does_not_fit_is_refused(example, path, key, value):
     [
         ("task", "capability", types.Capability),
         ("run", "ties", types.Ties),
-        ("gate", "decision", types.Outcome),
+        ("gate", "decision", records.Outcome),
         ("check", "outcome", CheckOutcome),
     ],
 )

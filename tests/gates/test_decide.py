@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.gates.decide import Coverage, decide, idle
-from vlgate.types import Gate, Metric
+from vlgate.gates.records import Gate
+from vlgate.types import Metric
 
 NONE_MISSING = Coverage(cases=100, judged=100, unscored=0, skipped=0)
 fractions = st.integers(0, 20).map(lambda twentieth: twentieth / 20)  # equal to a bound often enough

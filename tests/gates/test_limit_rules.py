@@ -5,8 +5,9 @@ import pytest
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.expanding import expand
+from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import read_thresholds
-from vlgate.types import Gate, Metric
+from vlgate.types import Metric
 
 TASKS = {"scenes/word-swap": "quad", "scenes/relations": "pair", "scenes/existence": "pair"}
 ALL_JUDGED = Coverage(cases=100, judged=100, unscored=0, skipped=0)

@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from vlgate.gates.decide import idle
+from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult, decisions, tabulate
-from vlgate.types import Ask, Batch, Case, Gate, LazyImage, Match, Prediction, Task
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 BROKEN = "image 'broken.jpg': it is cut off; download it again"
 MISSING = "image 'missing.jpg': not found; put it there"

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from vlgate.gates.records import Decision, Gate
 from vlgate.report.abilities import HEADING, abilities, ability_lines
 from vlgate.run.results import RunResult
-from vlgate.types import Decision, Gate, Metric
+from vlgate.types import Metric
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from vlgate.gates.records import Gate
 from vlgate.metrics.hierarchy import Mean
 from vlgate.report.remarks import average_lines, published_lines
 from vlgate.report.rows import chance_line
 from vlgate.run.results import RunResult
-from vlgate.types import Gate
 
 
 def renamed(run, name, cases):

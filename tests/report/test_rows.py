@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from vlgate.gates.records import Gate
 from vlgate.report.rows import HEADINGS, coverage_line, rows
 from vlgate.run.results import RunResult
-from vlgate.types import Gate
 
 
 def cells(row):

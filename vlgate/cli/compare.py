@@ -15,11 +15,12 @@ from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun, read_earlier
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.errors import OptionError
+from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.metrics.names import HEADLINE
 from vlgate.report.comparison import comparison_lines, comparison_record
 from vlgate.sources.registry import shapes
-from vlgate.types import Decision, Shape
+from vlgate.types import Shape
 
 WRONG_OPTION = 4
 HELP = "compare two runs case by case: what is newly broken, what is fixed"

@@ -8,10 +8,11 @@ from vlgate.comparing.pairing import Comparison, TaskChange
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import NO_TASK, idle
 from vlgate.gates.expanding import expand_changes
+from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.paired import POWER, cases_for_margin
-from vlgate.types import Decision, Difference, Gate, Outcome, Shape, Task
+from vlgate.types import Difference, Shape, Task
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
 MOST_NAMED = 3

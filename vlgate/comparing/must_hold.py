@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vlgate.errors import DataError, ThresholdsError
-from vlgate.types import Decision, Gate, Outcome, Verdict
+from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.types import Verdict
 
 NAME = "must_hold"
 _REMEDY = 'write one case per line, {"task": "valse/existence", "case": "..."}'

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vlgate.types import Decision, Gate, Metric, Outcome, Ties
+from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.types import Metric, Ties
 
 NO_TASK = "none of its tasks is in this run"
 """Why a rule that matches no task of a run is not run."""

@@ -7,9 +7,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from vlgate.gates.decide import NO_TASK
+from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.names import NAMES
-from vlgate.types import Gate, Shape
+from vlgate.types import Shape
 
 
 def expand(

@@ -12,8 +12,9 @@ from typing import Literal
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
+from vlgate.gates.records import Gate, GateKind
 from vlgate.metrics.names import NAMES
-from vlgate.types import Gate, GateKind, Shape
+from vlgate.types import Shape
 
 _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
@@ -107,8 +108,8 @@ class _Parser:
         must_hold = self.text("[defaults]", defaults, "must_hold")
         return Thresholds(
             file=self.file,
-            rules=tuple(rule for rule in rules if rule.kind in kinds),
-            changes=tuple(rule for rule in rules if rule.kind not in kinds),
+            rules=tuple(rule for rule in rules if not rule.compares),
+            changes=tuple(rule for rule in rules if rule.compares),
             require=self.require(defaults),
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
             must_hold=self.file.parent / must_hold if must_hold else None,

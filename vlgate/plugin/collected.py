@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pytest
 
 from vlgate.errors import printable
+from vlgate.gates.records import Decision, Gate
 from vlgate.run.held import other_data
 from vlgate.run.rows import Rows, unpack, unreplied
-from vlgate.types import Batch, Decision, Gate, Task, Verdict
+from vlgate.types import Batch, Task, Verdict
 
 
 class Collected:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vlgate.types import Decision
+from vlgate.gates.records import Decision
 
 FILE = "thresholds.toml"
 

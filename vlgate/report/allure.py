@@ -18,13 +18,14 @@ from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestR
 from allure_commons.types import AttachmentType
 
 from vlgate.errors import ImageError
+from vlgate.gates.records import Decision
 from vlgate.report import allure_pages as pages
 from vlgate.report.rows import HEADINGS, rows, unit_line
 from vlgate.report.summary import headline, titled
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
 from vlgate.shrink.record import says
-from vlgate.types import Batch, Decision, LazyImage, Verdict
+from vlgate.types import Batch, LazyImage, Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from vlgate.gates.records import Decision
 from vlgate.report.comparison import comparison_record
 from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
@@ -14,7 +15,7 @@ from vlgate.run.options import Options
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.sources.benchmarks.scenes import SHIPPED_SEED
 from vlgate.sources.benchmarks.scenes_shipped import version
-from vlgate.types import Decision, Metric
+from vlgate.types import Metric
 
 SCHEMA = 2
 

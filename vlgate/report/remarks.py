@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
+from vlgate.gates.records import Gate
 from vlgate.health.probes import solved
 from vlgate.judging.verdicts import unread
 from vlgate.metrics.names import HEADLINE
 from vlgate.published.figures import beside
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult, TaskResult
-from vlgate.types import Gate
 
 FEW = Gate(task="", metric="").min_cases
 """A figure over fewer cases than a gate needs by default is marked."""

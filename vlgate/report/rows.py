@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from vlgate.gates.records import Decision, Outcome
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
-from vlgate.types import CAPABILITIES, Decision, Difference, Metric, Outcome
+from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NOT_PASSED = ("fail", "inconclusive")
@@ -114,7 +115,7 @@ def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[Resul
         return
     gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
     headline = HEADLINE[result.task.shape]
-    if headline not in {decision.gate.metric for decision in gated if decision.gate.kind in {"gate", "limit"}}:
+    if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
         yield _row(result, headline, result.metrics.get(headline), None)
     for decision in gated:
         yield _row(result, decision.gate.metric, decision.metric, decision)
@@ -151,7 +152,7 @@ def _changed(found: Difference) -> tuple[str, str, str]:
 
 def _threshold(decision: Decision) -> str:
     gate = decision.gate
-    if gate.kind in {"max_drop", "max_broken", "max_churn"}:
+    if gate.compares:
         return f"{gate.kind} = {gate.max or 0:g}"
     ends = [f">= {gate.min:g}"] if gate.min is not None else []
     ends += [f"<= {gate.max:g}"] if gate.max is not None else []

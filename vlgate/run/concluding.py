@@ -11,6 +11,7 @@ from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.must_hold import must_hold_decision, read_must_hold
 from vlgate.comparing.pairing import LaterRun, compare
+from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import examine, true_texts
 from vlgate.health.probes import probe
@@ -22,7 +23,7 @@ from vlgate.run.options import Options
 from vlgate.run.planning import sample
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
 from vlgate.sources.registry import shapes
-from vlgate.types import Batch, Decision, Task, Verdict
+from vlgate.types import Batch, Task, Verdict
 
 EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
 PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20

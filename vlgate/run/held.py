@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from vlgate.gates.allowed import CHECKS
+from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
-from vlgate.types import Decision, Gate, Outcome, Task, Verdict
+from vlgate.types import Task, Verdict
 
 
 def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:

@@ -10,6 +10,7 @@ import numpy as np
 from vlgate.comparing.pairing import Comparison
 from vlgate.gates.decide import Coverage, decide, idle
 from vlgate.gates.expanding import expand
+from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
@@ -20,7 +21,7 @@ from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, 
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
 from vlgate.shrink.record import Shrunk
-from vlgate.types import Decision, Gate, Metric, Read, Task, Ties, Verdict
+from vlgate.types import Metric, Read, Task, Ties, Verdict
 
 _CONFIDENCE = 0.95
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.run.results import RunResult, decisions, tabulate
-from vlgate.types import Ask, Batch, Gate, Prediction
+from vlgate.types import Ask, Batch, Prediction
 
 GATES = (
     Gate(task="scenes/relations", metric="acc_r", min=0.9, why="left and right"),

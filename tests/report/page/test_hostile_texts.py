@@ -5,10 +5,11 @@ from page_runs import result_of
 from PIL import Image
 from reading import Reading
 
+from vlgate.gates.records import Gate
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
-from vlgate.types import Case, Gate, LazyImage, Match, Task
+from vlgate.types import Case, LazyImage, Match, Task
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 QUOTES = """a "double" and 'single' {{ quote }} {% raw %} &amp; `tick`"""
