@@ -1,7 +1,6 @@
 """The page about what the benchmarks need: its text and defects are those of the code."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,16 +8,10 @@ from vlgate.sensitivity.matrix import Cell, Matrix
 from vlgate.sensitivity.readings import READINGS
 from vlgate.types import Metric
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
-def script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "scripts")
-        import write_needs
-
-        yield write_needs
+def script(scripts):
+    return scripts("write_needs")
 
 
 def test_the_page_is_what_the_code_says(script):

@@ -1,20 +1,13 @@
 """The page about what the tasks catch: its defects and claims are those of the code."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
-def script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "scripts")
-        import write_sensitivity
-
-        yield write_sensitivity
+def script(scripts):
+    return scripts("write_sensitivity")
 
 
 def test_the_page_has_every_defect_and_claim(script):

@@ -2,8 +2,6 @@
 
 import re
 import xml.etree.ElementTree as ET
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,15 +13,7 @@ from vlgate.perturb.images import PERTURBATIONS
 from vlgate.sources.benchmarks.scenes_shipped import shipped
 from vlgate.types import Task
 
-ROOT = Path(__file__).parents[2]
 FAMILIES = {one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-5"}
-
-
-@pytest.fixture(scope="module")
-def scripts():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "scripts")
-        yield import_module
 
 
 @pytest.fixture(scope="module")

@@ -289,7 +289,7 @@ sys.exit(main([*options, sys.argv[3]]))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "setuid"), reason="Windows has no user that may not write a folder")
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="needs os.setuid, which Windows lacks")
 def test_a_folder_that_cannot_be_written_is_one_line():
     with TemporaryDirectory() as name:  # pytest's own folders can only be read by their user
         folder = Path(name)

@@ -32,7 +32,7 @@ def checkpoint(name: str) -> Path:
     folder = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / name
     if not folder.is_dir():
         raise ModelLoadError(
-            f"{name}: there is no folder {folder}; install vlgate again, or run make train in a checkout"
+            f"{name}: there is no folder {folder}; reinstall vlgate, or run `make train` in a checkout"
         )
     return folder
 
