@@ -73,6 +73,14 @@ def test_chance_stands_beside_each_figure_that_has_a_chance_level(run):
     }
 
 
+def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
+    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
+    idle = [replace(one, metric=None, outcome="not run") for one in run.decisions if one.gate.metric == "acc_r"]
+    [row] = rows(RunResult(results=(result,), decisions=tuple(idle)))
+    cell = cells(row)
+    assert (cell["n"], cell["value"], cell["decision"]) == ("38", "0.789", "not run")
+
+
 def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figures(run):
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
     silent = replace(decision, metric=None, outcome="inconclusive")

@@ -118,7 +118,9 @@ def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[Resul
     if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
         yield _row(result, headline, result.metrics.get(headline), None)
     for decision in gated:
-        yield _row(result, decision.gate.metric, decision.metric, decision)
+        name = decision.gate.metric
+        metric = result.metrics.get(name) if decision.outcome == "not run" else decision.metric
+        yield _row(result, name, metric, decision)
 
 
 def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decision | None) -> ResultRow:
