@@ -123,7 +123,7 @@ def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda place: place.valse(n=30), "*has 10 cases (record_30, *) that this run does not ask*"),
+        (lambda place: place.valse(n=30), "*has 10 cases (record_30, *) that the later run does not ask*"),
         (lambda place: place.valse(change=other_words), "*asks something else in 40 cases*"),
         (lambda place: (place.path / "before/metrics.json").unlink(), "*holds no metrics.json*"),
         (lambda place: (place.path / "before/metrics.json").write_text("{"), "*metrics.json is not JSON*"),
@@ -143,7 +143,7 @@ def test_an_earlier_run_that_is_unlike_is_refused_before_the_model_is_loaded(bef
 def test_other_ties_are_refused(before):
     result = run(before, [], "--ties=half")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*was judged with --ties strict, this run with --ties half*"])
+    result.stderr.fnmatch_lines(["*was judged with --ties strict, the later run with --ties half*"])
 
 
 def test_new_cases_are_named_and_not_compared(before):

@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python flushes again at exit
         return 0
     except VlgateError as error:
-        print(f"vlgate {given.command}: {error}", file=sys.stderr)  # noqa: T201  # what a command is for
+        begins = f"vlgate {given.command}"
+        said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
+        print(said, file=sys.stderr)  # noqa: T201  # what a command is for
         wrong_option = isinstance(error, OptionError | UnknownNameError)
         return getattr(import_module(COMMANDS[given.command]), "WRONG_OPTION", 1) if wrong_option else 1
     return status

@@ -15,13 +15,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from vlgate.comparing.earlier import read_earlier
+from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import HEADLINE
+from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, read_run
 
 WRONG_OPTION = 4
 HELP = "keep a run as the baseline that later ones are compared with"
-FILES = ("cases.parquet", "environment.json", "summary.md", "metrics.json")
+FILES = (CASES, ENVIRONMENT, "summary.md", METRICS)
 RECORD = "blessed.json"
 
 
@@ -44,12 +45,12 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status, 0, or 4 if the run cannot be the baseline.
     """
-    found = read_earlier(given.run, "bless")
-    content: dict[str, Any] = json.loads((given.run / "metrics.json").read_text(encoding="utf-8"))
-    refused = [gate["gate"] for gate in content["gates"] if gate["decision"] in {"fail", "inconclusive"}]
+    recorded = read_run(given.run, f"vlgate bless {given.run}")
+    found = earlier_of(recorded)
+    refused = [gate["gate"] for gate in recorded.figures["gates"] if gate["decision"] in {"fail", "inconclusive"}]
     if refused and not given.why.strip():
         remedy = "bless a run that passes, or say why with --why TEXT"
-        raise OptionError(f"bless {given.run}: its gates do not pass ({refused[0]}); {remedy}")
+        raise recorded.wrong(f"its gates do not pass ({refused[0]})", remedy)
     lines = _held(given, found.tasks) if given.must_hold is not None else []
     if (given.to / "metrics.json").exists() and not given.overwrite:
         raise OptionError(f"--to {given.to}: holds a baseline; replace it with --overwrite, or name another folder")

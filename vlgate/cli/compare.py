@@ -41,8 +41,8 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 1 if a gate fails or is inconclusive, else 0; 4 if the runs cannot be compared.
     """
-    earlier = read_earlier(given.before, "compare")
-    later = read_earlier(given.after, "compare")
+    earlier = read_earlier(given.before, f"vlgate compare {given.before}")
+    later = read_earlier(given.after, f"vlgate compare {given.after}")
     found = compare(earlier, _later(later))
     made: list[Decision] = []
     if given.thresholds is not None:

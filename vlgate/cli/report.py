@@ -9,6 +9,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import CASES, read_run
+
+WRONG_OPTION = 4
 HELP = "write report.html of a finished run again"
 
 
@@ -22,12 +26,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Write the page, and print its path and what it leaves out.
 
-    Returns: the exit status: 0.
+    Returns: the exit status: 0, or 4 if the folder holds no run.
     """
     from vlgate.report.page.again import tasks_again
-    from vlgate.report.page.page import PAGE, read_run, write_page
+    from vlgate.report.page.page import PAGE, write_page
 
-    figures, environment = read_run(given.run)
+    found = read_run(given.run, f"vlgate report {given.run}")
+    if (given.run / CASES).exists():
+        read_cases(found)  # so that a damaged file is told as such, and not by the page
+    figures, environment = found.figures, found.environment
     data = tuple(folder.expanduser().resolve() for folder in given.data)
     tasks, problem = tasks_again(figures, environment, data)
     content = write_page(given.run, figures, environment, tasks)

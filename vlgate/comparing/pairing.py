@@ -126,16 +126,18 @@ def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
 
 
 def _refuse(earlier: EarlierRun, ties: Ties, planned: Mapping[str, Mapping[str, str]]) -> None:
-    where = f"--baseline {earlier.folder}"
+    where = earlier.named
     if earlier.ties != ties:
-        raise OptionError(f"{where}: was judged with --ties {earlier.ties}, this run with --ties {ties}; use the same")
+        raise OptionError(
+            f"{where}: was judged with --ties {earlier.ties}, the later run with --ties {ties}; use the same"
+        )
     if not planned:
-        raise OptionError(f"{where}: has no task of this run; {_REMEDY}")
+        raise OptionError(f"{where}: has no task of the later run; {_REMEDY}")
     for task, asked in planned.items():
         before = earlier.tasks[task]
         gone = [case for case in (*before.ids, *before.unjudged) if case not in asked]
         if gone:
-            raise OptionError(f"{where}: {task} has {_named(gone)} that this run does not ask; {_REMEDY}")
+            raise OptionError(f"{where}: {task} has {_named(gone)} that the later run does not ask; {_REMEDY}")
         other = [case for case, digest in zip(before.ids, before.asked, strict=True) if asked[case] not in {digest, ""}]
         if other:
             raise OptionError(

@@ -91,7 +91,7 @@ class Asked:
             return None
         from vlgate.comparing.earlier import read_earlier
 
-        return read_earlier(self.options.baseline)
+        return read_earlier(self.options.baseline, f"--baseline {self.options.baseline}")
 
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:

@@ -19,9 +19,10 @@ from allure_commons.types import AttachmentType
 
 from vlgate.errors import ImageError
 from vlgate.gates.records import Decision
+from vlgate.recorded.folder import titled
 from vlgate.report import allure_pages as pages
 from vlgate.report.rows import HEADINGS, rows, unit_line
-from vlgate.report.summary import headline, titled
+from vlgate.report.summary import headline
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
 from vlgate.shrink.record import says
@@ -134,7 +135,7 @@ def show_run(run: RunResult, model: ModelCard) -> None:
     page = pages.table(run, model)
     outcome = Status.PASSED if run.passed and not run.incomplete else Status.FAILED
     said = StatusDetails(message=f"{headline(run)}; {unit_line(run)}")
-    name = f"results of {titled(model)}"
+    name = f"results of {titled(model.name, model.weights)}"
     _write(name, ("results",), status=outcome, statusDetails=said, descriptionHtml=page)
     for decision in run.decisions:
         gate = decision.gate

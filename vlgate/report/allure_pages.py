@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from vlgate.errors import ImageError, printable
+from vlgate.recorded.folder import titled
 from vlgate.report.rows import HEADINGS, coverage_line, rows, unit_line
-from vlgate.report.summary import headline, titled
+from vlgate.report.summary import headline
 from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
@@ -42,7 +43,7 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard) -> None:
 
     An ``executor.json`` that is there already is kept, because continuous integration writes its own.
     """
-    title = f"{titled(model)}: {headline(run)}"
+    title = f"{titled(model.name, model.weights)}: {headline(run)}"
     page = f"{uuid4()}-attachment.html"
     write_whole(folder / page, f'<!doctype html><meta charset="utf-8"><title>{_text(title)}</title>{table(run, model)}')
     now = int(time() * 1000)
@@ -62,7 +63,7 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard) -> None:
 
 def properties(run: RunResult, model: ModelCard) -> str:
     """Return ``environment.properties``, which Allure shows beside its overview: the model, and a line per figure."""
-    lines = [f"model = {titled(model)}"]
+    lines = [f"model = {titled(model.name, model.weights)}"]
     for row in rows(run):
         cell = dict(zip(HEADINGS, row.cells, strict=True))
         gate = f", {cell['threshold']}: {cell['decision']}" if row.outcome is not None else ", no gate"
@@ -84,7 +85,7 @@ def table(run: RunResult, model: ModelCard) -> str:
     said += [line for result in run.results if (line := coverage_line(result)) is not None]
     notes = "".join(f"<li>{_text(line)}</li>" for line in said)
     return (
-        f"<h2>{_text(titled(model))}: {_text(headline(run))}</h2><p>{_text(unit_line(run))}</p>"
+        f"<h2>{_text(titled(model.name, model.weights))}: {_text(headline(run))}</h2><p>{_text(unit_line(run))}</p>"
         f"<table cellpadding='4'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.gates.records import Decision
+from vlgate.recorded.folder import SCHEMA
 from vlgate.report.comparison import comparison_record
 from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
@@ -16,8 +17,6 @@ from vlgate.run.results import RunResult, TaskResult
 from vlgate.sources.benchmarks.scenes import SHIPPED_SEED
 from vlgate.sources.benchmarks.scenes_shipped import version
 from vlgate.types import Metric
-
-SCHEMA = 2
 
 
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from vlgate.errors import printable
+from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
 from vlgate.report.remarks import (
@@ -38,7 +39,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         if outcome in outcomes
     )
     lines = [
-        f"# {titled(model)}: {headline(run)}",
+        f"# {titled(model.name, model.weights)}: {headline(run)}",
         "",
         f"Gates: {counts or 'none'}. Ties: {options.ties}. Seed: {options.seed}.",
         "Intervals are at 95 % confidence unless a gate says otherwise; `chance` is what guessing",
@@ -92,11 +93,6 @@ def _abilities(run: RunResult) -> list[str]:
 def _plain(note: str) -> str:
     """A model's note as one line that Markdown and HTML do not format."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
-
-
-def titled(model: ModelCard) -> str:
-    """Return the name of a model with its weights, as ``--model`` takes it."""
-    return f"{model.name}:{model.weights}" if model.weights else model.name
 
 
 def headline(run: RunResult) -> str:

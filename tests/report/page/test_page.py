@@ -139,19 +139,6 @@ def test_a_case_that_has_another_image_now_is_shown_without_one(folder, tmp_path
     assert "No image other-scenes-relations-0-" in shown.text
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(None, "cannot be read"), ("{", "is not valid JSON"), ("[]", "is not an object"), ('{"schema": 1}', "expected 2")],
-)
-def test_a_folder_that_holds_no_run_is_an_error_with_its_file(tmp_path, capsys, content, said):
-    if content is not None:
-        (tmp_path / "metrics.json").write_text(content)
-    assert main(["report", str(tmp_path)]) == 1
-    error = capsys.readouterr().err
-    assert str(tmp_path / "metrics.json") in error
-    assert said in error
-
-
 def test_a_card_gives_the_command_that_asks_its_case_again(page, tmp_path):
     card = page[page.index('id="scenes/visual-inv/') :]
     name = re.match(r'id="(.*?)"', card)[1]

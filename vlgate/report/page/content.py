@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vlgate.recorded.folder import titled
 from vlgate.report.abilities import WORDS
 from vlgate.report.page.answer import answer, decided, idle, urgency
 from vlgate.report.page.cards import CardMaker
@@ -43,7 +44,7 @@ def page_content(
     sections = _sections(figures, found, {task.id: task for task in tasks}, environment.get("options", {}), pictures)
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
     return PageContent(
-        model=_model(figures),
+        model=titled(figures["model"]["name"], figures["model"]["weights"]),
         answer=answer(figures),
         counts=_counts(known, found),
         abilities={
@@ -98,11 +99,6 @@ def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
     return {} if task is None else {case.id: case for case in task.cases if case.id in shown}
 
 
-def _model(figures: Mapping[str, Any]) -> str:
-    model = figures["model"]
-    return f"{model['name']}:{model['weights']}" if model["weights"] else str(model["name"])
-
-
 def _counts(tasks: Mapping[str, Any], found: Mapping[str, TaskRows]) -> str:
     judged = sum(task["judged"] for task in tasks.values())
     others = {
@@ -144,7 +140,7 @@ def _facts(figures: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[s
     run, model = figures["run"], figures["model"]
     versions = environment.get("packages", {})
     facts = {
-        "model": _model(figures),
+        "model": titled(figures["model"]["name"], figures["model"]["weights"]),
         "fingerprint": model["fingerprint"],
         "thresholds": run["thresholds"] or "none",
         "seed": str(run["seed"]),

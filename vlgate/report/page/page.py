@@ -7,14 +7,12 @@ escaped, and control characters in it are shown as escapes.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import DataError
 from vlgate.report.page.content import page_content
 from vlgate.report.page.records import PageContent
 from vlgate.report.whole_file import write_whole
@@ -22,8 +20,6 @@ from vlgate.types import Task
 
 PAGE = "report.html"
 _HERE = Path(__file__).parent
-_REMEDY = "name the folder of a run, which holds metrics.json and cases.parquet"
-_SCHEMA = 2
 _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
 """Marks that change the order of the text around them, or end a line."""
 
@@ -45,18 +41,6 @@ def write_page(
     content = page_content(figures, folder / "cases.parquet", environment, tasks)
     write_whole(folder / PAGE, rendered(content))
     return content
-
-
-def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read ``metrics.json`` and ``environment.json`` of a run's folder; the latter is empty if it is not there.
-
-    Raises: DataError if one of them cannot be read, or is of another version.
-    """
-    figures = _read(folder / "metrics.json")
-    if figures.get("schema") != _SCHEMA:
-        raise DataError(folder / "metrics.json", None, f"schema={figures.get('schema')!r}, expected {_SCHEMA}", _REMEDY)
-    file = folder / "environment.json"
-    return figures, _read(file) if file.is_file() else {}
 
 
 def rendered(content: PageContent) -> str:
@@ -110,15 +94,3 @@ def _code(text: str) -> object:
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(file, None, f"cannot be read ({error.strerror})", _REMEDY) from None
-    except ValueError as error:
-        raise DataError(file, None, f"is not valid JSON ({error})", _REMEDY) from None
-    if not isinstance(content, dict):
-        raise DataError(file, None, "is not an object of JSON", _REMEDY)
-    return content

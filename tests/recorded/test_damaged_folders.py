@@ -1,0 +1,165 @@
+"""What the commands say about a folder that holds no run, or a damaged one: the file, the key and the remedy."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pytest
+from pyarrow.parquet import read_table, write_table
+
+from tests.report.page.page_runs import result_of
+from vlgate.cli import main
+from vlgate.report.folder import write_figures, write_rows
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+
+COMMANDS = {"report": ("{}",), "compare": ("{}", "{}"), "bless": ("{}", "--to", "kept")}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run of two tasks."""
+    folder = tmp_path_factory.mktemp("whole")
+    suite = ("scenes/relations", "scenes/visual-inv")
+    options = Options(folder=folder, model="oracle", suite=suite, limit=20, thresholds=None, results=folder)
+    result = result_of(make_plan(options).tasks)
+    assert write_rows(result, options) == []
+    assert write_figures(result, ModelCard(name="oracle"), options, 1) == []
+    return folder
+
+
+@pytest.fixture
+def folder(whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(whole, tmp_path / "run")
+
+
+def refusal(command, folder, capsys):
+    """What the command prints about a folder that it refuses."""
+    assert main([command, *(word.format(folder) for word in COMMANDS[command])]) == 4
+    said = capsys.readouterr()
+    assert not said.out
+    return said.err
+
+
+def without(*path):
+    """A change of metrics.json that leaves out a key."""
+
+    def change(figures):
+        *places, key = path
+        for name in places:
+            figures = figures[name]
+        del figures[key]
+
+    return change
+
+
+def other_type(figures):
+    figures["tasks"]["scenes/relations"]["judged"] = "twenty"
+
+
+def null_end(figures):
+    figures["gates"][0]["confidence"] = None
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "holds no metrics.json; name the results folder of a run that ended"),
+        ("{", "metrics.json is not JSON; name"),
+        ("[" * 100_000, "metrics.json is not JSON; name"),
+        ("[]", "metrics.json is not a JSON object; name"),
+        ('{"schema": 1}', "metrics.json has schema 1, expected 2; run it again with this version"),
+        ('{"schema": 2, "complete": true}', "metrics.json is damaged: model is missing; run it again"),
+    ],
+)
+def test_a_folder_that_holds_no_run_is_named_as_it_was_typed(command, content, said, tmp_path, capsys):
+    if content is not None:
+        (tmp_path / "metrics.json").write_text(content)
+    assert refusal(command, tmp_path, capsys).startswith(f"vlgate {command} {tmp_path}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (without("tasks", "scenes/relations", "metrics", "acc_r", "low"), "tasks.scenes/relations.metrics.acc_r.low"),
+        (without("gates", 1, "decision"), "gates[1].decision is missing"),
+        (without("model", "checks"), "model.checks is missing"),
+        (other_type, "tasks.scenes/relations.judged='twenty' is not an integer"),
+        (null_end, "gates[0].confidence=None is not a number"),
+    ],
+)
+def test_a_missing_or_garbled_key_is_named(folder, change, said, capsys):
+    figures = json.loads((folder / "metrics.json").read_text())
+    change(figures)
+    (folder / "metrics.json").write_text(json.dumps(figures))
+    found = refusal("report", folder, capsys)
+    assert found.startswith(f"vlgate report {folder}: metrics.json is damaged: ")
+    assert said in found
+    assert found.endswith("; run it again with this version\n")
+
+
+def first_cell(name, value):
+    """A change of cases.parquet in the first cell of a column."""
+
+    def change(table):
+        values = table.column(name).to_pylist()
+        column = pa.array([value, *values[1:]], table.field(name).type)
+        return table.set_column(table.column_names.index(name), name, column)
+
+    return change
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda table: table.drop_columns(["why"]), "cases.parquet lacks the column 'why'"),
+        (lambda table: table.slice(1), "cases.parquet has 19 cases of scenes/relations, run/metrics.json has 20"),
+        (first_cell("state", "lost"), "cases.parquet is damaged: state='lost' is none of judged, unscored, skipped"),
+        (first_cell("case", None), "cases.parquet is damaged: the column 'case' has an empty cell"),
+        (first_cell("texts", ["a"]), "cases.parquet is damaged: the lists of a row differ in length"),
+        (
+            lambda table: table.set_column(0, "task", pa.array([{"a": 1}] * table.num_rows)),
+            "the column 'task' of cases.parquet is struct<a: int64>, expected string",
+        ),
+    ],
+)
+def test_damaged_rows_are_named(folder, command, change, said, capsys):
+    table = read_table(folder / "cases.parquet")
+    write_table(change(table), folder / "cases.parquet")
+    assert refusal(command, folder, capsys) == (f"vlgate {command} {folder}: {said}; run it again with this version\n")
+
+
+def test_rows_that_another_program_wrote_with_wider_types_are_read(folder, capsys):
+    table = read_table(folder / "cases.parquet")
+    place = table.column_names.index("case")
+    wide = table.set_column(place, "case", table.column("case").cast(pa.large_string()).dictionary_encode())
+    write_table(wide, folder / "cases.parquet")
+    assert main(["compare", str(folder), str(folder)]) == 0
+    assert "0 newly broken" in capsys.readouterr().out
+
+
+def test_a_damaged_environment_is_named(folder, capsys):
+    (folder / "environment.json").write_text("{")
+    assert "environment.json is not JSON" in refusal("compare", folder, capsys)
+
+
+def test_runs_that_cannot_be_compared_are_named_by_the_command(folder, tmp_path, capsys):
+    other = shutil.copytree(folder, tmp_path / "other")
+    figures = json.loads((other / "metrics.json").read_text())
+    figures["run"]["ties"] = "half"
+    (other / "metrics.json").write_text(json.dumps(figures))
+    assert main(["compare", str(folder), str(other)]) == 4
+    said = "was judged with --ties strict, the later run with --ties half; use the same"
+    assert capsys.readouterr().err == f"vlgate compare {folder}: {said}\n"
+
+
+def test_an_incomplete_run_is_refused_where_a_whole_one_is_needed(folder, capsys):
+    figures = json.loads((folder / "metrics.json").read_text())
+    (folder / "metrics.json").write_text(json.dumps({**figures, "complete": False, "why": "the disk was full"}))
+    said = "the run is incomplete (the disk was full); name one that came to its end"
+    assert refusal("compare", folder, capsys) == f"vlgate compare {folder}: {said}\n"
+    assert refusal("bless", folder, capsys) == f"vlgate bless {folder}: {said}\n"

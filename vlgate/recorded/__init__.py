@@ -1,0 +1,1 @@
+"""A finished run, read back from the files of its folder."""

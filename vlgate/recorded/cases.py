@@ -1,0 +1,80 @@
+"""Read ``cases.parquet`` of a finished run: its rows, checked before they are used."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
+
+TEXTS = ("task", "case", "state", "tags", "origin", "why")
+LISTS = ("images", "texts", "truths", "scores", "answers")
+NO_FACTS = frozenset({*TEXTS, *LISTS, "right", "choices"})
+STATES = ("judged", "unscored", "skipped")
+
+
+def read_cases(run: RecordedRun) -> Any:
+    """Read all rows.
+
+    Returns: a table of pyarrow with the columns of ``cases.parquet``; the lists of a row have equal lengths.
+    Raises: OptionError if the file is missing, cannot be read or is damaged, or if it has not the rows that
+        ``metrics.json`` counts; the message names the file, the column and the remedy.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import read_table
+
+    try:
+        with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
+            table = read_table(stream)
+    except (FileNotFoundError, NotADirectoryError):
+        raise run.wrong(f"holds no {CASES}", NAME_ANOTHER) from None
+    except (OSError, pa.ArrowException) as error:
+        raise run.wrong(f"{CASES} cannot be read ({str(error)[:80]})", AGAIN) from None
+    table = _typed(table, run)
+    _refuse_damaged(table, run)
+    return table
+
+
+def fact_names(table: Any) -> list[str]:
+    """Return the names of the columns that hold facts of verdicts, in their order."""
+    return [name for name in table.column_names if name not in NO_FACTS]
+
+
+def _typed(table: Any, run: RecordedRun) -> Any:
+    """The table with the documented types, which other programs may have written in a wider form."""
+    import pyarrow as pa
+
+    lists = {name: pa.list_(pa.float64() if name == "scores" else pa.string()) for name in LISTS}
+    types = {**dict.fromkeys(TEXTS, pa.string()), "right": pa.bool_(), **lists}
+    for name in types:
+        if name not in table.column_names:
+            raise run.wrong(f"{CASES} lacks the column {name!r}")
+    for place, name in enumerate(table.column_names):
+        wanted = types.get(name, table.field(name).type if name in NO_FACTS else pa.float64())
+        if table.field(name).type != wanted:
+            try:
+                table = table.set_column(place, name, table.column(name).cast(wanted))
+            except pa.ArrowException:
+                kind = table.field(name).type
+                raise run.wrong(f"the column {name!r} of {CASES} is {kind}, expected {wanted}") from None
+    return table
+
+
+def _refuse_damaged(table: Any, run: RecordedRun) -> None:
+    import pyarrow.compute as pc
+
+    for name in ("task", "case", "state", *LISTS):
+        if table.column(name).null_count:
+            raise run.wrong(f"{CASES} is damaged: the column {name!r} has an empty cell")
+    other = set(table.column("state").unique().to_pylist()) - set(STATES)
+    if other:
+        raise run.wrong(f"{CASES} is damaged: state={min(other)!r} is none of {', '.join(STATES)}")
+    lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
+    if any(not first.equals(other) for first, other in pairwise(lengths)):
+        raise run.wrong(f"{CASES} is damaged: the lists of a row differ in length")
+    counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
+    told = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
+    for name in sorted({*counted, *told}):
+        rows, cases = counted.get(name, 0), told.get(name, 0)
+        if rows != cases:
+            raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
