@@ -43,7 +43,8 @@ class SceneGraph:
     """The objects of one image by their ids (Hudson and Manning 2019, GQA, section 3.1).
 
     ``id`` is the image's name in the release; ``width`` and ``height`` are its size in pixels, if the release has them.
-    ``origin`` is the file and the position that the graph was read from, for messages.
+    A graph is ``complete`` if it has everything that the image shows, as that of a drawn scene; annotators leave out
+    things. ``origin`` is the file and the position that the graph was read from, for messages.
     """
 
     id: str
@@ -51,4 +52,5 @@ class SceneGraph:
     width: int | None = None
     height: int | None = None
     location: str = ""
+    complete: bool = False
     origin: str = field(default="", compare=False)

@@ -39,7 +39,7 @@ class Absence:
         self._ontology, self._where = ontology, where
         self._shown = [fitting for name in known for fitting in (ontology.possible(name), ontology.parts(name))]
         self._words = frozenset(word for name in names for word in name.split())
-        self._whole = len(graph.objects) >= WHOLE
+        self._whole, self._complete = len(graph.objects) >= WHOLE, graph.complete
         self._setting = self._likely(known)
         self._beside = frozenset().union(*(_beside(name, ontology) for name in known))
         self._unnamed: dict[str, bool] = {}
@@ -50,11 +50,11 @@ class Absence:
 
         No object may be called so or have such a part. The setting of the image must be known, and the noun must not
         belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
-        ``anywhere``, the noun may belong there: it is enough that no object may be called so.
+        ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called so.
         """
         if name not in self._unnamed:
             self._unnamed[name] = name not in self._words and not any(name in one for one in self._shown)
-        if not self._unnamed[name] or not anywhere:
+        if not self._unnamed[name] or not anywhere or self._complete:
             return self._unnamed[name]
         if name not in self._odd:
             self._odd[name] = self._strange(name) or self._told(name)

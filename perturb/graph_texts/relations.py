@@ -175,7 +175,7 @@ def _others_do(triple: Triple, graph: SceneGraph, words: Words) -> bool:
     if words.sole or not is_animate(triple.subject.name, words.ontology):
         return False
     place = triple.text.endswith(" at") or _is_place(triple.object.name, words.ontology)
-    return not triple.determiners[0] or (place and len(graph.objects) < WHOLE)
+    return not triple.determiners[0] or (place and len(graph.objects) < WHOLE and not graph.complete)
 
 
 def _is_place(name: str, ontology: Ontology) -> bool:

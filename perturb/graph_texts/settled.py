@@ -65,8 +65,10 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
     """Return whether an image may have other things of a name, which its graph leaves out.
 
     Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
-    graph of few things tells only of what images have one of.
+    graph of few things tells only of what images have one of. A complete graph leaves out nothing.
     """
+    if graph.complete:
+        return False
     names = ontology.certain(noun)
     shown = frozenset(thing.name for thing in graph.objects.values())
     traffic = not names.isdisjoint(_names("traffic")) and not shown.isdisjoint(_names("ways"))

@@ -73,7 +73,7 @@ class Vocabulary:
 
     def __init__(self, ontology: Ontology) -> None:
         """Look up in this ontology."""
-        self._ontology = ontology
+        self.ontology = ontology
         self.exclusive = lru_cache(maxsize=None)(self._exclusive)
         self.alike = lru_cache(maxsize=None)(self._alike)
         self.possible = lru_cache(maxsize=None)(self._possible)
@@ -84,7 +84,7 @@ class Vocabulary:
 
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
-        return self._ontology.knows(noun) and self._ontology.nouns[noun].askable
+        return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
     def countable(self, noun: str) -> bool:
         """Return whether there is a plural of a noun to say a number of."""
@@ -92,23 +92,23 @@ class Vocabulary:
 
     def _one_way(self, relation: str) -> bool:
         """Whether a relation is known to hold in one direction only, and can be said."""
-        found = self._ontology.relations.get(relation)
+        found = self.ontology.relations.get(relation)
         return found is not None and found.asymmetric and bool(found.text)
 
     def _attribute(self, value: str) -> bool:
         """Whether an attribute is known and may stand before a noun."""
-        return value in self._ontology.attributes and self._ontology.attributes[value].before
+        return value in self.ontology.attributes and self.ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
         """Return whether an attribute is an action or a pose that can be said behind a noun: "a man sitting"."""
-        found = self._ontology.attributes.get(value)
+        found = self.ontology.attributes.get(value)
         if found is None or not found.category or found.after != value:
             return False
-        return self._ontology.words.categories[found.category].kind == ACTION
+        return self.ontology.words.categories[found.category].kind == ACTION
 
     def category(self, value: str) -> str:
         """Return the category of an attribute, such as "color"."""
-        return self._ontology.attributes[value].category
+        return self.ontology.attributes[value].category
 
     def exchangeable(self, one: Has, other: Has) -> bool:
         """Return whether two values exclude each other, and belong to two things with different names."""
@@ -122,7 +122,7 @@ class Vocabulary:
 
     def _said(self, fact: Fact) -> str:
         if isinstance(fact, Relates):
-            text = self._ontology.relations[fact.relation].text
+            text = self.ontology.relations[fact.relation].text
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
         if fact.value in NUMBERS:
             return f"{fact.value} {fact.noun if fact.value == 'one' else plural(fact.noun)}"
@@ -131,29 +131,29 @@ class Vocabulary:
         return self._named(fact.noun, f"{fact.value} {fact.noun}")
 
     def _named(self, noun: str, phrase: str = "") -> str:
-        return with_article(phrase or noun) if self._ontology.nouns[noun].number == "singular" else phrase or noun
+        return with_article(phrase or noun) if self.ontology.nouns[noun].number == "singular" else phrase or noun
 
     def _exclusive(self, one: str, other: str) -> bool:
         if one in NUMBERS or other in NUMBERS:
             return one != other and one in NUMBERS and other in NUMBERS
-        return self._ontology.exclusive(one, other)
+        return self.ontology.exclusive(one, other)
 
     def _same(self, one: str, other: str) -> bool:
         """Whether two names are synonyms."""
-        return other in self._ontology.certain(one) and one in self._ontology.certain(other)
+        return other in self.ontology.certain(one) and one in self.ontology.certain(other)
 
     def _mutual(self, relation: str, one: str, other: str) -> bool:
         """Whether two things may be in a relation to each other: two who face each other are each in front."""
-        return relation in _FACING and all(_ANIMATE & {*self._ontology.certain(name)} for name in (one, other))
+        return relation in _FACING and all(_ANIMATE & {*self.ontology.certain(name)} for name in (one, other))
 
     def _alike(self, one: str, other: str) -> bool:
         """Whether all things with one of two names have the other name, too, or one contains the other."""
         within = f" {one} " in f" {other} " or f" {other} " in f" {one} "
-        return within or other in self._ontology.certain(one) or one in self._ontology.certain(other)
+        return within or other in self.ontology.certain(one) or one in self.ontology.certain(other)
 
     def _possible(self, one: str, other: str) -> bool:
         """Whether a thing with the second name, which may be unknown, may be called by the first one."""
-        return one == other or (self.knows(other) and other in self._ontology.possible(one))
+        return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:

@@ -78,7 +78,7 @@ def test_the_release_format_is_read_as_winoground(swaps, captions):
 
 def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path):
     file = tmp_path / "graphs.json"
-    file.write_text(json.dumps({graph.id: as_gqa(graph) for graph in world_graphs(3, 150)}))
+    file.write_text(json.dumps({graph.id: as_gqa(graph) | {"complete": True} for graph in world_graphs(3, 150)}))
     made = swaps(file)
     assert made.status == 0
     task = read(own_cases, made.folder)

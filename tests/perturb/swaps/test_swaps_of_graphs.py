@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ def graph(name, *things, relations=()):
         objects[str(place)] = SceneObject(
             id=str(place), name=noun, box=BOX, attributes=tuple(attributes), relations=joined
         )
-    return SceneGraph(id=name, objects=objects)
+    return SceneGraph(id=name, objects=objects, complete=True)
 
 
 def swaps(*graphs):
@@ -130,3 +131,10 @@ def test_what_changes_places_is_tagged_as_in_the_paper():
 
 def whole(image, facts):
     return Statement(image=image, key=("words",), facts=tuple(facts), text=f"caption {image}", words=(image,))
+
+
+def test_a_graph_of_few_things_does_not_say_that_an_image_has_one_of_them():
+    one, other = graph("1", "red cup", "blue plate"), graph("2", "blue cup", "red plate")
+    assert len(swaps(one, other)) == 1
+    assert swaps(replace(one, complete=False), replace(other, complete=False)) == ()
+    assert swaps(one, replace(other, complete=False)) == ()

@@ -289,3 +289,12 @@ def test_a_hundred_records_of_visual_genome_are_of_44_images():
     assert runs[0] == runs[1]
     assert len(runs[0][0]) == 44
     assert runs[0][1] == {"an id that an earlier graph has": 56}
+
+
+def test_a_graph_is_complete_only_if_its_file_says_so(tmp_path):
+    objects = {"1": CUP | {"relations": []}}
+    graphs = {"1": {"objects": objects}, "2": {"objects": objects, "complete": True}}
+    found = read_graphs(write(tmp_path / "val.json", graphs))
+    assert [graph.complete for graph in found] == [False, True]
+    with pytest.raises(DataError, match="'complete' that is not true or false"):
+        list(read_graphs(write(tmp_path / "wrong.json", {"1": {"objects": objects, "complete": "yes"}})))

@@ -138,6 +138,7 @@ class Checker:
             width=size[0],
             height=size[1],
             location=normal_name(location) or "" if type(location := fields.get("location")) is str else "",
+            complete=self._complete(fields, where),
             origin=f"{self.faults.file.name}, {where}",
         )
 
@@ -151,6 +152,12 @@ class Checker:
             return False
         self._seen.add(name)
         return True
+
+    def _complete(self, fields: Mapping[str, Any], where: str) -> bool:
+        value = fields.get("complete", False)
+        if type(value) is not bool:
+            self.faults.found(where, "'complete' that is not true or false", shown(value))
+        return value is True
 
     def _side(self, fields: Mapping[str, Any], side: str, where: str) -> int | None:
         value = fields.get(side)

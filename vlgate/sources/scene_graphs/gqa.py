@@ -9,7 +9,8 @@ id: graph}``; graphs of every other format are converted to this form before the
                                         "attributes": ["brown", "small"],
                                         "relations": [{"name": "on", "object": "275312"}]}}}}
 
-The image's name is the image id. Sizes, location, attributes and relations are optional; other fields are ignored.
+The image's name is the image id. Sizes, location, attributes and relations are optional. A field ``complete``, which
+GQA's files do not have, counts as in a user's own file; other fields are ignored.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An example with all fields::
 
     {"graphs": [
-       {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen",
+       {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen", "complete": false,
         "objects": [
           {"id": "1", "name": "cup", "box": [30, 200.5, 80, 90], "attributes": ["red", "small"],
            "relations": [{"name": "on", "object": "2"}, {"name": "to the left of", "object": "3"}]},
@@ -16,9 +16,10 @@ An example with all fields::
 
 ``image`` is the image's path in the data folder, and the graph's id. ``box`` is [x, y, width, height] in pixels; x and
 y are the upper left corner. Each object must have ``id`` (a string or an integer), ``name`` and ``box``;
-``width``, ``height``, ``location``, ``attributes`` and ``relations`` are optional. ``words`` adds words that the
-vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects": [...]}``, which
-must begin with a field of the graph; there are no words.
+``width``, ``height``, ``location``, ``complete``, ``attributes`` and ``relations`` are optional. ``complete`` says that
+the graph has everything that the image shows, as that of a drawn scene; it is false unless given. ``words`` adds words
+that the vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects":
+[...]}``, which must begin with a field of the graph; there are no words.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from vlgate.sources.scene_graphs.stream import Member
 from vlgate.sources.scene_graphs.visual_genome import id_of
 from vlgate.sources.scene_graphs.words import words
 
-GRAPH = ("image", "width", "height", "location", "objects")
+GRAPH = ("image", "width", "height", "location", "complete", "objects")
 OBJECT = ("id", "name", "box", "attributes", "relations")
 RELATION = ("name", "object")
 
