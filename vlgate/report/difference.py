@@ -10,6 +10,8 @@ from html import escape
 Piece = tuple[str, bool]
 """A part of a text, and whether it is in bold."""
 
+_BESIDE = {2: (1, 0), 4: (1, 0, 3, 2)}
+_BESIDE_IN_A_SET = (2, 3, 0, 1)
 _WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|\s+|[^\w\s]")
 
 
@@ -35,6 +37,19 @@ def bold(pieces: tuple[Piece, ...]) -> str:
     '&lt;b&gt; <b>dog</b>'
     """
     return "".join(f"<b>{escape(text)}</b>" if marked else escape(text) for text, marked in pieces)
+
+
+def beside(headline: str, requests: int) -> tuple[int, ...]:
+    """Return for each request of a case the request whose text its own is compared with.
+
+    Args:
+        headline: the headline metric of the case's task.
+        requests: the number of requests.
+
+    >>> beside("acc_r", 2)
+    (1, 0)
+    """
+    return _BESIDE_IN_A_SET if headline == "set_acc" else _BESIDE.get(requests, tuple(range(requests)))
 
 
 def _merged(pieces: list[Piece]) -> Iterator[Piece]:

@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vlgate.report.difference import Piece, difference
+from vlgate.report.difference import Piece, beside, difference
 from vlgate.report.page.pictures import Pictures
 from vlgate.report.page.records import Card, Line
 from vlgate.report.page.rows import Row, TaskRows
 from vlgate.run.planning import plain_id
 from vlgate.types import Case
 
-_BESIDE: Mapping[int, tuple[int, ...]] = {2: (1, 0), 4: (1, 0, 3, 2)}
-_BESIDE_IN_A_SET = (2, 3, 0, 1)
 _FACTS_OF_ANSWERS = ("acc_original", "acc_perturbed")
 
 
@@ -56,7 +54,6 @@ class CardMaker:
 
     def _lines(self, row: Row, names: list[str]) -> tuple[Line, ...]:
         texts = row["texts"]
-        beside = _BESIDE_IN_A_SET if self.headline == "set_acc" else _BESIDE.get(len(texts), range(len(texts)))
         return tuple(
             Line(
                 picture=names[number],
@@ -67,7 +64,7 @@ class CardMaker:
                 answer=row["answers"][number],
                 right=self._right(row, number),
             )
-            for number, other in enumerate(beside)
+            for number, other in enumerate(beside(self.headline, len(texts)))
         )
 
     def _place(self, score: float | None) -> float:
