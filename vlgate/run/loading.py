@@ -111,6 +111,7 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
         adapters=predictor.adapters(),
         notes=tuple(filter(None, notes)),
         checks=checks,
+        device=loaded.device,
     )
 
 
@@ -120,7 +121,8 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
         return ModelCard(name=name)
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
     checks = next((card.checks for card in cards if card.checks), ())
-    return replace(cards[0], notes=tuple(notes), checks=checks)
+    devices = ", ".join(sorted({card.device for card in cards if card.device}))
+    return replace(cards[0], notes=tuple(notes), checks=checks, device=devices)
 
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:

@@ -11,7 +11,10 @@ from vlgate.checks.check import Check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found."""
+    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found.
+
+    ``device`` is empty if the model does not take one; several workers may use several.
+    """
 
     name: str
     weights: str = ""
@@ -19,6 +22,7 @@ class ModelCard:
     adapters: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
+    device: str = ""
 
 
 def card_from(fields: Mapping[str, Any]) -> ModelCard:

@@ -26,7 +26,7 @@ class LoadedModel:
 
     The fingerprint (64 hexadecimal digits) changes with everything that the replies depend on. A model with a
     ``prepare`` method also depends on the tasks that it was given, which the fingerprint does not include.
-    ``registered`` says whether the model is one of vlgate's own.
+    ``registered`` says whether the model is one of vlgate's own. ``device`` is empty if it does not take one.
     """
 
     name: str
@@ -34,6 +34,7 @@ class LoadedModel:
     fingerprint: str
     model: object
     registered: bool = False
+    device: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,7 @@ def load(
         fingerprint=fingerprint,
         model=model,
         registered=not parsed.own and not parsed.offered_by,
+        device=str(arguments.get("device", "")),
     )
 
 
