@@ -267,14 +267,10 @@ def test_pytest_is_imported_by_the_plugin_the_fixtures_and_the_tests_only():
 def test_allure_is_imported_where_its_report_is_made_only():
     found = [one for one in IMPORTS if one.top.startswith("allure")]
     assert found
-    allowed = {
-        ("vlgate.report.allure", "allure"),
-        ("vlgate.report.allure", "allure_commons"),
-        ("vlgate.plugin.allure_link", "allure_commons"),
-    }
+    allowed = {("vlgate.report.allure.quiet", "allure_commons")}
     assert offenders(one for one in found if (one.module, one.top) not in allowed) == []
     # Without allure-pytest the plugin works: nothing that is always loaded may need it.
-    early = [one for one in IMPORTS if one.within("vlgate.report.allure") and one.early]
+    early = [one for one in IMPORTS if one.within("vlgate.report.allure.quiet") and one.early and not one.typed]
     assert offenders(early) == []
 
 

@@ -1,53 +1,80 @@
-"""What Allure is given: the statuses, a page per missed case, the gates and the files of the overview."""
+"""What Allure is given by a whole run: the same results in every way to run, and those of other tests beside them."""
 
-import base64
-import io
+import itertools
 import json
 
 import pytest
-from PIL import Image
 
 GATES = '[gate."valse/*".acc_r]\nmin = 0.75\nconfidence = 0.9\nwhy = "better than a coin"\n'
 
 
 @pytest.fixture
 def report(place):
-    """Runs the suite with ``--alluredir`` and returns the folder, and the results by name."""
+    """Runs the suite with ``--alluredir`` and returns the exit status, the folder and the results by name."""
     place.valse(n=40)
     place.thresholds(GATES)
 
     def start(model, *arguments):
-        place.run(model, "--alluredir=allure", *arguments)
+        done = place.run(model, "--alluredir=allure", "--clean-alluredir", *arguments)
         folder = place.path / "allure"
         results = [json.loads(file.read_text()) for file in folder.glob("*-result.json")]
-        return folder, {one["name"]: one for one in results}
+        return done.ret, folder, {one["name"]: one for one in results}
 
     return start
 
 
-def only(folder, pattern):
-    [file] = folder.glob(pattern)
-    return file
+def told(results):
+    """What is the same in every run of the same model."""
+    return {
+        name: (one["historyId"], one["testCaseId"], one["status"], one["fullName"], one["titlePath"])
+        for name, one in results.items()
+    }
 
 
-def test_a_missed_case_lowers_the_share_of_green_and_is_not_a_failure(report, wrong):
-    _, results = report(wrong)
-    statuses = [one["status"] for name, one in results.items() if name.startswith("valse/")]
-    assert statuses == ["broken"] * 40
-    failed = [name for name, one in results.items() if one["status"] == "failed"]
-    assert sorted(failed) == ["results of wrong_model:build", "thresholds.toml::valse/existence:acc_r"]
-    assert not [name for name, one in results.items() if one["status"] == "unknown"]
+@pytest.fixture
+def half(place):
+    """A model that is right on the records with an even number, which prefers the longer text otherwise."""
+    body = """
+def match(self, pairs):
+    even = [sum(map(int, filter(str.isdigit, pair.text))) % 2 == 0 for pair in pairs]
+    return np.array([(-1.0 if right else 1.0) * len(pair.text) for pair, right in zip(pairs, even)])
+"""
+    return place.model(body, "half")
 
 
-def test_a_missed_case_shows_its_image_without_a_click(report, wrong):
-    _, results = report(wrong)
-    missed = next(one for name, one in results.items() if name.startswith("valse/"))
-    assert "description" not in missed
-    page = missed["descriptionHtml"]
-    assert "dogs." in page
-    data = page.partition('<img src="data:image/png;base64,')[2].partition('"')[0]
-    assert Image.open(io.BytesIO(base64.b64decode(data))).size == (32, 24)
-    assert {attachment["type"] for attachment in missed["attachments"]} == {"image/png", "text/plain"}
+def test_the_results_are_the_same_in_every_way_to_run(report, half):
+    status, folder, results = report(half)
+    assert status == 1
+    assert len(results) == 40 + 2
+    missed = [one for one in results.values() if one["status"] == "failed"]
+    assert len(missed) == 20 + 2  # the cases, the gate and the run
+    shown = next(one for one in missed if one["name"].startswith("valse/"))
+    assert shown["statusDetails"]["message"].startswith("missed: ")
+    assert {one["type"] for one in shown["attachments"]} == {"image/png"}
+    assert not [*folder.glob("*-container.json")]
+    attached = [one["source"] for result in results.values() for one in result.get("attachments", [])]
+    [globals_] = [json.loads(file.read_text()) for file in folder.glob("*-globals.json")]
+    attached += [one["source"] for one in globals_["attachments"]]
+    assert sorted(file.name for file in folder.glob("*-attachment.*")) == sorted(attached)
+    assert [one["message"].partition(":")[0] for one in globals_["errors"]] == ["fail"]
+    for arguments in (("--items=batch",), ("-n", "2", "--items=batch"), ("--seed=3",)):
+        assert told(report(half, *arguments)[2]) == told(results), arguments
+    assert all(one["steps"] == [] for one in results.values() if "steps" in one)
+
+
+def test_the_times_of_cases_add_up_to_that_of_their_test(report, right):
+    _, _, results = report(right, "--items=batch")
+    cases = sorted((one["start"], one["stop"]) for name, one in results.items() if name.startswith("valse/"))
+    assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(cases))
+
+
+def test_a_case_that_raises_is_broken_with_its_traceback(place, report):
+    body = "def match(self, pairs):\n    raise ValueError('no such layer')\n"
+    status, _, results = report(place.model(body, "raises"))
+    assert status == 1
+    broken = [one for name, one in results.items() if name.startswith("valse/")]
+    assert {one["status"] for one in broken} == {"broken"}
+    assert "no such layer" in broken[0]["statusDetails"]["message"]
 
 
 def test_a_users_text_is_no_markup(place, report):
@@ -55,71 +82,23 @@ def test_a_users_text_is_no_markup(place, report):
     right = place.model(
         "def match(self, pairs):\n    return np.array([-float(len(p.text)) for p in pairs])\n", "longer"
     )
-    _, results = report(right)
+    _, _, results = report(right)
     pages = [one["descriptionHtml"] for name, one in results.items() if name.startswith("valse/")]
-    assert all("&lt;script&gt;dog&lt;/script&gt;" in page and "<script>" not in page for page in pages)
+    assert all("&lt;" in page and "<script>" not in page for page in pages)
 
 
-def test_a_batchs_missed_cases_are_no_green_ticks(report, wrong):
-    _, results = report(wrong, "--items=batch")
-    [batch] = [one for name, one in results.items() if name.startswith("valse/")]
-    steps = [(step["name"].partition("_")[0], step["status"]) for step in batch["steps"]]
-    assert steps == [("missed: record", "broken")] * 8
-    assert batch["descriptionHtml"].count("<img ") == 8
-    assert "missed 40 of 40 cases" in batch["descriptionHtml"]
-
-
-def test_a_gate_shows_value_interval_n_chance_and_threshold(report, right):
-    _, results = report(right)
-    gate = results["thresholds.toml::valse/existence:acc_r"]
-    assert gate["status"] == "passed"
-    shown = {one["name"]: one["value"] for one in gate["parameters"]}
-    metric = {"value": "1.000", "n": "40", "chance": "0.500", "threshold": ">= 0.75"}
-    assert shown.items() >= metric.items()
-    assert list(shown) == ["value", "interval (90 %)", "n", "chance", "blind", "threshold"]
-    low, _, high = shown["interval (90 %)"].partition(" - ")
-    assert 0.75 < float(low) < float(high) == 1.0
-    for told in ("pass: acc_r is 1.0000", "min = 0.75", "better than a coin"):
-        assert told in gate["description"]
-
-
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-def test_the_overview_names_the_model_and_holds_the_table(report, wrong, workers):
-    folder, results = report(wrong, *workers)
-    table = results["results of wrong_model:build"]
-    assert table["titlePath"] == ["results"]
-    assert table["statusDetails"]["message"] == "gates do not pass; 40 cases: 0 right, 40 missed"
-    for told in ("wrong_model:build", "valse/existence", "acc_r", "&gt;= 0.75", "0.500", "fail"):
-        assert told in table["descriptionHtml"]
-    everything = json.loads(only(folder, "*-globals.json").read_text())
-    [shown] = everything["attachments"]
-    assert (folder / shown["source"]).read_text().endswith(table["descriptionHtml"])
-    assert [one["message"].partition(":")[0] for one in everything["errors"]] == ["fail"]
-    title = "wrong_model:build: gates do not pass"
-    assert json.loads((folder / "executor.json").read_text())["reportName"] == title
-    assert json.loads((folder / "allurerc.json").read_text())["name"] == title
-    assert (folder / "environment.properties").read_text().startswith("model = wrong_model:build\n")
-
-
-def test_the_categories_of_allure_2_and_3_know_every_miss(report, wrong):
-    folder, results = report(wrong)
-    two = json.loads((folder / "categories.json").read_text())
-    three = json.loads((folder / "allurerc.json").read_text())["categories"]["rules"]
-    assert [one["name"] for one in two] == [one["name"] for one in three]
-    assert two[0]["matchedStatuses"] == three[0]["matchers"][0]["statuses"] == ["broken"]
-    missed = [one for name, one in results.items() if name.startswith("valse/")]
-    assert all(one["statusDetails"]["message"].startswith("missed") for one in missed)
-
-
-def test_an_executor_of_continuous_integration_is_kept(place, report, right):
-    (place.path / "allure").mkdir()
-    (place.path / "allure/executor.json").write_text('{"name": "CI"}')
-    folder, _ = report(right)
-    assert json.loads((folder / "executor.json").read_text()) == {"name": "CI"}
-
-
-def test_the_fixtures_of_the_suite_have_no_tear_down(report, right):
-    folder, _ = report(right)
-    containers = [json.loads(file.read_text()) for file in folder.glob("*-container.json")]
-    assert containers
-    assert not [after["name"] for container in containers for after in container.get("afters", [])]
+def test_a_users_own_test_keeps_its_steps_and_its_fixtures(place, report, right):
+    (place.path / "test_own.py").write_text(
+        "import allure, pytest\n\n@pytest.fixture\ndef mine():\n    return 1\n\n"
+        "def test_mine(mine):\n    with allure.step('my step'):\n        allure.attach('text', 'my file')\n"
+    )
+    _, folder, results = report(right, "test_own.py")
+    own = results["test_mine"]
+    assert [step["name"] for step in own["steps"]] == ["my step"]
+    [step] = own["steps"]
+    assert (folder / step["attachments"][0]["source"]).read_text() == "text"
+    befores = [
+        one["name"] for file in folder.glob("*-container.json") for one in json.loads(file.read_text())["befores"]
+    ]
+    assert befores == ["mine"]
+    assert len(results) == 40 + 2 + 1

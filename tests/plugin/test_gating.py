@@ -31,17 +31,14 @@ def test_a_gate_that_fails_fails_the_run_by_its_own_name(place, wrong, workers):
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
     assert failed == ["valse/existence:acc_r"]
     results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
-    failed = sorted(r["name"] for r in results if r["status"] == "failed")
+    missed = [r for r in results if r["name"].startswith("valse/") and r["status"] == "failed"]
+    assert len(missed) == 40
+    failed = sorted(r["name"] for r in results if r["status"] == "failed" and r not in missed)
     assert failed == ["results of wrong_model:build", "thresholds.toml::valse/existence:acc_r"]
     environment = (place.path / "allure/environment.properties").read_text().splitlines()
     assert environment[0] == "model = wrong_model:build"
-    assert environment[1] == "valse/existence.acc_r = 0.000 (0.000 - 0.180), n = 40, >= 0.5: fail"
-    missed = [r for r in results if r["status"] == "broken"]
-    assert len(missed) == 40
     labels = {label["name"]: label["value"] for label in missed[0]["labels"]}
     assert (labels["epic"], labels["feature"], labels["story"]) == ("valse", "foil", "valse/existence")
-    kinds = {attachment["type"] for attachment in missed[0]["attachments"]}
-    assert kinds == {"image/png", "text/plain"}
 
 
 @BOTH

@@ -22,7 +22,7 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
     files = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     [shown] = [one for one in files if one["name"] == "thresholds.toml::limit:valse/existence:acc_r"]
     assert shown["status"] == "skipped"
-    assert {"name": "threshold", "value": "<= 0.6"} in shown["parameters"]
+    assert {"name": "threshold", "value": "<= 0.6", "excluded": True} in shown["parameters"]
 
 
 def test_a_model_that_is_better_than_its_limit_fails_the_run(place, right):

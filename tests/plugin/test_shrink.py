@@ -153,15 +153,16 @@ def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
     place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=1", "--alluredir=allure")
     results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     [shown] = [result for result in results if result["name"].startswith("shrink:")]
-    assert shown["status"] == "broken"
-    assert [step["status"] for step in shown["steps"]] == ["passed", "broken"]
+    assert shown["status"] == "failed"
     assert shown["statusDetails"]["message"].startswith("broken by blur with sigma 2 (")
-    assert [step["name"] for step in shown["steps"]] == ["unchanged", "changed"]
-    names = [[attachment["name"] for attachment in step["attachments"]] for step in shown["steps"]]
-    assert names[0][0] + "#blur2" == names[1][0]
-    assert names[0][1] == names[1][1] == "texts and replies"
-    kinds = [attachment["type"] for step in shown["steps"] for attachment in step["attachments"]]
-    assert kinds == ["image/png", "text/plain"] * 2
+    page = shown["descriptionHtml"]
+    assert page.index("unchanged</h3>") < page.index("changed</h3>", page.index("unchanged</h3>") + 20)
+    assert page.count("<img ") == 2
+    [attached] = shown["attachments"]
+    assert attached["type"] == "application/vnd.allure.image.diff"
+    assert attached["name"].endswith("#blur2")
+    images = json.loads((place.path / "allure" / attached["source"]).read_text())
+    assert set(images) == {"expected", "actual", "diff"}
 
 
 def test_replies_made_elsewhere_are_not_searched_and_the_run_says_so(place, right):

@@ -2,52 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.types import Batch, Verdict
+from vlgate.types import Batch
 
 if TYPE_CHECKING:
+    from vlgate.plugin.collected import Collected
+    from vlgate.report.allure.quiet import Quiet
+    from vlgate.report.allure.results import Moment
     from vlgate.run.model_card import ModelCard
+    from vlgate.run.options import Options
     from vlgate.run.results import RunResult
     from vlgate.shrink.search import Search
 
 
-def connect(config: pytest.Config) -> Any:
-    """Register the object that marks missed cases in Allure, and return it; None if Allure is not asked for."""
-    if not config.getoption("allure_report_dir", None):
-        return None
-    import allure_commons
+class AllureLink:
+    """Notes when each test ran, and writes the results of the cases and gates when the session ends.
 
-    from vlgate.report.allure import Missed
+    allure-pytest writes one result for each test. Those of the suite's own tests are held back, because a test may hold
+    one case or many; a case has the same result in either way, with and without workers.
+    """
 
-    missed = Missed()
-    allure_commons.plugin_manager.register(missed)
-    config.add_cleanup(lambda: allure_commons.plugin_manager.unregister(missed))
-    return missed
+    def __init__(self, config: pytest.Config) -> None:
+        """Write into the folder that ``config`` names."""
+        self.config = config
+        self.folder = config.invocation_params.dir / Path(config.getoption("allure_report_dir"))
+        self.reports: dict[str, pytest.TestReport] = {}
+        self.quiet: Quiet | None = None
+
+    def start(self) -> None:
+        """Stand before what allure-pytest writes, once it is configured; its own end comes after ours."""
+        from vlgate.report.allure.quiet import quieted
+
+        self.quiet = quieted()
+        if self.quiet is not None:
+            self.config.add_cleanup(self.quiet.step_back)
+
+    def hush(self) -> None:
+        """Hold back what allure-pytest writes of the running test."""
+        if self.quiet is not None:
+            self.quiet.silent = True
+
+    def see(self, report: pytest.TestReport) -> None:
+        """Note when a test ran and how it failed."""
+        if report.when == "call" or report.failed:
+            self.reports.setdefault(report.nodeid, report)
+
+    def show_search(self, name: str, batch: Batch, search: Search, start: float, stop: float) -> None:
+        """Write the result of the running test, which is a search that took the given time, in seconds since 1970."""
+        from vlgate.report.allure.results import Moment, write_result
+        from vlgate.report.allure.searches import search_result
+
+        self.hush()
+        at = Moment(start=int(start * 1000), stop=int(stop * 1000))
+        write_result(self.folder, search_result(name, batch, search, at))
+
+    def show_result(self, run: RunResult, model: ModelCard, options: Options, collected: Collected) -> None:
+        """Write the results of the cases and gates, and the files of the overview."""
+        from vlgate.report.allure.writing import write_report
+
+        write_report(self.folder, run, model, options, self._moments(collected))
+
+    def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
+        """When each case was asked; the cases of a batch share its time, so that times add up to that of the run."""
+        from vlgate.report.allure.results import Moment
+
+        found: dict[tuple[str, str], Moment] = {}
+        for nodeid, batch in collected.expected.items():
+            report, cases = self.reports.get(nodeid), batch.cases
+            if report is None:
+                continue
+            share = (report.stop - report.start) / len(cases)
+            trace = report.longreprtext if report.failed else ""
+            for number, case in enumerate(cases):
+                start = report.start + number * share
+                times = {"start": int(start * 1000), "stop": int((start + share) * 1000)}
+                found[batch.task.id, case.id] = Moment(**times, worker=getattr(report, "worker_id", ""), trace=trace)
+        return found
 
 
-def show(missed: Any, name: str, batch: Batch, verdicts: Sequence[Verdict]) -> None:
-    """Show the cases of one test."""
-    from vlgate.report import allure
-
-    allure.show(name, batch, verdicts, missed)
-
-
-def show_search(missed: Any, name: str, batch: Batch, search: Search) -> None:
-    """Show the search of one test."""
-    from vlgate.report import allure
-
-    allure.show_search(name, batch, search, missed)
-
-
-def show_result(config: pytest.Config, run: RunResult, model: ModelCard) -> None:
-    """Show the table of figures and the gates, and write the files of Allure's overview."""
-    from vlgate.report import allure
-    from vlgate.report.allure_pages import write_overview
-
-    allure.show_run(run, model)
-    write_overview(config.invocation_params.dir / Path(config.getoption("allure_report_dir")), run, model)
+def connect(config: pytest.Config) -> AllureLink | None:
+    """Return the connection to Allure; None if Allure is not asked for."""
+    return AllureLink(config) if config.getoption("allure_report_dir", None) else None

@@ -11,7 +11,6 @@ import pytest
 
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
-from vlgate.plugin import allure_link
 from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.searches import only_searches
@@ -63,7 +62,7 @@ class Closing:
             session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
         run.announcing = False
         if run.allure is not None:
-            allure_link.show_result(session.config, run.result, card)
+            run.allure.show_result(run.result, card, run.options, run.collected)
         if run.ending.no_model:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         elif not (run.result.passed and not run.result.incomplete) and session.exitstatus in QUIET_END:

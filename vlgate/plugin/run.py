@@ -54,6 +54,8 @@ class Run(Asked):
 
         Raises: pytest.UsageError, which pytest prints as one line before it exits with status 4.
         """
+        if self.allure is not None:
+            self.allure.start()
         if self.worker is not None or not given.asks_for_suite(self.config):
             return
         try:
@@ -133,6 +135,8 @@ class Run(Asked):
     def collect(self, report: pytest.TestReport) -> None:
         """Keep the replies of a report, in the process that the user started."""
         self.ending.no_model = self.ending.no_model or flagged(report)
+        if self.allure is not None:
+            self.allure.see(report)
         rows = rows_of(report)
         if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
             self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
@@ -156,10 +160,10 @@ class Run(Asked):
         return "missed", "" if hidden else "m", "" if hidden else (word, {"yellow": True})
 
     def show(self, item: pytest.Item) -> None:
-        """Give Allure the labels, images, texts and scores of a batch, if Allure is asked for."""
+        """Hold back what allure-pytest writes of a batch: its cases are shown when the session ends."""
         batch = getattr(item, "callspec", None) and item.callspec.params.get("batch")  # type: ignore[attr-defined]
         if isinstance(batch, Batch) and self.allure is not None:
-            allure_link.show(self.allure, batch_name(item.nodeid), batch, item.stash.get(VERDICTS, ()))
+            self.allure.hush()
 
     def meet(self, output: Mapping[str, Any]) -> None:
         """Take the description of its model that a worker sends as it ends."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import asdict
+from time import time
 
 import pytest
 
 from vlgate.errors import VlgateError
-from vlgate.plugin import allure_link
 from vlgate.plugin.collected import batch_name
 from vlgate.plugin.ledger import SEARCH
 from vlgate.plugin.run import Run
@@ -38,12 +38,13 @@ class SearchHooks:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Show Allure what the search found."""
+        start = time()
         try:
             return (yield)
         finally:
             batch, search = _subject(item), item.stash.get(SEARCH, None)
             if batch is not None and search is not None and self.run.allure is not None:
-                allure_link.show_search(self.run.allure, batch_name(item.nodeid), batch, search)
+                self.run.allure.show_search(batch_name(item.nodeid), batch, search, start, time())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

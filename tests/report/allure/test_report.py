@@ -1,0 +1,263 @@
+"""The results that Allure reads: statuses, pages, images, gates and the files of the overview."""
+
+import base64
+import io
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+
+from vlgate.report.allure.cases import SAMPLE, case_results
+from vlgate.report.allure.writing import write_report
+from vlgate.run.results import tabulate
+
+GATE = "thresholds.toml::scenes/occlusion-dir:c_acc"
+
+
+def labels(result, name):
+    return [label["value"] for label in result["labels"] if label["name"] == name]
+
+
+def of_layer(results, layer):
+    return [one for one in results.values() if labels(one, "layer") == [layer]]
+
+
+def attached(folder, result):
+    return {one["type"]: (folder / one["source"]).read_bytes() for one in result.get("attachments", [])}
+
+
+def opened(source):
+    return Image.open(io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))).convert("RGB")
+
+
+def only(folder, pattern):
+    [file] = folder.glob(pattern)
+    return file
+
+
+def statuses(results, task):
+    return [one["status"] for one in of_layer(results, "case") if labels(one, "story") == [task]]
+
+
+@pytest.mark.parametrize("task", ["scenes/existence", "scenes/occlusion-dir", "scenes/word-swap"])
+def test_a_missed_case_is_a_failure_and_one_without_a_reply_is_broken(results, task):
+    assert sorted(statuses(results, task)) == ["broken", *["failed"] * 3, *["passed"] * 2]
+    for one in of_layer(results, "case"):
+        said = one.get("statusDetails", {}).get("message", "")
+        assert said.startswith("missed: ") == (one["status"] == "failed")
+        assert ("the model gave <nothing>" in said) == (one["status"] == "broken")
+
+
+def test_a_case_stands_under_its_benchmark_capability_and_task(results):
+    for one in of_layer(results, "case"):
+        story = one["name"].partition(":")[0]
+        assert one["titlePath"] == [*labels(one, "epic"), *labels(one, "feature"), *labels(one, "story")]
+        assert labels(one, "epic") == ["scenes"]
+        assert labels(one, "story") == [story]
+        assert labels(one, "feature")[0] in labels(one, "tag")
+
+
+def test_a_missed_case_shows_its_image_and_marks_the_words_that_differ(folder, results, run):
+    for verdict in run.results[0].verdicts:
+        shown = results[f"scenes/existence:{verdict.case.id}"]
+        page = shown["descriptionHtml"]
+        assert ("<img " in page) == (shown["status"] == "failed")
+        if shown["status"] == "failed":
+            source = page.partition('<img src="')[2].partition('"')[0]
+            assert opened(source).size == verdict.case.requests[0].image.load().size
+            assert [*attached(folder, shown)] == ["image/jpeg"]
+            assert "<b><mark>" in page
+            assert "<i>true, score 0.25</i>" in page
+            assert "<i>false, score 0.75</i>" in page
+
+
+def test_two_images_are_one_file_for_the_viewer_of_differences(folder, results, run):
+    [result] = [one for one in run.results if one.task.id == "scenes/occlusion-dir"]
+    for verdict in result.verdicts[1:3]:
+        shown = results[f"scenes/occlusion-dir:{verdict.case.id}"]
+        images = json.loads(attached(folder, shown)["application/vnd.allure.image.diff"])
+        assert set(images) == {"expected", "actual", "diff"}
+        expected, actual = (request.image.key for request in verdict.case.requests)
+        assert shown["attachments"][0]["name"] == " and ".join(sorted((expected, actual)))
+        changed = opened(images["diff"])
+        plain, covered = opened(images["expected"]), opened(images["actual"])
+        darkest = min(
+            range(3), key=lambda number: sum((plain, covered, changed)[number].convert("L").histogram()[:128])
+        )
+        assert darkest == 2  # what is equal is pale
+        assert "where A and B differ" in shown["descriptionHtml"]
+
+
+def test_two_different_images_have_no_difference(folder, results, run):
+    [result] = [one for one in run.results if one.task.id == "scenes/word-swap"]
+    shown = results[f"scenes/word-swap:{result.verdicts[1].case.id}"]
+    assert set(json.loads(attached(folder, shown)["application/vnd.allure.image.diff"])) == {"expected", "actual"}
+    assert "differ" not in shown["descriptionHtml"]
+
+
+def test_a_gate_shows_what_it_judged_outside_its_history(results):
+    gate = results[GATE]
+    assert gate["status"] == "failed"
+    assert labels(gate, "severity") == ["blocker"]
+    shown = {one["name"]: one["value"] for one in gate["parameters"]}
+    assert list(shown) == ["value", "interval (90 %)", "n", "threshold", "chance", "blind"]
+    assert (shown["n"], shown["threshold"], shown["chance"]) == ("5", ">= 0.2", "0.250")
+    assert all(one["excluded"] is True for one in gate["parameters"])
+
+
+def test_the_gates_come_first_with_the_page_of_the_run(folder, results, run):
+    gates = [*of_layer(results, "run"), *of_layer(results, "gate")]
+    assert len(gates) == 1 + len(run.decisions)
+    first = min(one["start"] for one in of_layer(results, "case"))
+    assert all(one["stop"] <= first for one in gates)
+    assert all(min([one["titlePath"][0], "bla"]) == one["titlePath"][0] for one in gates)
+    for one in gates:
+        assert attached(folder, one) == {"text/html": b"<title>the page</title>"}
+    sources = [one["source"] for result in gates for one in result["attachments"]]
+    assert len(set(sources)) == len(sources)  # Allure 3 shows a file once
+
+
+def test_the_run_says_how_it_ended(results):
+    [run] = of_layer(results, "run")
+    assert (run["name"], run["status"]) == ("results of lxmert:unc-nlp", "failed")
+    assert run["statusDetails"]["message"] == "gates do not pass; 18 cases: 6 right, 9 missed, 3 unscored"
+
+
+def test_every_result_has_one_history_whatever_was_measured(tmp_path, folder, run, card, options, moments):
+    later = {key: replace(one, start=one.start + 9_000, stop=one.stop + 9_000) for key, one in moments.items()}
+    better = replace(run, decisions=tuple(replace(one, outcome="pass") for one in run.decisions))
+    write_report(tmp_path, better, replace(card, name="another"), options, later)
+
+    def read(place):
+        found = [json.loads(file.read_text()) for file in place.glob("*-result.json")]
+        return {one["fullName"]: (one["historyId"], one["testCaseId"]) for one in found}, {one["uuid"] for one in found}
+
+    (one, uuids), (other, others) = read(folder), read(tmp_path)
+    assert one == other
+    assert uuids.isdisjoint(others)
+    assert len({history for history, _ in one.values()}) == len(one)
+
+
+def test_a_later_run_into_the_same_folder_hides_the_earlier_one(tmp_path, run, passing, card, options, moments):
+    later = {key: replace(one, start=one.start + 9_000, stop=one.stop + 9_000) for key, one in moments.items()}
+    write_report(tmp_path, run, card, options, moments)
+    write_report(tmp_path, passing, card, options, later)
+    assert json.loads((tmp_path / "executor.json").read_text())["reportName"] == "lxmert:unc-nlp: gates pass"
+    assert json.loads(only(tmp_path, "*-globals.json").read_text())["errors"] == []
+    assert len(json.loads(only(tmp_path, "*-perf.json").read_text())) == 3
+    found = [json.loads(file.read_text()) for file in tmp_path.glob("*-result.json")]
+    runs = sorted((one["start"], one["status"]) for one in found if one["fullName"] == "vlgate: the run")
+    assert runs == [(1000, "failed"), (10_000, "passed")]
+
+
+@pytest.fixture
+def passing(run):
+    return replace(run, decisions=tuple(replace(one, outcome="pass") for one in run.decisions))
+
+
+def test_the_environment_names_model_fingerprint_device_and_versions_and_no_figure(folder):
+    lines = (folder / "environment.properties").read_text().splitlines()
+    facts = dict(line.split(" = ", 1) for line in lines)
+    assert (facts["model"], facts["fingerprint"], facts["device"]) == ("lxmert:unc-nlp", "0a1b2c3d4e5f6789", "cuda:1")
+    assert {"vlgate", "pytest", "numpy", "python", "platform"} <= set(facts)
+    assert not [line for line in lines if "scenes/" in line]
+    executor = json.loads((folder / "executor.json").read_text())
+    assert executor["buildName"] == "lxmert:unc-nlp 0a1b2c3d4e5f on cuda:1"
+
+
+@pytest.mark.parametrize("content", ['{"name": "CI", "type": "github"}', "cut of"])
+def test_an_executor_of_continuous_integration_is_kept(tmp_path, run, card, options, content):
+    (tmp_path / "executor.json").write_text(content)
+    write_report(tmp_path, run, card, options, {})
+    assert (tmp_path / "executor.json").read_text() == content
+
+
+def test_every_result_that_is_not_green_has_a_category(folder, results):
+    import re
+
+    categories = json.loads((folder / "categories.json").read_text())
+    for one in results.values():
+        if one["status"] != "passed":
+            said = one["statusDetails"]["message"]
+            found = [
+                known["name"]
+                for known in categories
+                if one["status"] in known["matchedStatuses"] and re.fullmatch(known["messageRegex"], said, re.DOTALL)
+            ]
+            assert len(found) == 1, (one["name"], found)
+
+
+def test_the_figures_are_metrics_of_allure_3(folder, run):
+    found = {one["key"]: one["value"] for one in json.loads(only(folder, "*-perf.json").read_text())}
+    assert found["scenes/existence:acc_r"] == run.results[0].metrics["acc_r"].value == 0.4
+    assert len(found) == 3
+
+
+def test_many_cases_are_a_result_for_each_task_and_a_sample(run, moments):
+    few = replace(run, results=run.results[:1], decisions=())
+    [task] = [result.task for result in few.results]
+    cases = tuple(replace(task.cases[1], id=f"case {number}") for number in range(5001))
+    [verdict] = [one for one in few.results[0].verdicts if one.case.id == task.cases[1].id]
+    verdicts = [replace(verdict, case=case) for case in cases]
+    many = replace(few, results=(tabulate(replace(task, cases=cases), verdicts, ()),))
+    found = list(case_results(many, moments, 0))
+    assert [one.layer for one in found] == ["task", *["case"] * SAMPLE]
+    assert {one.status for one in found} == {"failed"}
+    assert found[0].message == "missed: 5,001 of 5,001 cases"
+    assert found[0].parameters["n"] == "5001"
+    assert all("<img " in one.page for one in found[1:])
+    again = list(case_results(many, moments, 0))
+    assert [one.id for one in again] == [one.id for one in found]
+
+
+RULES = """
+const config = (await import(process.argv[1])).default;
+const { readdirSync, readFileSync } = await import("node:fs");
+const { join, dirname } = await import("node:path");
+const folder = dirname(new URL(process.argv[1]).pathname);
+const results = readdirSync(folder).filter((file) => file.endsWith("-result.json"))
+  .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
+const bad = (result) => ["failed", "broken"].includes(result.status);
+const failing = config.qualityGate.rules.filter((rule) => {
+  const found = results.filter(rule.filter);
+  return found.length < (rule.minTestsCount ?? 0) || found.filter(bad).length > (rule.maxFailures ?? Infinity);
+});
+const shown = Object.fromEntries(Object.entries(config.plugins)
+  .map(([name, one]) => [name, results.filter(one.options.filter).length]));
+const categories = config.categories.rules.map((rule) => rule.name);
+console.log(JSON.stringify({ failing: failing.map((rule) => rule.id), shown, name: config.name, categories }));
+"""
+
+
+def rules(node, folder):
+    address = (folder / "allurerc.mjs").as_uri()
+    done = subprocess.run([node, "--input-type=module", "-e", RULES, address], capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_allure_3_shows_gates_and_cases_apart_with_the_categories_of_allure_2(node, folder):
+    said = rules(node, folder)
+    assert said["shown"] == {"gates": 3, "cases": 18}
+    assert said["name"] == "lxmert:unc-nlp: gates do not pass"
+    assert said["categories"] == [one["name"] for one in json.loads((folder / "categories.json").read_text())]
+
+
+def test_the_quality_gate_of_allure_3_fails_if_a_gate_does_or_a_case_has_no_reply(node, folder, written):
+    assert rules(node, folder)["failing"] == ["gates"]
+    assert rules(node, written)["failing"] == ["gates"]  # three cases without a reply
+    for file in written.glob("*-result.json"):
+        if json.loads(file.read_text())["status"] == "broken":
+            file.unlink()
+    assert rules(node, written)["failing"] == []  # missed cases alone fail nothing
+    for file in written.glob("*-result.json"):
+        file.unlink()
+    assert rules(node, written)["failing"] == ["the run was judged"]
+
+
+@pytest.fixture
+def written(tmp_path, passing, card, options, moments):
+    """The results of a run whose gates pass."""
+    write_report(tmp_path, passing, card, options, moments)
+    return tmp_path

@@ -1,0 +1,124 @@
+"""The results of cases: each one, or a sample of the missed ones beside a result of each task if there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from vlgate.metrics.names import HEADLINE
+from vlgate.report.allure.pages import case, text
+from vlgate.report.allure.pictures import Pictures, images_of
+from vlgate.report.allure.results import Moment, Result, Status
+from vlgate.report.page.worst import chosen, margins
+from vlgate.report.rows import HEADINGS, coverage_line, rows
+from vlgate.run.results import RunResult, TaskResult
+from vlgate.types import FloatArray, Verdict
+
+MOST_CASES = 5000
+"""The most cases of a run that all have a result of their own."""
+MOST_PICTURED = 1000
+"""The most missed cases that are shown with their images: a photograph takes about 15 ms."""
+SAMPLE = 8
+"""The most missed cases of a task that have a result of their own if not all cases have one."""
+
+Moments = Mapping[tuple[str, str], Moment]
+"""When a case was asked, by the ids of its task and of the case."""
+
+
+def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Result]:
+    """Yield a result for each case of a run.
+
+    If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed
+    cases: the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
+
+    Args:
+        run: the run.
+        moments: when the cases were asked.
+        start: when the run began, for cases that were not asked.
+    """
+    all_shown = sum(len(result.verdicts) for result in run.results) <= MOST_CASES
+    missed = sum(_missed(verdict) for result in run.results for verdict in result.verdicts)
+    room = missed if missed <= MOST_PICTURED else max(SAMPLE, MOST_PICTURED // len(run.results))
+    never = Moment(start=start, stop=start)
+    for result in run.results:
+        worst = set(_worst(result, room if all_shown else SAMPLE))
+        if not all_shown:
+            yield _of_task(run, result, [_moment(result, one, moments, never) for one in result.verdicts])
+        pictures = Pictures()
+        for place, verdict in enumerate(result.verdicts):
+            if all_shown or place in worst:
+                at = _moment(result, verdict, moments, never)
+                yield _of_case(result, verdict, at, pictures if place in worst else None)
+
+
+def status_of(verdict: Verdict) -> Status:
+    """Return the status of a case: a missed one is a failure of the model, one without a verdict is broken."""
+    if verdict.state != "judged":
+        return "broken" if verdict.state == "unscored" else "skipped"
+    return "passed" if verdict.right else "failed"
+
+
+def _of_case(result: TaskResult, verdict: Verdict, at: Moment, pictures: Pictures | None) -> Result:
+    task, missed = result.task, _missed(verdict)
+    page = case(verdict, task.shape, pictures)
+    if missed and pictures is None:
+        page += f"<p>More than {MOST_PICTURED:,} cases are missed, so the images of this one are left out.</p>"
+    return Result(
+        id=f"{task.id}:{verdict.case.id}",
+        name=f"{task.id}:{verdict.case.id}",
+        layer="case",
+        path=(task.benchmark, task.capability, task.id),
+        status=status_of(verdict),
+        at=at,
+        message=f"missed: {verdict.why}" if missed else "" if verdict.state == "judged" else verdict.why,
+        page=page,
+        tags=(task.capability, *(f"{tag}={value}" for tag, value in sorted(verdict.case.tags.items()))),
+        attachments=pictures.attached(images_of(verdict)) if missed and pictures is not None else (),
+    )
+
+
+def _of_task(run: RunResult, result: TaskResult, at: Sequence[Moment]) -> Result:
+    """The result of a whole task: no green tick if a case of it is missed."""
+    task, statuses = result.task, [status_of(verdict) for verdict in result.verdicts]
+    found: Sequence[Status] = ("broken", "failed", "passed", "skipped")
+    missed, unscored = statuses.count("failed"), statuses.count("broken")
+    said = [f"missed: {missed:,} of {len(statuses):,} cases"] if missed else []
+    said += [f"{unscored:,} of {len(statuses):,} cases could not be scored"] if unscored else []
+    row = next(row for row in rows(run) if row.cells[1] == task.id)
+    note = coverage_line(result)
+    shown = f"<p>The worst of its missed cases, and a sample of the others, at most {SAMPLE}, are beside it.</p>"
+    return Result(
+        id=task.id,
+        name=f"{task.id}: all cases",
+        layer="task",
+        path=(task.benchmark, task.capability, task.id),
+        status=next((status for status in found if status in statuses), "skipped"),
+        at=Moment(start=min(one.start for one in at), stop=max(one.stop for one in at)),
+        message="; ".join(said),
+        page=(shown if missed else "") + (f"<p>{text(note)}</p>" if note else ""),
+        parameters=dict(zip(HEADINGS[2:8], row.cells[2:8], strict=True)),
+        tags=(task.capability,),
+    )
+
+
+def _moment(result: TaskResult, verdict: Verdict, moments: Moments, never: Moment) -> Moment:
+    return moments.get((result.task.id, verdict.case.id), never)
+
+
+def _missed(verdict: Verdict) -> bool:
+    return verdict.state == "judged" and not verdict.right
+
+
+def _worst(result: TaskResult, most: int) -> list[int]:
+    """The places of at most ``most`` missed cases of a task: the worst two, then a seeded sample."""
+    places = [place for place, verdict in enumerate(result.verdicts) if _missed(verdict)]
+    verdicts = [result.verdicts[place] for place in places]
+    scores: FloatArray = np.array(
+        [[np.nan if reply.score is None else reply.score for reply in verdict.predictions] for verdict in verdicts]
+    )
+    wrong: FloatArray = np.array([1.0 - verdict.facts.get("acc", 0.0) for verdict in verdicts])
+    if not places:
+        return []
+    margin = margins(HEADLINE[result.task.shape], scores, wrong)
+    return [places[one] for one in chosen(margin, most, f"allure:{result.task.id}")]

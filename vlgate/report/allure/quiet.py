@@ -1,0 +1,74 @@
+"""Holds back what allure-pytest writes of the suite's own tests.
+
+No other module of vlgate imports allure.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import allure_commons
+from allure_commons.logger import AllureFileLogger
+from allure_commons.model2 import TestResult, TestResultContainer
+
+
+class Quiet:
+    """Stands before the object that writes the files of allure-pytest, and passes on what is not held back.
+
+    ``silent`` holds back the result of the running test, with its fixtures and attachments, up to its end.
+    """
+
+    def __init__(self, files: AllureFileLogger) -> None:
+        """Pass on to ``files``."""
+        self.files = files
+        self.silent = False
+        self._held: set[str] = set()
+
+    @allure_commons.hookimpl
+    def report_result(self, result: TestResult) -> None:
+        """Write a result, or hold it back, which ends the silence."""
+        if self.silent:
+            self._held.add(result.uuid)
+            self.silent = False
+        else:
+            self.files.report_result(result)
+
+    @allure_commons.hookimpl
+    def report_container(self, container: TestResultContainer) -> None:
+        """Write the fixtures of tests, unless all of these tests are held back."""
+        if not self.silent and not self._held.issuperset(container.children):
+            self.files.report_container(container)
+
+    @allure_commons.hookimpl
+    def report_attached_file(self, source: Path, file_name: str) -> None:
+        """Write an attachment."""
+        if not self.silent:
+            self.files.report_attached_file(source, file_name)
+
+    @allure_commons.hookimpl
+    def report_attached_data(self, body: str | bytes, file_name: str) -> None:
+        """Write an attachment."""
+        if not self.silent:
+            self.files.report_attached_data(body, file_name)
+
+    @allure_commons.hookimpl
+    def report_globals(self, globals_item: object) -> None:
+        """Write what belongs to no test."""
+        self.files.report_globals(globals_item)
+
+    def step_back(self) -> None:
+        """Let allure-pytest write again."""
+        allure_commons.plugin_manager.unregister(self)
+        allure_commons.plugin_manager.register(self.files)
+
+
+def quieted() -> Quiet | None:
+    """Stand before the object that writes the files of allure-pytest; None if there is none."""
+    manager = allure_commons.plugin_manager
+    files = next((one for one in manager.get_plugins() if isinstance(one, AllureFileLogger)), None)
+    if files is None:
+        return None
+    quiet = Quiet(files)
+    manager.unregister(files)
+    manager.register(quiet)
+    return quiet

@@ -1,0 +1,125 @@
+"""One result of an Allure report, and the files in which Allure reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import md5
+from pathlib import Path
+from typing import Literal
+from uuid import NAMESPACE_URL, uuid5
+
+Status = Literal["passed", "failed", "broken", "skipped"]
+Layer = Literal["run", "gate", "task", "case"]
+
+_LABELS = (("epic", "parentSuite"), ("feature", "suite"), ("story", "subSuite"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When and where something was asked, in milliseconds since 1970; ``trace`` says how the test failed, if it did."""
+
+    start: int
+    stop: int
+    worker: str = ""
+    trace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that is shown with a result."""
+
+    name: str
+    kind: str
+    ending: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One result.
+
+    ``id`` is the same in every run, whatever was measured, so that Allure finds the result's history; ``layer`` says
+    what it is about. ``path`` are its folders in the report, ``page`` is HTML. The values of ``parameters`` are not
+    part of the history.
+    """
+
+    id: str
+    name: str
+    layer: Layer
+    path: tuple[str, ...]
+    status: Status
+    at: Moment
+    message: str = ""
+    page: str = ""
+    severity: str = "normal"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """Write a result, and its attachments before it.
+
+    The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with the
+    same id Allure shows the later one.
+    """
+    attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in _numbered(result)]
+    content = json.dumps(_content(result, attached), ensure_ascii=False)
+    write_file(folder / f"{_unique(result.id, result.at)}-result.json", content.encode("utf-8", "replace"))
+
+
+def write_attachment(folder: Path, key: str, attachment: Attachment, at: Moment) -> dict[str, object]:
+    """Write an attachment, and return what a result says of it."""
+    name = f"{_unique(key, at)}-attachment.{attachment.ending}"
+    write_file(folder / name, attachment.data)
+    return {"name": attachment.name, "source": name, "type": attachment.kind}
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file that appears whole; unlike the figures of a run it need not survive a power failure."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_bytes(data)
+    part.replace(file)
+
+
+def _numbered(result: Result) -> list[tuple[int, Attachment]]:
+    return list(enumerate(result.attachments))
+
+
+def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, object]:
+    labels = [(name, part) for pair, part in zip(_LABELS, result.path, strict=False) for name in pair]
+    labels += [("severity", result.severity), ("layer", result.layer), ("framework", "pytest"), ("language", "python")]
+    labels += [("thread", result.at.worker)] if result.at.worker else []
+    labels += [("tag", tag) for tag in result.tags]
+    details = {"message": result.message, "trace": "" if result.at.trace == result.message else result.at.trace}
+    optional = {
+        "statusDetails": {name: text for name, text in details.items() if text},
+        "descriptionHtml": result.page,
+        "parameters": [{"name": k, "value": v, "excluded": True} for k, v in result.parameters.items()],
+        "attachments": attached,
+    }
+    key = _digest(result.id)
+    return {
+        "uuid": _unique(result.id, result.at),
+        "historyId": key,
+        "testCaseId": key,
+        "fullName": result.id,
+        "name": result.name,
+        "titlePath": list(result.path),
+        "status": result.status,
+        "stage": "finished",
+        "start": result.at.start,
+        "stop": result.at.stop,
+        "labels": [{"name": name, "value": value} for name, value in labels],
+        **{name: value for name, value in optional.items() if value},
+    }
+
+
+def _unique(key: str, at: Moment) -> str:
+    return str(uuid5(NAMESPACE_URL, f"{key} {at.start}"))
+
+
+def _digest(text: str) -> str:
+    return md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
