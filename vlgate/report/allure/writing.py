@@ -40,7 +40,8 @@ def write_report(
         write_result(folder, result)
     for result in case_results(run, moments, start):
         write_result(folder, result)
-    shown = f'<!doctype html><meta charset="utf-8"><title>{text(titled(model.name, model.weights))}</title>{table(run, model)}'
+    title = text(titled(model.name, model.weights))
+    shown = f'<!doctype html><meta charset="utf-8"><title>{title}</title>{table(run, model)}'
     overview = Attachment(name="results.html", kind="text/html", ending="html", data=shown.encode("utf-8", "replace"))
     write_globals(folder, run, (overview, *page), at)
     write_overview(folder, run, model, options, at)
