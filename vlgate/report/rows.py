@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vlgate.gates.records import Decision, Outcome
+from vlgate.gates.records import Decision, GateKind, Outcome
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
@@ -147,15 +147,32 @@ def _measured(metric: Metric | None, judged: int) -> tuple[str, str, str]:
     return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
 
 
+def difference_words(value: float, low: float, high: float) -> tuple[str, str]:
+    """Return the difference from an earlier run and its interval, with their signs.
+
+    >>> difference_words(-0.05, -0.1, 0.012)
+    ('-0.050', '-0.100 to +0.012')
+    """
+    return f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}"
+
+
+def threshold_words(kind: GateKind, least: float | None, most: float | None, basis: str) -> str:
+    """Return the threshold of a gate.
+
+    >>> threshold_words("gate", 0.9, None, "value"), threshold_words("max_drop", None, 0.02, "lower")
+    ('>= 0.9 (value)', 'max_drop = 0.02')
+    """
+    if kind not in ("gate", "limit"):
+        return f"{kind} = {most or 0:g}" + (" (value)" if kind == "max_drop" and basis == "value" else "")
+    ends = [f">= {least:g}"] if least is not None else []
+    ends += [f"<= {most:g}"] if most is not None else []
+    return " and ".join(ends) + (" (value)" if ends and basis == "value" else "")
+
+
 def _changed(found: Difference) -> tuple[str, str, str]:
-    """The difference from an earlier run, with its sign."""
-    return str(found.n), f"{found.value:+.3f}", f"{found.low:+.3f} - {found.high:+.3f}"
+    return str(found.n), *difference_words(found.value, found.low, found.high)
 
 
 def _threshold(decision: Decision) -> str:
     gate = decision.gate
-    if gate.compares:
-        return f"{gate.kind} = {gate.max or 0:g}"
-    ends = [f">= {gate.min:g}"] if gate.min is not None else []
-    ends += [f"<= {gate.max:g}"] if gate.max is not None else []
-    return " and ".join(ends) + (" (value)" if gate.basis == "value" else "")
+    return threshold_words(gate.kind, gate.min, gate.max, gate.basis)
