@@ -1,7 +1,8 @@
 """Write the page of a finished run again, from the files of its folder.
 
 It needs neither the model nor torch. The drawn scenes are drawn again; other images are shown if they are still in
-the data folders of the run, or in those of ``--data``.
+the data folders of the run, or in those of --data. With --earlier, each missed case says for how many releases it has
+been missed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
     data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+    earlier = "results folders of earlier runs, the oldest first (default: the run's --baseline)"
+    parser.add_argument("--earlier", action="extend", nargs="+", default=[], type=Path, metavar="DIR", help=earlier)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -37,7 +40,9 @@ def run(given: argparse.Namespace) -> int:
     figures, environment = found.figures, found.environment
     data = tuple(folder.expanduser().resolve() for folder in given.data)
     tasks, problem = tasks_again(figures, environment, data)
-    content = write_page(given.run, figures, environment, tasks)
+    earlier = [folder.expanduser().resolve() for folder in given.earlier]
+    earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
+    content = write_page(given.run, figures, environment, tasks, earlier)
     for line in filter(None, (problem, *content.left_out)):
         print(f"note: {line}")  # noqa: T201  # what a command is for
     print(given.run / PAGE)  # noqa: T201  # likewise

@@ -1,7 +1,12 @@
 """Runs to make pages of: replies of which every third case is missed."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from vlgate.comparing.cases import judged_cases
+from vlgate.comparing.changes import change_decisions
+from vlgate.comparing.earlier import read_earlier
+from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
@@ -14,11 +19,15 @@ GATES = (
 )
 
 
-def replies(task):
-    """Every third case is missed: by a little more each time, and its second answer is wrong."""
+def every_third(number):
+    return number % 3 == 0
+
+
+def replies(task, missed=every_third):
+    """The cases of these numbers are missed: by a little more each time, and their second answer is wrong."""
     found = {}
     for number, case in enumerate(task.cases):
-        miss = number % 3 == 0
+        miss = missed(number)
         for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
             if isinstance(request, Ask):
                 other = next((choice for choice in request.choices if choice != truth), "maybe")
@@ -28,11 +37,28 @@ def replies(task):
     return found
 
 
-def judged(task):
-    return judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies(task))
+def judged(task, missed=every_third):
+    return judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies(task, missed))
 
 
-def result_of(tasks, gates=GATES, notes=()):
-    results = [tabulate(task, judged(task), ()) for task in tasks]
+def result_of(tasks, gates=GATES, notes=(), missed=every_third):
+    results = [tabulate(task, judged(task, missed), ()) for task in tasks]
     made = decisions(Thresholds(file=Path("t.toml"), rules=gates, require=()), results)
     return RunResult(results=tuple(results), decisions=made, notes=notes)
+
+
+def compared(result, folder, gates=()):
+    """A run with its comparison with the run of a folder, and the decisions of these gates on it."""
+    later = LaterRun(
+        name="newer",
+        fingerprint="",
+        seed=0,
+        ties="strict",
+        version="",
+        tasks={one.task.id: judged_cases(one.verdicts) for one in result.results},
+        shapes={one.task.id: one.task.shape for one in result.results},
+    )
+    comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
+    thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
+    made = change_decisions(thresholds, comparison, later.shapes, {})
+    return replace(result, comparison=comparison, decisions=(*result.decisions, *made))

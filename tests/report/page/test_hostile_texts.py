@@ -1,7 +1,8 @@
 """Texts of users on the page: markup, quotes, escapes of terminals, marks of direction and emoji come out as text."""
 
 import pytest
-from page_runs import result_of
+from browser import MISSING, Browser
+from page_runs import compared, every_third, result_of
 from PIL import Image
 from reading import Reading
 
@@ -9,7 +10,7 @@ from vlgate.gates.records import Gate
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
-from vlgate.types import Case, LazyImage, Match, Task
+from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 QUOTES = """a "double" and 'single' {{ quote }} {% raw %} &amp; `tick`"""
@@ -17,6 +18,7 @@ ANSI = "red \x1b[31mred\x1b[0m \x00\x9b bell\x07"
 RIGHT_TO_LEFT = "כלב רודף אחרי חתול"
 OVERRIDE = "a dog \u202egod a\u202c \u2066x\u2069 \u2028 line"
 FAMILY = "the 👩‍👩‍👧‍👦 waves 👋🏽"
+FOLDER = "<img src=x onerror=alert(1)> \x1b[31m \u202e'\""
 HOSTILE = (SCRIPT, QUOTES, ANSI, RIGHT_TO_LEFT, OVERRIDE, FAMILY)
 SHOWN = {
     ANSI: r"red \x1b[31mred\x1b[0m \x00\x9b bell\x07",
@@ -25,28 +27,67 @@ SHOWN = {
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hostile")
+def folder(tmp_path_factory):
+    """A run whose texts are hostile, and the run that it is compared with, in a folder with a hostile name."""
+    place = tmp_path_factory.mktemp("hostile")
     image = Image.new("RGB", (8, 8))
-    cases = tuple(
-        Case(
-            id=f"{number} {text}",
-            requests=tuple(
-                Match(image=LazyImage(key=f"{number}{text}.jpg", load=image.copy), text=f"{word}: {text}")
-                for word in ("true", "false")
-            ),
-            truths=(True, False),
-            tags={text: text, "odd": str(number)},
-            origin=text,
-        )
-        for number, text in enumerate(text for text in HOSTILE for _ in range(3))
+    texts = [(number, text) for number, text in enumerate(text for text in HOSTILE for _ in range(3))]
+    matches = Task(
+        id=f"mine/{SCRIPT}",
+        capability="foil",
+        shape="pair",
+        cases=tuple(
+            Case(
+                id=f"{number} {text}",
+                requests=tuple(
+                    Match(image=LazyImage(key=f"{number}{text}.jpg", load=image.copy), text=f"{word}: {text}")
+                    for word in ("true", "false")
+                ),
+                truths=(True, False),
+                tags={text: text, "odd": str(number)},
+                origin=text,
+            )
+            for number, text in texts
+        ),
+        note=QUOTES,
+        left_out={SCRIPT: 1},
     )
-    task = Task(id=f"mine/{SCRIPT}", capability="foil", shape="pair", cases=cases, note=QUOTES, left_out={SCRIPT: 1})
-    card = ModelCard(name=SCRIPT, weights=OVERRIDE, notes=HOSTILE)
-    result = result_of([task], (Gate(task=task.id, metric="acc_r", min=0.9, why=SCRIPT),))
-    options = Options(folder=folder, model=QUOTES, thresholds=None, results=folder)
-    assert write_rows(result, options) == []
-    assert write_figures(result, card, options, 1, [task]) == []
+    questions = Task(
+        id="mine/questions",
+        capability="invariance",
+        shape="questions",
+        cases=tuple(
+            Case(
+                id=f"{number} {text}",
+                requests=tuple(
+                    Ask(
+                        image=LazyImage(key=f"{number}.jpg", load=image.copy),
+                        question=word,
+                        choices=(f"not {text}", text),
+                    )
+                    for word in (f"{number} one?", f"{number} two?")
+                ),
+                truths=(text, text),
+            )
+            for number, text in texts
+        ),
+    )
+    runs = []
+    for name, missed in ((FOLDER, lambda number: number % 3 == 1), ("later", every_third)):
+        options = Options(folder=place, model=QUOTES, thresholds=None, results=place / name)
+        options.results.mkdir()
+        gates = (Gate(task=matches.id, metric="acc_r", min=0.9, why=SCRIPT),)
+        result = result_of([matches, questions], gates, missed=missed)
+        result = compared(result, runs[0]) if runs else result
+        card = ModelCard(name=SCRIPT, weights=OVERRIDE, notes=HOSTILE)
+        assert write_rows(result, options) == []
+        assert write_figures(result, card, options, 1, [matches, questions]) == []
+        runs.append(options.results)
+    return runs[1]
+
+
+@pytest.fixture(scope="module")
+def page(folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -79,3 +120,30 @@ def test_an_id_of_an_element_has_no_blank_or_quote(page):
     ids = [attrs["id"] for _, attrs in Reading(page).elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     assert not [one for one in ids if set(one) & set(" \"'<>&")]
+
+
+def test_the_newly_broken_cases_and_the_name_of_the_earlier_run_are_texts(page):
+    shown = Reading(page)
+    first = shown.text[shown.text.index("cases are newly broken") : shown.text.index("What the model can")]
+    assert "Compared with <img src=x onerror=alert(1)> \\x1b[31m \\u202e'\"" in first
+    for text in HOSTILE:
+        assert f"true: {SHOWN.get(text, text)}" in first
+        assert f"before: {SHOWN.get(text, text)}" in first
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+def test_the_address_of_a_hostile_case_shows_it_and_runs_nothing(folder, page, tmp_path):
+    browser = Browser(tmp_path)
+    try:
+        address = (folder / "report.html").as_uri()
+        cases = [one["id"] for one in Reading(page).all("article") if "id" in one]
+        assert any(case.startswith("newly-broken/") for case in cases)
+        for case in [*cases[::7], "%", "%E0%A4", "<script>alert(1)</script>", "newly-broken/"]:
+            browser.open("about:blank")
+            browser.open(f"{address}#{case}")
+            assert browser.run("return document.activeElement.id") == (case if case in cases else "")
+        browser.write("#search", SCRIPT)
+        assert browser.run("return document.getElementById('found').textContent") == "2 of 2 tasks, 7 of 12 cases"
+        assert [line["message"] for line in browser.log("browser")] == []
+    finally:
+        browser.close()

@@ -8,8 +8,17 @@ from browser import MISSING, Browser
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 SHOWN = "return [...document.querySelectorAll('.cards .card')].filter((c) => c.checkVisibility()).map((c) => c.id)"
+IN_TASKS = SHOWN.replace(".cards .card", ".task .cards .card")
 OPEN = "return [...document.querySelectorAll('details.task[open]')].map((task) => task.id)"
 FOCUS = "return document.activeElement.id"
+CLIPBOARD = """
+return navigator.clipboard.read().then(async ([item]) => {
+  const type = item.types[0], blob = await item.getType(type);
+  if (type !== "image/png") return blob.text();
+  const image = await createImageBitmap(blob);
+  return [image.width, image.height];
+})"""
+PAIR = "[...(document.activeElement.closest('.card')).querySelectorAll('img.picture')]"
 
 
 @pytest.fixture(scope="module")
@@ -102,22 +111,87 @@ def test_the_address_of_a_case_shows_it_and_one_that_is_not_shown_leads_to_its_t
         assert 0 <= top < 1
 
 
-def test_the_slider_and_x_show_more_or_less_of_the_perturbed_image(page):
+def test_two_images_stand_side_by_side_until_the_slider_or_x_lays_them_over_each_other(page):
     page.press("j")
-    clip = "return document.activeElement.querySelector('.stack img:last-child').style.clipPath"
-    assert page.run(clip) == "inset(0px 0px 0px 50%)"
-    page.press("x")
-    assert page.run(clip) == "inset(0px 0px 0px 0%)"
-    page.press("x")
-    assert page.run(clip) == "inset(0px 0px 0px 100%)"
+    assert page.run(f"return {PAIR}.map((image) => image.style.clipPath)") == ["", ""]
+    left, right = page.run(f"return {PAIR}.map((image) => image.getBoundingClientRect().x)")
+    assert left < right
+    for clip in ("inset(0px 0px 0px 100%)", "inset(0px 0px 0px 0%)", "inset(0px 0px 0px 100%)"):
+        page.press("x")
+        assert page.run(f"return {PAIR}[1].style.clipPath") == clip
+    boxes = page.run(f"return {PAIR}.map((image) => [...Object.values(image.getBoundingClientRect().toJSON())])")
+    assert boxes[0] == boxes[1]
+    page.run("document.activeElement.querySelector('.choice button').click()")
+    assert page.run(f"return {PAIR}.map((image) => image.style.clipPath)") == ["", ""]
 
 
-def test_a_button_copies_the_command_and_the_prompt(page):
+def test_buttons_copy_the_command_the_prompt_and_the_images(page):
     page.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     page.press("j")
-    page.run("document.activeElement.querySelector('button[data-copy]').click()")
-    time.sleep(0.3)
-    assert page.run("return document.activeElement.querySelector('button[data-copy]').textContent") == "Copied"
+    sizes = page.run(f"return {PAIR}.map((image) => [image.naturalWidth, image.naturalHeight])")
+    prompts = page.run("return [...document.activeElement.querySelectorAll('.text')].map((one) => one.innerText)")
+    copied = []
+    for name in ("Command", "Prompt", "Image"):
+        button = f"document.activeElement.closest('.card').querySelector('[aria-label=\"Copy {name.lower()}\"]')"
+        page.run(f"{button}.click()")
+        time.sleep(0.3)
+        assert page.run(f"return {button}.textContent") == "Copied"
+        copied.append(page.run(CLIPBOARD))
+    assert copied[0].startswith("pytest --pyargs ")
+    assert copied[1].splitlines() == [one.partition(" ")[2] for one in prompts]  # without the letter of the image
+    assert copied[2] == [sum(width for width, _ in sizes), max(height for _, height in sizes)]
+
+
+@pytest.fixture
+def compared(browser, releases):
+    browser.open("about:blank")
+    browser.open((releases / "later/report.html").as_uri())
+    return browser
+
+
+def test_a_change_since_the_baseline_chooses_cases(compared):
+    choose(compared, "change", "newly broken")
+    changes = compared.run(IN_TASKS.replace("c.id", "c.dataset.change"))
+    assert set(changes) == {"newly broken"}
+    choose(compared, "change", "still wrong")
+    changes = compared.run(IN_TASKS.replace("c.id", "c.dataset.change"))
+    assert set(changes) == {"still wrong"}
+
+
+def test_a_count_of_the_comparison_leads_to_its_cases(compared):
+    link = "a[href='#scenes/relations'][data-change='newly broken']"
+    count = int(compared.run("return document.querySelector(arguments[0]).textContent", link))
+    compared.click(link)
+    assert compared.run("return document.getElementById('change').value") == "newly broken"
+    assert len([case for case in compared.run(IN_TASKS) if case.startswith("scenes/relations/")]) == count > 0
+    top = compared.run("return document.getElementById('scenes/relations').getBoundingClientRect().top / innerHeight")
+    assert 0 <= top < 1
+
+
+def test_j_begins_with_what_is_newly_broken_and_its_address_shows_it(compared):
+    compared.press("j")
+    case = compared.run(FOCUS)
+    assert case.startswith("newly-broken/scenes/")
+    address = compared.run("return location.href")
+    compared.open("about:blank")
+    compared.open(address)
+    assert compared.run(FOCUS) == case
+
+
+def test_the_address_of_a_newly_broken_case_finds_it_on_a_page_without_a_comparison(browser, address):
+    browser.open("about:blank")
+    browser.open(address)
+    case = browser.run("return document.querySelector(`.cards [id^='scenes/relations/']`).id")
+    browser.open("about:blank")
+    browser.open(f"{address}#newly-broken/{case}")
+    assert browser.run(FOCUS) == case
+
+
+def test_a_slice_leads_to_its_missed_cases(page):
+    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    page.click("a[href='#scenes/relations'][data-tag='relation=above']")
+    assert page.run("return document.getElementById('tag').value") == "relation=above"
+    assert any(case.startswith("scenes/relations/") for case in page.run(SHOWN))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -7,6 +7,7 @@ from typing import Any
 
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.records import Answer, Decided
+from vlgate.report.rows import difference_words, threshold_words
 
 _NO = "This release may not ship"
 _STOPS = ("fail", "inconclusive")
@@ -42,15 +43,17 @@ def urgency(gate: Mapping[str, Any]) -> int:
 def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> Decided:
     """Return a decision of ``metrics.json`` as a row of the table; ``tasks`` are the figures there."""
     task, metric = judged_by(gate)
-    value = gate["value"]
+    value, interval, n, counts = _changed(gate)
     return Decided(
         gate=gate["gate"].removeprefix("limit:"),
         outcome=gate["decision"],
         threshold=_threshold(gate),
-        value="" if value is None else f"{value:.3f}",
-        interval="" if value is None else f"{gate['low']:.3f} - {gate['high']:.3f}",
-        n="" if gate["n"] is None else f"{gate['n']:,}",
+        value=value,
+        interval=interval,
+        n=n,
+        counts=counts,
         why=gate["why"],
+        compares="difference" in gate,
         reason=gate["reason"],
         warning="" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
         anchor=anchor(task) if task in tasks else "",
@@ -97,7 +100,17 @@ def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """The value, interval, number of cases and counts of a gate: those of a metric, or of its change."""
+    if (change := gate.get("difference")) is not None:
+        value, interval = difference_words(change["value"], change["low"], change["high"])
+        return value, interval, f"{change['n']:,}", f"{change['broken']:,} broken, {change['fixed']:,} fixed"
+    value, n = gate["value"], "" if gate["n"] is None else f"{gate['n']:,}"
+    if value is None:
+        return "", "", n, ""
+    return f"{value:.3f}", f"{gate['low']:.3f} \N{EN DASH} {gate['high']:.3f}", n, ""
+
+
 def _threshold(gate: Mapping[str, Any]) -> str:
-    ends = [f"≥ {gate['min']:g}"] if gate["min"] is not None else []
-    ends += [f"≤ {gate['max']:g}"] if gate["max"] is not None else []
-    return " and ".join(ends) + (" (value)" if ends and gate["basis"] == "value" else "")
+    words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
+    return words.replace(">=", "≥").replace("<=", "≤")

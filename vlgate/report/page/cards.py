@@ -6,10 +6,11 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vlgate.report.difference import Piece, beside, difference
+from vlgate.report.page.earlier import History
 from vlgate.report.page.pictures import Pictures
 from vlgate.report.page.records import Card, Line
 from vlgate.report.page.rows import Row, TaskRows
@@ -21,7 +22,10 @@ _FACTS_OF_ANSWERS = ("acc_original", "acc_perturbed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMaker:
-    """Makes the cards of one task; ``cases`` are those that can be read again, by id."""
+    """Makes the cards of one task; ``cases`` are those that can be read again, by id.
+
+    ``history`` holds what earlier runs replied to the cases.
+    """
 
     task: str
     capability: str
@@ -30,19 +34,27 @@ class CardMaker:
     cases: Mapping[str, Case]
     pictures: Pictures
     options: Mapping[str, Any]
+    history: History = field(default_factory=History)
 
-    def card(self, row: Row, *, worst: bool = False) -> Card:
-        """Return the card of a row; that of a worst case has a small image too."""
-        pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), worst=worst)
+    def card(self, row: Row, *, worst: bool = False, kept: bool = False) -> Card:
+        """Return the card of a row.
+
+        Args:
+            row: a case in ``cases.parquet``.
+            worst: whether it is one of the worst cases, which have a small image too.
+            kept: whether its images are among those for which room is kept, as are those of the worst cases.
+        """
+        pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
         names = [_letter(place) if place is not None and len(pictures) > 1 else "" for place in places]
         keys = [picture.key for picture in pictures]
         overlaid = len(keys) == 2 and keys[1].startswith(keys[0]) and "#" in keys[1][len(keys[0]) :]
+        before = self.history.before(row)
         return Card(
             anchor=anchor(f"{self.task}/{row['case']}"),
             task=self.task,
             case=row["case"],
             state=_state(row),
-            lines=self._lines(row, names),
+            lines=self._lines(row, names, before),
             pictures=tuple(pictures),
             overlaid=overlaid,
             thumb=self.pictures.small(pictures[-1 if overlaid else 0]) if worst and pictures else None,
@@ -50,9 +62,12 @@ class CardMaker:
             tags=json.loads(row["tags"]),
             origin=row["origin"],
             command=command(self.task, row["case"], self.capability, self.options),
+            change=self.history.change(row),
+            age=self.history.age(row),
+            before="" if before is None else before["why"],
         )
 
-    def _lines(self, row: Row, names: list[str]) -> tuple[Line, ...]:
+    def _lines(self, row: Row, names: list[str], before: Row | None) -> tuple[Line, ...]:
         texts = row["texts"]
         return tuple(
             Line(
@@ -63,6 +78,7 @@ class CardMaker:
                 place=self._place(row["scores"][number]),
                 answer=row["answers"][number],
                 right=self._right(row, number),
+                before=_replied(before, number),
             )
             for number, other in enumerate(beside(self.headline, len(texts)))
         )
@@ -104,6 +120,14 @@ def _marked(text: str, other: str) -> tuple[Piece, ...]:
 
 def _letter(place: int) -> str:
     return chr(ord("A") + place)
+
+
+def _replied(row: Row | None, number: int) -> str:
+    """What a run replied to a request; empty if it gave no reply."""
+    if row is None:
+        return ""
+    score, answer = row["scores"][number], row["answers"][number]
+    return f"{score:.4g}" if score is not None else answer or ""
 
 
 def _state(row: Row) -> str:

@@ -1,4 +1,7 @@
-"""The chart of the headline figures as SVG: for each task the interval, and beside it chance, text alone and people."""
+"""The chart of the headline figures as SVG: for each task the interval, and beside it what it is compared with.
+
+That is chance, the text-only model, the baseline, and the figures of people and of models that papers print.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from vlgate.report.page.records import Section
+from vlgate.report.page.records import Figure, Section
 
 MOST = 80
 """The most tasks of a chart; all of them are in the sections."""
@@ -22,10 +25,21 @@ def chart(sections: Sequence[Section]) -> Markup:
     body = _axis(height)
     for number, section in enumerate(sections):
         name = section.task.partition("/")[2] if alone else section.task
-        body += _row(_TOP + _ROW * number + _ROW // 2, _short(name), section)
+        body += _row(_TOP + _ROW * number + _ROW // 2, short(name), section)
     return Markup('<svg class="chart" width="100%" height="{}" role="group" aria-label="{}">{}</svg>').format(
         height, said, body
     )
+
+
+def figure_of(section: Section) -> Figure:
+    """Return the headline figure of a task, which must have one."""
+    return next(one for one in section.metrics if one.name == section.headline)
+
+
+def published_of(section: Section) -> tuple[float | None, tuple[tuple[str, float], ...]]:
+    """Return the published figure of people, if there is one, and those of models by name."""
+    human = next((value for name, value in section.published if name == "human"), None)
+    return human, tuple((name, value) for name, value in section.published if name not in _NOT_MODELS)
 
 
 def _at(value: float) -> str:
@@ -43,9 +57,9 @@ def _axis(height: int) -> Markup:
 
 def _row(y: int, name: str, section: Section) -> Markup:
     """One task: a link, the interval as a line, the value as a dot, and marks for what it is compared with."""
-    figure = next(one for one in section.metrics if one.name == section.headline)
+    figure = figure_of(section)
     word = section.ability.word if section.ability else "unknown"
-    human = next((value for model, value in section.published if model == "human"), None)
+    human, published = published_of(section)
     link = Markup('<a href="#{}"><text class="name" x="{}%" y="{}" text-anchor="end">{}</text></a>')
     line = Markup('<line class="range {}" x1="{}" x2="{}" y1="{y}" y2="{y}"/>')
     dot = Markup('<circle class="dot {}" cx="{}" cy="{}" r="4.5"/>')
@@ -55,7 +69,9 @@ def _row(y: int, name: str, section: Section) -> Markup:
             link.format(section.anchor, _LEFT - 2, y + 4, name),
             line.format(word, _at(figure.low), _at(figure.high), y=y),
             _mark("chance", figure.chance, y),
-            _mark("human", human, y),
+            *(_mark("published", value, y, name) for name, value in published),
+            _mark("human", human, y, "people"),
+            _mark("baseline", section.baseline, y),
             _mark("blind", figure.blind, y),
             dot.format(word, _at(figure.value), y),
             value.format(y + 4, figure.value),
@@ -63,19 +79,23 @@ def _row(y: int, name: str, section: Section) -> Markup:
     )
 
 
+_NOT_MODELS = frozenset({"human", "chance"})
 _MARKS = {
+    "published": Markup('<line class="published" y1="2" y2="8"/>'),
+    "baseline": Markup('<polygon class="baseline" points="-5,-7 5,-7 0,-1"/>'),
     "chance": Markup('<line class="chance" y1="-6" y2="6"/>'),
     "human": Markup('<polygon class="human" points="0,-5 5,0 0,5 -5,0"/>'),
     "blind": Markup('<circle class="blind" r="3.5"/>'),
 }
 
 
-def _mark(kind: str, value: float | None, y: int) -> Markup:
+def _mark(kind: str, value: float | None, y: int, name: str = "") -> Markup:
     if value is None:
         return Markup()
-    return Markup('<svg x="{}" y="{}" overflow="visible">{}</svg>').format(_at(value), y, _MARKS[kind])
+    mark = Markup('<svg x="{}" y="{}" overflow="visible"><title>{} {:.3f}</title>{}</svg>')
+    return mark.format(_at(value), y, name or kind, value, _MARKS[kind])
 
 
-def _short(name: str, most: int = 22) -> str:
-    """The end of a name, which tells it from the others."""
+def short(name: str, most: int = 22) -> str:
+    """Return the end of a name, which tells it from the others."""
     return name if len(name) <= most else f"…{name[1 - most :]}"

@@ -10,23 +10,26 @@ from typing import Any
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import WORDS
 from vlgate.report.page.answer import answer, decided, idle, urgency
-from vlgate.report.page.cards import CardMaker
-from vlgate.report.page.chart import MOST, chart
+from vlgate.report.page.changes import changes
+from vlgate.report.page.chart import MOST, chart, figure_of, published_of
 from vlgate.report.page.pictures import Pictures
+from vlgate.report.page.radar import radar
 from vlgate.report.page.records import PageContent, Section
-from vlgate.report.page.rows import TaskRows, task_rows
-from vlgate.report.page.sections import cards_of, headline_of, section
-from vlgate.types import CAPABILITIES, Case, Task
+from vlgate.report.page.rows import TaskRows
+from vlgate.report.page.sections import cards_of, section
+from vlgate.report.page.shown import ShownCases, shown_cases
+from vlgate.types import CAPABILITIES, Task
 
-CARDS = 600
-"""The most missed cases of a page."""
-CARDS_A_TASK = 12
 _VERSIONS = ("vlgate", "torch", "transformers")
 _TAGS = 40  # the most values of a tag that the page can be filtered by
 
 
 def page_content(
-    figures: Mapping[str, Any], rows: Path, environment: Mapping[str, Any], tasks: Sequence[Task]
+    figures: Mapping[str, Any],
+    rows: Path,
+    environment: Mapping[str, Any],
+    tasks: Sequence[Task],
+    earlier: Sequence[Path] = (),
 ) -> PageContent:
     """Return what the page of a run shows.
 
@@ -35,24 +38,27 @@ def page_content(
         rows: the file ``cases.parquet``; the page has no cases if it is not there.
         environment: the content of ``environment.json``; may be empty.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
+        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
+
+    Raises: OptionError if the rows of an earlier run cannot be read.
     """
-    known = figures["tasks"]
-    most = max(2, min(CARDS_A_TASK, CARDS // max(1, len(known))))
-    headlines = {name: headline_of(task) for name, task in known.items()}
-    found = task_rows(rows, headlines, most, figures["run"]["seed"]) if rows.is_file() else {}
-    pictures = Pictures()
-    sections = _sections(figures, found, {task.id: task for task in tasks}, environment.get("options", {}), pictures)
+    known, comparison = figures["tasks"], figures.get("baseline")
+    shown = shown_cases(figures, rows, environment, tasks, earlier)
+    changed = changes(comparison, shown.baseline, shown.broken(), shown.problem) if comparison else None
+    sections = _sections(figures, shown)
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
     return PageContent(
         model=titled(figures["model"]["name"], figures["model"]["weights"]),
         answer=answer(figures),
-        counts=_counts(known, found),
+        counts=_counts(known, {name: maker.rows for name, maker in shown.makers.items()}),
+        changes=changed,
         abilities={
             word: tuple(one for one in sections if one.ability is not None and one.ability.word == word)
             for word in WORDS
         },
         charts=_charts(sections),
-        people=any(model == "human" for one in sections for model, _ in one.published),
+        radar=radar([one for one in sections if one.headline]),
+        marks=_marks(sections),
         gates=tuple(decided(gate, known) for gate in sorted(gates, key=urgency) if gate["kind"] != "limit"),
         limits=tuple(decided(gate, known) for gate in gates if gate["kind"] == "limit"),
         idle=idle(figures["gates"]),
@@ -62,41 +68,18 @@ def page_content(
         capabilities=tuple(name for name in CAPABILITIES if any(one.capability == name for one in sections)),
         tags=_tags(sections),
         facts=_facts(figures, environment),
-        left_out=_left_out(sections, pictures),
+        left_out=_left_out(sections, shown.pictures),
     )
 
 
-def _sections(
-    figures: Mapping[str, Any],
-    found: Mapping[str, TaskRows],
-    tasks: Mapping[str, Task],
-    options: Mapping[str, Any],
-    pictures: Pictures,
-) -> tuple[Section, ...]:
+def _sections(figures: Mapping[str, Any], shown: ShownCases) -> tuple[Section, ...]:
     """The sections by capability, as in the table of the terminal."""
     made = []
-    for name, task in figures["tasks"].items():
-        rows, cards = found.get(name), (None, ())
-        if rows is not None:
-            maker = CardMaker(
-                task=name,
-                capability=task["capability"],
-                headline=headline_of(task),
-                rows=rows,
-                cases=_cases(tasks.get(name), rows),
-                pictures=pictures,
-                options={"model": figures["model"]["name"], **options},
-            )
-            made.append(section(name, task, figures["gates"], rows, cards_of(maker)))
-        else:
-            made.append(section(name, task, figures["gates"], None, cards))
+    for name in figures["tasks"]:
+        maker = shown.makers.get(name)
+        rows, cards = (None, (None, ())) if maker is None else (maker.rows, cards_of(maker))
+        made.append(section(name, figures, rows, cards))
     return tuple(sorted(made, key=lambda one: CAPABILITIES.index(one.capability)))
-
-
-def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
-    """The cases of a task that are shown, by id."""
-    shown = {row["case"] for row in (*([rows.example] if rows.example else []), *rows.missed, *rows.unscored)}
-    return {} if task is None else {case.id: case for case in task.cases if case.id in shown}
 
 
 def _counts(tasks: Mapping[str, Any], found: Mapping[str, TaskRows]) -> str:
@@ -115,6 +98,18 @@ def _charts(sections: Sequence[Section]) -> tuple[tuple[str, Any], ...]:
     shown = [one for one in sections if one.headline][:MOST]
     groups = {name: [one for one in shown if one.capability == name] for name in CAPABILITIES}
     return tuple((name, chart(group)) for name, group in groups.items() if group)
+
+
+def _marks(sections: Sequence[Section]) -> frozenset[str]:
+    """What stands beside the figures of the model in the charts."""
+    found = {
+        "baseline": any(one.baseline is not None for one in sections),
+        "human": any(published_of(one)[0] is not None for one in sections),
+        "published": any(published_of(one)[1] for one in sections),
+        "blind": any(one.headline and figure_of(one).blind is not None for one in sections),
+        "chance": any(one.headline and figure_of(one).chance is not None for one in sections),
+    }
+    return frozenset(name for name, there in found.items() if there)
 
 
 def _remarks(figures: Mapping[str, Any]) -> tuple[str, ...]:

@@ -25,7 +25,11 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def write_page(
-    folder: Path, figures: Mapping[str, Any], environment: Mapping[str, Any], tasks: Sequence[Task]
+    folder: Path,
+    figures: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    tasks: Sequence[Task],
+    earlier: Sequence[Path] = (),
 ) -> PageContent:
     """Write ``report.html`` into the folder of a run, beside ``cases.parquet``.
 
@@ -34,11 +38,12 @@ def write_page(
         figures: the content of ``metrics.json``.
         environment: the content of ``environment.json``; may be empty.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
+        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
 
     Returns: what the page shows.
-    Raises: OSError if a file cannot be read or written.
+    Raises: OSError if a file cannot be read or written; OptionError if the rows of an earlier run cannot be read.
     """
-    content = page_content(figures, folder / "cases.parquet", environment, tasks)
+    content = page_content(figures, folder / "cases.parquet", environment, tasks, earlier)
     write_whole(folder / PAGE, rendered(content))
     return content
 

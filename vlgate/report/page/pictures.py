@@ -22,7 +22,7 @@ THUMB = 112
 BUDGET = 9_000_000
 """The most bytes of the images of a page, as they are written, each as often as it is shown."""
 SHARE = 0.7
-"""The part of the budget that is not kept for the worst cases."""
+"""The part of the budget that is not kept for the worst and the newly broken cases."""
 MOST = 900
 """The most different images of a page: a photograph takes about 15 ms."""
 UNKNOWN = "the image cannot be found again: the run's data were moved or changed"
@@ -40,14 +40,14 @@ class Pictures:
         self._made: dict[LazyImage, Picture] = {}
 
     def of(
-        self, keys: Sequence[str | None], case: Case | None, *, worst: bool
+        self, keys: Sequence[str | None], case: Case | None, *, kept: bool
     ) -> tuple[list[Picture], list[int | None]]:
         """Return the different images of a case, and which of them each request shows.
 
         Args:
             keys: the keys of the requests' images, as the run wrote them; None for a request without one.
             case: the case with its images; None if it cannot be read again.
-            worst: whether it is one of the worst cases, for which a part of the budget is kept.
+            kept: whether it is one of the cases for which a part of the budget is kept.
         """
         images = [None if isinstance(one, Read) else one.image for one in case.requests] if case is not None else []
         if [None if image is None else image.key for image in images] != list(keys):
@@ -55,7 +55,7 @@ class Pictures:
             places = [None if key is None else distinct.index(key) for key in keys]
             return [Picture(key=key, problem=UNKNOWN) for key in distinct], places
         shown = list(dict.fromkeys(image for image in images if image is not None))
-        return [self._picture(image, worst=worst) for image in shown], [
+        return [self._picture(image, kept=kept) for image in shown], [
             None if one is None else shown.index(one) for one in images
         ]
 
@@ -70,8 +70,8 @@ class Pictures:
         self._bytes += len(source)
         return replace(picture, source=source)
 
-    def _picture(self, image: LazyImage, *, worst: bool) -> Picture:
-        if self._bytes > BUDGET * (1.0 if worst else SHARE) or (image not in self._made and len(self._made) >= MOST):
+    def _picture(self, image: LazyImage, *, kept: bool) -> Picture:
+        if self._bytes > BUDGET * (1.0 if kept else SHARE) or (image not in self._made and len(self._made) >= MOST):
             self.left_out += 1
             return Picture(key=image.key, problem="left out, because the page has its most images")
         if image not in self._made:

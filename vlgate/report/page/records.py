@@ -26,7 +26,7 @@ class Line:
 
     ``pieces`` are the parts of its text; those that the text beside it lacks are marked. ``place`` is the place of the
     score between the lowest and the highest one of the task, in 0..100. ``right`` is None for a text, whose score is
-    neither right nor wrong by itself.
+    neither right nor wrong by itself. ``before`` is the reply of the baseline; empty if it is unknown.
     """
 
     picture: str
@@ -36,6 +36,7 @@ class Line:
     place: float = 0.0
     answer: str | None = None
     right: bool | None = None
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class Card:
     """A case as the page shows it.
 
     ``overlaid`` is true if its second image is a perturbation of its first. ``thumb`` is a small image of a worst case.
+    ``change`` says what became of it since the baseline, ``age`` for how many releases it has been missed, and
+    ``before`` how the baseline judged it; they are empty if that is unknown.
     """
 
     anchor: str
@@ -57,11 +60,14 @@ class Card:
     tags: Mapping[str, str]
     origin: str
     command: str
+    change: str = ""
+    age: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A row of a table of figures; ``name`` is a metric or a slice."""
+    """A row of a table of figures; ``name`` is a metric or a slice, ``shown`` counts the cards of a slice."""
 
     name: str
     value: float
@@ -70,13 +76,15 @@ class Figure:
     n: int
     chance: float | None = None
     blind: float | None = None
+    shown: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A task: what it asks, its figures, what is to know about its data, and its missed cases.
 
-    ``words`` are what the page can be filtered by. ``cards`` begin with the worst cases; ``missed`` counts all.
+    ``words`` are what the page can be filtered by. ``baseline`` is the value of the headline metric in the earlier run.
+    ``cards`` begin with the worst cases; ``missed`` counts all.
     """
 
     task: str
@@ -89,6 +97,7 @@ class Section:
     metrics: tuple[Figure, ...]
     slices: tuple[Figure, ...]
     published: tuple[tuple[str, float], ...]
+    baseline: float | None
     health: tuple[str, ...]
     judged: int
     missed: int
@@ -100,7 +109,9 @@ class Section:
 class Decided:
     """A gate or a known limit with its decision.
 
-    ``warning`` says what reaches it without the image. ``anchor`` is empty if its task is not on the page.
+    ``compares`` is true if value and interval are those of a difference from the baseline, and ``counts`` are then its
+    broken and fixed cases. ``warning`` says what reaches it without the image. ``anchor`` is empty if its task is not
+    on the page.
     """
 
     gate: str
@@ -109,10 +120,53 @@ class Decided:
     value: str
     interval: str
     n: str
+    counts: str
+    compares: bool
     why: str
     reason: str
     warning: str
     anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedTask:
+    """What became of the cases of a task since the baseline: ``unchanged`` are those that were right and still are.
+
+    ``difference`` is that of the headline metric with its interval; empty if there is none.
+    """
+
+    task: str
+    anchor: str
+    n: int
+    broken: int
+    fixed: tuple[str, ...]
+    still_wrong: int
+    unchanged: int
+    difference: str
+    p: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """The comparison of a run with its baseline.
+
+    ``cards`` are some of the newly broken cases: the worst one of each task, then the second one of each, and so on.
+    ``tasks`` are those in which a verdict changed, with the most newly broken cases first; ``same`` counts the others.
+    ``notes`` say what else differs, and what is not shown.
+    """
+
+    baseline: str
+    model: str
+    broken: int
+    fixed: int
+    still_wrong: int
+    unchanged: int
+    churned: int
+    n: int
+    cards: tuple[Card, ...]
+    tasks: tuple[ChangedTask, ...]
+    same: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,14 +180,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContent:
-    """All that ``report.html`` shows; ``people`` is true if the chart has figures of people."""
+    """All that ``report.html`` shows; ``marks`` says what the charts have beside the figures of the model."""
 
     model: str
     answer: Answer
     counts: str
+    changes: Changes | None
     abilities: Mapping[str, tuple[Section, ...]]
     charts: tuple[tuple[str, Markup], ...]
-    people: bool
+    radar: Markup
+    marks: frozenset[str]
     gates: tuple[Decided, ...]
     limits: tuple[Decided, ...]
     idle: tuple[tuple[str, tuple[str, ...]], ...]

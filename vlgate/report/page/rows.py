@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ class TaskRows:
     """What a page shows of the rows of a task.
 
     ``example`` is its first judged case. ``missed`` are some of its missed cases, the worst first, out of
-    ``all_missed``. ``unscored`` are some cases without a verdict. ``lowest`` and ``highest`` are the ends of its
-    scores.
+    ``all_missed``; ``broken`` are those of them that are newly broken, the worst first again. ``unscored`` are some
+    cases without a verdict. ``lowest`` and ``highest`` are the ends of its scores.
     """
 
     example: Row | None
     missed: tuple[Row, ...]
+    broken: tuple[Row, ...]
     unscored: tuple[Row, ...]
     all_missed: int
     lowest: float
@@ -36,14 +38,26 @@ UNSCORED = 2
 """The most cases of a task without a verdict that are shown."""
 
 
-def task_rows(file: Path, headlines: Mapping[str, str], most: int, seed: int) -> dict[str, TaskRows]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which missed cases a page shows: at most ``most`` of a task, and of those in ``broken`` at most ``quota``.
+
+    ``broken`` holds the ids of the newly broken cases, by task. ``seed`` is that of the samples.
+    """
+
+    most: int
+    seed: int
+    broken: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    quota: int = 0
+
+
+def task_rows(file: Path, headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
     """Choose the rows that a page shows.
 
     Args:
         file: ``cases.parquet``.
         headlines: the headline metric of each task.
-        most: the most missed cases of a task.
-        seed: the seed of the samples.
+        wanted: how many of them.
 
     Returns: the rows by task; a task of which there is none is absent.
     """
@@ -55,27 +69,38 @@ def task_rows(file: Path, headlines: Mapping[str, str], most: int, seed: int) ->
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     return {
-        name: _of_task(table.take(order[starts[number] : starts[number + 1]]), headlines.get(name, ""), most, seed)
+        name: _of_task(name, table.take(order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted)
         for number, name in enumerate(names)
     }
 
 
-def _of_task(table: Any, headline: str, most: int, seed: int) -> TaskRows:
+def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
     states = table.column("state").to_numpy()
     right = table.column("right").to_numpy(zero_copy_only=False)
     judged = np.flatnonzero(states == "judged")
     missed = judged[[not right[place] for place in judged]] if len(judged) else judged
     scores = _scores(table)
-    wrong = 1.0 - _column(table, "acc")[missed]
-    places = chosen(margins(headline, scores[missed], wrong), most, f"{seed}:page:{table.column('task')[0].as_py()}")
+    margin = margins(headline, scores[missed], 1.0 - _column(table, "acc")[missed])
+    places = np.flatnonzero(_among(table.column("case").take(missed), wanted.broken.get(name, frozenset())))
+    broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
+    shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     return TaskRows(
         example=_rows(table, judged[:1])[0] if len(judged) else None,
-        missed=tuple(_rows(table, missed[places])),
+        missed=tuple(_rows(table, missed[shown])),
+        broken=tuple(_rows(table, missed[broken])),
         unscored=tuple(_rows(table, np.flatnonzero(states == "unscored")[:UNSCORED])),
         all_missed=len(missed),
         lowest=float(np.nanmin(scores)) if np.isfinite(scores).any() else 0.0,
         highest=float(np.nanmax(scores)) if np.isfinite(scores).any() else 0.0,
     )
+
+
+def _among(cases: Any, ids: frozenset[str]) -> NDArray[np.bool_]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.is_in(cases, value_set=pa.array(sorted(ids), pa.string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _scores(table: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from vlgate.published.figures import beside
 from vlgate.report.abilities import Ability, ability, limit_words
 from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import CardMaker, anchor
+from vlgate.report.page.changes import value_before
 from vlgate.report.page.records import Card, Figure, Section
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.worst import WORST
@@ -25,20 +27,19 @@ def headline_of(task: Task) -> str:
     return next((name for name in _HEADLINES if name in task["metrics"]), "")
 
 
-def section(
-    name: str, task: Task, gates: Sequence[Mapping[str, Any]], rows: TaskRows | None, cards: CardsOf
-) -> Section:
+def section(name: str, figures: Mapping[str, Any], rows: TaskRows | None, cards: CardsOf) -> Section:
     """Return the section of a task.
 
     Args:
         name: the id of the task.
-        task: its figures in ``metrics.json``.
-        gates: the decisions of ``metrics.json``.
+        figures: the content of ``metrics.json``.
         rows: its cases; None if there is no ``cases.parquet``.
         cards: its example, and its missed and unscored cases.
     """
+    task = figures["tasks"][name]
     headline = headline_of(task)
-    own = [gate for gate in gates if judged_by(gate)[0] == name]
+    own = [gate for gate in figures["gates"] if judged_by(gate)[0] == name]
+    tags = Counter(f"{tag}={value}" for card in cards[1] for tag, value in card.tags.items())
     known = tuple(limit_words(gate["max"], gate["reason"]) for gate in own if gate["decision"] == "cannot")
     able = _ability(name, task, headline, known)
     gated = tuple(dict.fromkeys(f"gate {gate['decision']}" for gate in own if gate["kind"] != "limit"))
@@ -51,8 +52,11 @@ def section(
         words=(*([able.word] if able else []), *(gated or ("no gate",))),
         headline=headline,
         metrics=tuple(_figure(metric, found) for metric, found in task["metrics"].items()),
-        slices=tuple(_figure(part, found[headline]) for part, found in task["slices"].items() if headline in found),
+        slices=tuple(
+            _figure(part, found[headline], tags[part]) for part, found in task["slices"].items() if headline in found
+        ),
         published=tuple((one.model, one.value) for one in beside(name, headline)) if headline else (),
+        baseline=value_before(figures.get("baseline"), name, headline, task["metrics"][headline]) if headline else None,
         health=tuple(_health(task)),
         judged=task["judged"],
         missed=0 if rows is None else rows.all_missed,
@@ -80,10 +84,10 @@ def _ability(name: str, task: Task, headline: str, limits: tuple[str, ...]) -> A
     return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits)
 
 
-def _figure(name: str, found: Mapping[str, Any]) -> Figure:
+def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
     blind = found["blind"]["value"] if "blind" in found else None
     kept = {key: found[key] for key in ("value", "low", "high", "n")}
-    return Figure(name=name, chance=found.get("chance"), blind=blind, **kept)
+    return Figure(name=name, chance=found.get("chance"), blind=blind, shown=shown, **kept)
 
 
 def _health(task: Task) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,15 +39,21 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
     return above
 
 
-def chosen(margin: FloatArray, most: int, seed: str) -> list[int]:
-    """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, then a seeded sample in order.
+def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
+    """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, ``kept``, then a seeded sample.
+
+    All of ``kept`` are among them, even if there are more than ``most``. Those after the worst ones are in order.
 
     >>> chosen(np.array([0.1, 0.3, 0.2]), 2, "x")
     [1, 2]
+    >>> chosen(np.array([0.1, 0.3, 0.2, 0.0]), 3, "x", kept=[3])
+    [1, 2, 3]
     """
     order: NDArray[Any] = np.argsort(-margin, kind="stable")
-    first, others = order[:WORST], np.sort(order[WORST:])
-    room = max(0, most - len(first))
+    first = order[: min(WORST, most)]
+    must = np.setdiff1d(np.asarray(kept, dtype=order.dtype), first)
+    others = np.setdiff1d(order[len(first) :], must)
+    room = max(0, most - len(first) - len(must))
     if len(others) > room:
-        others = np.sort(generator(seed).choice(others, size=room, replace=False))
-    return [int(place) for place in (*first[:most], *others)]
+        others = generator(seed).choice(others, size=room, replace=False)
+    return [int(place) for place in (*first, *np.sort(np.concatenate([must, others])))]

@@ -1,0 +1,166 @@
+"""The page of a run that is compared with an earlier one: what is newly broken, and for how long a case is missed."""
+
+import json
+import re
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+from reading import Reading
+
+from vlgate.cli import main
+from vlgate.report.page.earlier import names
+
+TASKS, CASES = 4, 40
+
+
+def text(page):
+    return re.sub(r"\s+", " ", Reading(page).text)
+
+
+def card(page, anchor):
+    start = page.index(f'id="{anchor}"')
+    return text("<article " + page[start : page.index("</article>", start)])
+
+
+@pytest.fixture(scope="module")
+def page(releases):
+    return (releases / "later/report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def right(releases):
+    """Whether each case is right, by its address and the run."""
+    found = {}
+    for name in ("oldest", "baseline", "later"):
+        for row in pq.read_table(releases / name / "cases.parquet").to_pylist():
+            found.setdefault(f"{row['task']}/{row['case']}", {})[name] = row["right"]
+    return found
+
+
+def changed(right, before, after):
+    return {anchor for anchor, runs in right.items() if (runs["baseline"], runs["later"]) == (before, after)}
+
+
+def test_what_is_newly_broken_comes_first_with_the_counts_of_the_others(page, right):
+    shown = text(page)
+    broken, fixed, still, kept = (
+        len(changed(right, *verdicts)) for verdicts in ((True, False), (False, True), (False, False), (True, True))
+    )
+    counts = f"{broken} newly broken, {fixed} fixed, {still} still wrong, {kept} right in both."
+    assert shown.index(f"{broken} cases are newly broken") < shown.index("What the model can and cannot do")
+    assert f"Compared with baseline (older) on {TASKS * CASES} cases: {counts}" in shown
+    assert "The model was older, is newer." in shown
+
+
+def test_newly_broken_cases_are_open_with_their_images_and_both_replies(page, right):
+    shown = [one["id"] for one in Reading(page).all("article") if one.get("id", "").startswith("newly-broken/")]
+    assert {anchor.removeprefix("newly-broken/") for anchor in shown} == changed(right, True, False)
+    assert len({anchor.split("/")[2] for anchor in shown[:TASKS]}) == TASKS  # one of each task comes first
+    for anchor in shown:
+        start = page.index(f'id="{anchor}"')
+        assert page.count("data:image/jpeg", start, page.index("</article>", start)) >= 1
+        words = card(page, anchor)
+        assert "newly broken" in words
+        assert "Now: " in words
+        assert "Before: " in words
+        assert "before: " in words
+        assert "Missed for 1 release: baseline got it right." in words
+    scored = next(anchor for anchor in shown if "scenes/relations/" in anchor)
+    assert "before: 1 " in card(page, scored)
+    assert "before: 0.5 " in card(page, scored)
+
+
+def test_each_case_in_its_task_says_what_became_of_it(page, right):
+    found = {one["id"]: one["data-change"] for one in Reading(page).all("article") if one.get("id", "") in right}
+    broken = changed(right, True, False)
+    assert broken <= set(found)
+    assert len(found) == TASKS * 12
+    assert all(change == ("newly broken" if name in broken else "still wrong") for name, change in found.items())
+
+
+def test_a_gate_on_the_comparison_shows_its_kind_and_the_difference(page, right):
+    broken, fixed = (
+        sum(anchor.startswith("scenes/relations/") for anchor in changed(right, *verdicts))
+        for verdicts in ((True, False), (False, True))
+    )
+    shown = text(page[page.index('<table class="gates">') :].replace("<td", " <td").replace("<br>", " "))
+    row = shown[shown.index("scenes/relations:acc_r:max_broken") :]
+    start = f"scenes/relations:acc_r:max_broken fail max_broken = 2 {(fixed - broken) / CASES:+.3f} {broken} broken, "
+    assert row.startswith(f"{start}{fixed} fixed ")
+    interval, why = re.match(r".*? fixed ([-+.\d]+ to [-+.\d]+) 40 (.*)", row).groups()
+    low, high = map(float, interval.split(" to "))
+    assert low < (fixed - broken) / CASES < high
+    assert why.startswith(f"the release before {broken} of 40 cases are newly broken in acc_r")
+
+
+def test_the_charts_have_the_values_of_the_earlier_run(page, releases):
+    before = json.loads((releases / "baseline/metrics.json").read_text())["tasks"]
+    for name in ("scenes/relations", "scenes/word-swap"):
+        metric = "acc_r" if name == "scenes/relations" else "group"
+        assert f"<title>baseline {before[name]['metrics'][metric]['value']:.3f}</title>" in page
+    assert '<polygon class="line baseline"' in page
+    assert "the earlier run" in text(page)
+
+
+@pytest.fixture
+def again(releases, tmp_path):
+    for name in ("oldest", "baseline", "later"):
+        shutil.copytree(releases / name, tmp_path / name)
+    figures = json.loads((tmp_path / "later/metrics.json").read_text())
+    figures["baseline"]["folder"] = str(tmp_path / "baseline")
+    (tmp_path / "later/metrics.json").write_text(json.dumps(figures))
+    return tmp_path
+
+
+def test_a_missed_case_says_for_how_many_releases(again, right):
+    given = [str(again / name) for name in ("oldest", "baseline", "later")]  # as a pattern of the shell gives them
+    assert main(["report", given[2], "--earlier", *given]) == 0
+    page = (again / "later/report.html").read_text(encoding="utf-8")
+    ages = {
+        anchor: re.search(r"Missed for .*? release[^.]*\.", card(page, anchor))[0]
+        for anchor in (one["id"] for one in Reading(page).all("article") if one.get("id", "") in right)
+    }
+    for anchor, age in ages.items():
+        if right[anchor]["baseline"]:
+            assert age == "Missed for 1 release: baseline got it right."
+        elif right[anchor]["oldest"]:
+            assert age == "Missed for 2 releases: since baseline."
+        else:
+            assert age == "Missed for 3 releases: since oldest or before."
+    assert len(set(ages.values())) == 3
+
+
+def test_a_case_that_was_another_one_before_is_not_compared(again):
+    file = again / "baseline/cases.parquet"
+    table = pq.read_table(file)
+    other = [[f"{text} indeed" for text in row] for row in table.column("texts").to_pylist()]
+    column = table.column_names.index("texts")
+    pq.write_table(table.set_column(column, "texts", [other]), file)
+    assert main(["report", str(again / "later")]) == 0
+    shown = text((again / "later/report.html").read_text(encoding="utf-8"))
+    assert "Missed for 1 release: baseline did not ask it." in shown
+    assert "Before: " not in shown
+
+
+def test_a_baseline_that_is_gone_costs_its_replies_only(again, right):
+    shutil.rmtree(again / "baseline")
+    assert main(["report", str(again / "later")]) == 0
+    page = (again / "later/report.html").read_text(encoding="utf-8")
+    assert f"{len(changed(right, True, False))} cases are newly broken" in text(page)
+    assert "What the earlier run replied is not shown" in text(page)
+    assert f"--baseline {again / 'baseline'}: holds no metrics.json" in text(page)
+    assert "Before: " not in text(page)
+
+
+def test_an_earlier_run_that_cannot_be_read_is_an_error_with_its_file(again, capsys):
+    for content, said in ((b"no parquet", "cases.parquet cannot be read"), (None, "holds no cases.parquet")):
+        file = again / "oldest/cases.parquet"
+        file.unlink() if content is None else file.write_bytes(content)
+        assert main(["report", str(again / "later"), "--earlier", str(again / "oldest")]) == 4
+        assert f"--earlier {again / 'oldest'}: {said}" in capsys.readouterr().err
+
+
+def test_runs_are_named_by_their_folders_as_far_as_it_takes(again):
+    assert names([again / "oldest", again / "later"]) == ["oldest", "later"]
+    assert names([again / "a/v1", again / "b/v1"]) == [str(again / "a/v1"), str(again / "b/v1")]
