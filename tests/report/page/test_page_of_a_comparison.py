@@ -84,7 +84,7 @@ def test_a_gate_on_the_comparison_shows_its_kind_and_the_difference(page, right)
         sum(anchor.startswith("scenes/relations/") for anchor in changed(right, *verdicts))
         for verdicts in ((True, False), (False, True))
     )
-    shown = text(page[page.index('<table class="gates">') :].replace("<td", " <td").replace("<br>", " "))
+    shown = text(page[page.index('<table class="gates') :].replace("<td", " <td").replace("<br>", " "))
     row = shown[shown.index("scenes/relations:acc_r:max_broken") :]
     start = f"scenes/relations:acc_r:max_broken fail max_broken = 2 {(fixed - broken) / CASES:+.3f} {broken} broken, "
     assert row.startswith(f"{start}{fixed} fixed ")
