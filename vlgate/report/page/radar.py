@@ -12,7 +12,7 @@ from vlgate.report.page.records import Section
 
 FEWEST, MOST = 3, 36
 """The fewest and the most tasks of a radar: with fewer it has no area, with more its names overlap."""
-_SIDE, _RADIUS = 600, 175
+_SIDE, _RADIUS = 640, 180
 _CENTRE = _SIDE / 2
 _LONGEST = 20  # characters of a name, at six units each, between the outer ring and the edge
 Values = Sequence[float | None]
