@@ -15,8 +15,10 @@ CLIPBOARD = """
 return navigator.clipboard.read().then(async ([item]) => {
   const type = item.types[0], blob = await item.getType(type);
   if (type !== "image/png") return blob.text();
-  const image = await createImageBitmap(blob);
-  return [image.width, image.height];
+  const image = await createImageBitmap(blob), canvas = new OffscreenCanvas(image.width, image.height);
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  const corner = canvas.getContext("2d").getImageData(image.width - 1, image.height - 1, 1, 1);
+  return [image.width, image.height, corner.data[3]];
 })"""
 PAIR = "[...(document.activeElement.closest('.card')).querySelectorAll('img.picture')]"
 
@@ -139,7 +141,7 @@ def test_buttons_copy_the_command_the_prompt_and_the_images(page):
         copied.append(page.run(CLIPBOARD))
     assert copied[0].startswith("pytest --pyargs ")
     assert copied[1].splitlines() == [one.partition(" ")[2] for one in prompts]  # without the letter of the image
-    assert copied[2] == [sum(width for width, _ in sizes), max(height for _, height in sizes)]
+    assert copied[2] == [sum(width for width, _ in sizes), max(height for _, height in sizes), 255]  # opaque to the corner
 
 
 @pytest.fixture
