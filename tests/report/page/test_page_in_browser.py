@@ -141,7 +141,11 @@ def test_buttons_copy_the_command_the_prompt_and_the_images(page):
         copied.append(page.run(CLIPBOARD))
     assert copied[0].startswith("pytest --pyargs ")
     assert copied[1].splitlines() == [one.partition(" ")[2] for one in prompts]  # without the letter of the image
-    assert copied[2] == [sum(width for width, _ in sizes), max(height for _, height in sizes), 255]  # opaque to the corner
+    assert copied[2] == [
+        sum(width for width, _ in sizes),
+        max(height for _, height in sizes),
+        255,
+    ]  # opaque to the corner
 
 
 @pytest.fixture

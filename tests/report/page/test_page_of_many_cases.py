@@ -69,6 +69,20 @@ def test_the_worst_two_come_first_and_the_others_are_a_sample_in_order(margin, m
     assert places == chosen(margin, most, "seed")
 
 
+@given(
+    st.lists(st.integers(-5, 5), min_size=1, max_size=30).map(lambda row: np.array(row, np.float64)),
+    st.integers(2, 12),
+    st.data(),
+)
+def test_what_must_be_shown_is_shown_beside_the_worst_and_the_sample(margin, most, data):
+    kept = data.draw(st.lists(st.integers(0, len(margin) - 1), unique=True))
+    places = chosen(margin, most, "seed", kept)
+    assert set(kept) <= set(places)
+    assert len(set(places)) == len(places) == max(min(most, len(margin)), len({*kept, *places[:2]}))
+    assert [margin[place] for place in places[:2]] == sorted(margin, reverse=True)[:2]
+    assert places[2:] == sorted(places[2:])
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
     """The folder of a run with 60 tasks of 200 cases, all missed, on images that compress badly; and its tasks."""
