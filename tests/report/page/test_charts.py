@@ -1,4 +1,4 @@
-"""The charts of the figures: where a value stands, and which tasks a radar has room for."""
+"""The charts of the figures: the place of a value, and the tasks that a radar has room for."""
 
 import re
 
