@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,15 @@ import pytest
 
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
+from vlgate.plugin.counts import failed_tests
 from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.searches import only_searches
 from vlgate.report.folder import write_figures, write_rows
+from vlgate.report.release import release
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import closing_lines, results_line, terminal_table
+from vlgate.report.summary import titled
+from vlgate.report.terminal import Screen, closing_text, results_line
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
@@ -72,11 +76,13 @@ class Closing:
         """Print the result table, and the lines below it."""
         reporter.write_sep("=", "vlgate")
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
-        reporter.write_line(terminal_table(result, width=writer.fullwidth, colour=writer.hasmarkup))
-        for line in closing_lines(result):
-            reporter.write_line(line)
-        if result.incomplete:
-            reporter.write_line(f"incomplete: {result.incomplete}", red=True)
+        wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
+        screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
+        found = release(result, failed_tests(reporter.stats))
+        status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
+        reporter.write_line(
+            closing_text(result, found, titled(merged(self.run.cards, self.run.options.model)), status, screen)
+        )
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))

@@ -13,6 +13,7 @@ from vlgate.errors import VlgateError, printable
 from vlgate.plugin import allure_link, given
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
+from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
@@ -200,6 +201,11 @@ class Run(Asked):
                 reporter.write_line(line)
         if self.result is not None:
             self.closing.summarize(reporter, self.result)
+
+    def count(self, stats: dict[str, list[Any]]) -> None:
+        """Let pytest's last line count cases."""
+        if self.result is not None:
+            count_cases(stats)
 
     @property
     def _refused(self) -> bool:
