@@ -127,7 +127,7 @@ class Asked:
 
     def _check_gates(self) -> None:
         """Check what the gates on an earlier run and on named cases need; their modules are loaded only for these."""
-        if self.thresholds.changes:
+        if self.thresholds.changes and not self.options.quick:
             from vlgate.comparing.changes import refuse_blunt
 
             refuse_blunt(self.thresholds, self.plan.tasks)

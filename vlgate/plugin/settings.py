@@ -71,6 +71,13 @@ SETTINGS = (
         default="all cases",
     ),
     Setting(
+        name="quick",
+        metavar="",
+        help="A first look: at most 30 cases per task, drawn by the seed so that small slices stay; no gate can pass.",
+        default="off",
+        flag=True,
+    ),
+    Setting(
         name="pairs",
         metavar="N|paper",
         help="The number of original questions per task that is made from scene graphs; "
