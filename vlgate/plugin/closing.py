@@ -37,8 +37,9 @@ class Closing:
     """The end of one session; ``run`` is its state."""
 
     def __init__(self, run: Run) -> None:
-        """Keep the session, which may go on."""
+        """Keep the session, which may go on; ``correction`` is that of a wrong estimate of its time."""
         self.run = run
+        self.correction = ""
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
@@ -47,6 +48,7 @@ class Closing:
     def conclude(self, session: pytest.Session) -> None:
         """Judge all replies, decide the gates, report them as tests, and set the exit status."""
         run = self.run
+        self.correction = "" if run.estimate is None or run.ending.interrupted else run.estimate.correction()
         gc.freeze()
         shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
         with collector_paused():
@@ -86,6 +88,8 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
+        if self.correction:
+            reporter.write_line(self.correction, yellow=True)
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):
