@@ -14,11 +14,13 @@ from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.plugin.counts import failed_tests
 from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
-from vlgate.plugin.gate_reports import gate_report
+from vlgate.plugin.gate_reports import gate_reports
+from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.release import release
 from vlgate.report.shrunk import shrunk_lines
+from vlgate.report.step_summary import append_summary
 from vlgate.report.summary import titled
 from vlgate.report.terminal import Screen, closing_text, results_line
 from vlgate.run.concluding import conclude, unjudged
@@ -37,9 +39,13 @@ class Closing:
     """The end of one session; ``run`` is its state."""
 
     def __init__(self, run: Run) -> None:
-        """Keep the session, which may go on; ``correction`` is that of a wrong estimate of its time."""
+        """Keep the session, which may go on.
+
+        ``correction`` is that of a wrong estimate of its time, ``problem`` why a job's page lacks the summary.
+        """
         self.run = run
         self.correction = ""
+        self.problem = ""
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
@@ -62,10 +68,14 @@ class Closing:
         card = merged(run.cards, run.options.model)
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
         run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
+        place = os.environ.get("GITHUB_STEP_SUMMARY", "")
+        self.problem = append_summary(run.options.results / "summary.md", place)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
-            session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
+            for report in gate_reports(decision, gate_properties(run.result, decision)):
+                session.config.hook.pytest_runtest_logreport(report=report)
+        describe_suite(session.config, card, lambda: run.digest)
         run.announcing = False
         if run.allure is not None:
             run.allure.show_result(run.result, card, run.options, run.collected)
@@ -88,8 +98,8 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
-        if self.correction:
-            reporter.write_line(self.correction, yellow=True)
+        for line in filter(None, (self.correction, self.problem)):
+            reporter.write_line(line, yellow=True)
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):

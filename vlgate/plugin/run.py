@@ -164,7 +164,9 @@ class Run(Asked):
         if flagged(report):  # one line at the end says so, not one error per test
             return "", "", ""
         rows, quiet = rows_of(report), self.config.get_verbosity() <= 0
-        if self.announcing and quiet:  # the gates are listed at the end, and their letters would follow the 100 %
+        if (
+            self.announcing and report.when == "call" and quiet
+        ):  # the gates are listed at the end, and their letters would follow the 100 %
             return ("xfailed" if hasattr(report, "wasxfail") else report.outcome), "", ""
         if rows is None or not report.passed:
             return None

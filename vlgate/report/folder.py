@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
+from vlgate.report.badge import write_badge
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
@@ -52,6 +53,7 @@ def write_figures(
     folder = options.results
     problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
+    problems += _saved(lambda: write_badge(folder, run))
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))

@@ -165,7 +165,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         *(_measured(metric, result.coverage.judged) if change is None else _changed(change)),
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
-        "-" if decision is None else _threshold(decision),
+        "-" if decision is None else threshold(decision),
         "-" if decision is None else decision.outcome,
     )
     if decision is None:
@@ -184,7 +184,8 @@ def _changed(found: Difference) -> tuple[str, str, str]:
     return str(found.n), f"{found.value:+.3f}", f"{found.low:+.3f} - {found.high:+.3f}"
 
 
-def _threshold(decision: Decision) -> str:
+def threshold(decision: Decision) -> str:
+    """Return the threshold of a gate as the table shows it, for example ``>= 0.6``; empty if it has none."""
     gate = decision.gate
     if gate.compares:
         return f"{gate.kind} = {gate.max or 0:g}"
