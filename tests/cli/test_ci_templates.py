@@ -1,7 +1,6 @@
 """The action, the workflow and the GitLab job, held against the schemas of GitHub and GitLab."""
 
 import json
-import re
 import subprocess
 from importlib.resources import files
 from importlib.util import find_spec
@@ -13,14 +12,8 @@ from jsonschema import Draft7Validator
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vlgate" / "cli" / "ci"
-GUIDE = ROOT / "docs" / "guides" / "gate-in-ci.md"
+
 LINTED = {"action.yml": "github-actions", "workflow.yml": "github-workflows", "gitlab.yml": "gitlab-ci"}
-
-
-def guides():
-    """The workflows in the guide."""
-    text = GUIDE.read_text(encoding="utf-8")
-    return [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)]
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +33,6 @@ def errors():
 @pytest.mark.parametrize(("file", "schema"), LINTED.items())
 def test_a_file_is_what_its_schema_says(errors, file, schema):
     assert errors(yaml.safe_load((FOLDER / file).read_text()), schema) == []
-
-
-def test_the_workflows_of_the_guide_are_what_the_schema_says(errors):
-    assert guides()
-    assert [errors(workflow, "github-workflows") for workflow in guides()] == [[] for _ in guides()]
 
 
 def test_the_schemas_find_a_mistake(errors):

@@ -112,6 +112,10 @@ class Asked:
         check(self.options.model, folder=self.options.folder)
         if self.searches:
             check_hypothesis()
+        if self.options.log_to:
+            from vlgate.report.trackers.tracked import check_trackers
+
+            check_trackers(self.options.log_to)
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
         if self.worker is None:

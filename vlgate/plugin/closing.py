@@ -23,6 +23,7 @@ from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.step_summary import append_summary
 from vlgate.report.summary import titled
 from vlgate.report.terminal import Screen, closing_text, results_line
+from vlgate.report.trackers.tracked import log_to
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
@@ -41,11 +42,12 @@ class Closing:
     def __init__(self, run: Run) -> None:
         """Keep the session, which may go on.
 
-        ``correction`` is that of a wrong estimate of its time, ``problem`` why a job's page lacks the summary.
+        ``correction`` is that of a wrong estimate of its time, ``problems`` say what lacks the run: a job's page or
+        a tracker of experiments.
         """
         self.run = run
         self.correction = ""
-        self.problem = ""
+        self.problems: list[str] = []
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
@@ -69,7 +71,8 @@ class Closing:
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
         run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
-        self.problem = append_summary(run.options.results / "summary.md", place)
+        self.problems = [append_summary(run.options.results / "summary.md", place)]
+        self.problems += log_to(run.options.log_to, run.result, card, run.options)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
@@ -98,7 +101,7 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
-        for line in filter(None, (self.correction, self.problem)):
+        for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")

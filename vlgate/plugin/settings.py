@@ -180,6 +180,12 @@ SETTINGS = (
         default="auto",
         choices=("auto", "on", "off"),
     ),
+    Setting(
+        name="log-to",
+        metavar="wandb|mlflow",
+        help="The trackers of experiments that get the figures, gates and report.html of the run.",
+        many=True,
+    ),
     Setting(name="seed", metavar="N", help="The seed of all random choices.", default="0"),
     Setting(
         name="shrink-budget",

@@ -45,3 +45,4 @@ class Options:
     shrink_cases: int = 5
     require_gates: bool = False
     protocols: frozenset[str] = frozenset()
+    log_to: tuple[str, ...] = ()
