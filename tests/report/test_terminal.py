@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from vlgate.health.flaws import Flaw
-from vlgate.report.release import release
+from vlgate.report.ci.release import release
 from vlgate.report.rows import HEADINGS, rows
 from vlgate.report.terminal import Screen, closing_text, results_line, terminal_table
 

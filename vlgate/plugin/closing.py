@@ -17,11 +17,11 @@ from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_reports
 from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
+from vlgate.recorded.folder import titled
+from vlgate.report.ci.release import release
+from vlgate.report.ci.step_summary import append_summary
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.report.release import release
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.step_summary import append_summary
-from vlgate.report.summary import titled
 from vlgate.report.terminal import Screen, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
 from vlgate.run.concluding import conclude, unjudged
@@ -93,11 +93,10 @@ class Closing:
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
         screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
+        card = merged(self.run.cards, self.run.options.model)
         found = release(result, failed_tests(reporter.stats))
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
-        reporter.write_line(
-            closing_text(result, found, titled(merged(self.run.cards, self.run.options.model)), status, screen)
-        )
+        reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))

@@ -8,8 +8,8 @@ import pytest
 from _pytest.junitxml import xml_key  # as pytest's fixture record_testsuite_property does; there is no public name
 
 from vlgate.gates.records import Decision
+from vlgate.recorded.folder import titled
 from vlgate.report.rows import threshold
-from vlgate.report.summary import titled
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
 
@@ -43,6 +43,11 @@ def describe_suite(config: pytest.Config, model: ModelCard, plan: Callable[[], s
         return
     from vlgate import __version__
 
-    suite = {"model": titled(model), "fingerprint": model.fingerprint, "suite": plan(), "vlgate": __version__}
-    for name, value in suite.items():
-        xml.add_global_property(f"vlgate.{name}", value)
+    suite = {
+        "model": titled(model.name, model.weights),
+        "fingerprint": model.fingerprint,
+        "suite": plan(),
+        "vlgate": __version__,
+    }
+    for what, value in suite.items():
+        xml.add_global_property(f"vlgate.{what}", value)

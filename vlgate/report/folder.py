@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
-from vlgate.report.badge import write_badge
+from vlgate.report.ci.badge import write_badge
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from io import StringIO
 
 from vlgate.report.abilities import ability_lines
+from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.comparison import comparison_lines
-from vlgate.report.release import Release, not_passed_lines, release_line
 from vlgate.report.remarks import average_lines, fatal_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import HEADINGS, ResultRow, blind_line, chance_line, coverage_lines, idle_lines, rows, unit_line
 from vlgate.run.options import Options

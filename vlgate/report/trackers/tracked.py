@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from vlgate import __version__
 from vlgate.errors import OptionError, UnknownNameError, described
-from vlgate.report.release import release
-from vlgate.report.summary import titled
+from vlgate.recorded.folder import titled
+from vlgate.report.ci.release import release
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult, TaskResult
@@ -77,7 +77,7 @@ def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
     for result in run.results:
         numbers.update(_numbers(result))
     words = {
-        "model": titled(model),
+        "model": titled(model.name, model.weights),
         "fingerprint": model.fingerprint,
         "vlgate": __version__,
         "seed": str(options.seed),

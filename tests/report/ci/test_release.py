@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from vlgate.gates.records import Decision, Gate
-from vlgate.report.release import not_passed_lines, release, release_line
+from vlgate.report.ci.release import not_passed_lines, release, release_line
 from vlgate.run.results import RunResult
 
 

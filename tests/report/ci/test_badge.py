@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.report.badge import write_badge
+from vlgate.report.ci.badge import write_badge
 from vlgate.run.results import RunResult
 
 

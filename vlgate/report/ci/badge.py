@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.report.release import ReleaseWord, release
+from vlgate.report.ci.release import ReleaseWord, release
 from vlgate.report.whole_file import write_whole
 from vlgate.run.results import RunResult
 

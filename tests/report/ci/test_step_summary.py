@@ -2,8 +2,8 @@
 
 import pytest
 
-from vlgate.report import step_summary
-from vlgate.report.step_summary import MOST, append_summary
+from vlgate.report.ci import step_summary
+from vlgate.report.ci.step_summary import MOST, append_summary
 
 
 @pytest.fixture
