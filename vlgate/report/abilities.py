@@ -13,7 +13,7 @@ from vlgate.types import Metric
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
-HEADING = "can: the interval is above the middle between text alone and no miss; cannot: below that of chance and 1"
+HEADING = "can: the interval is above the middle of text alone and 1; cannot: it is below that of chance and 1"
 _BESIDE = 11  # the characters of a line beside its task and its figures: a word and blanks
 _LEAST_WORDS = 24  # characters; fewer do not make a question
 
