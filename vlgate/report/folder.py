@@ -53,14 +53,14 @@ def write_figures(
     folder = options.results
     problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
-    problems += _saved(lambda: write_badge(folder, run))
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
         problems += _page_saved(_lacking(run, problems), card, options, workers, tasks)
-    if run.results:  # the last file: if it is there and says that the run is complete, so are all others
+    if run.results:  # the last file with figures: if it is there and says that the run is complete, so are all others
         known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
+        problems += _saved(lambda: write_badge(folder, _lacking(run, problems)))
     return problems
 
 

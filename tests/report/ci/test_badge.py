@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from vlgate.report.ci.badge import write_badge
+from vlgate.report.folder import write_figures
 from vlgate.run.results import RunResult
 
 
@@ -40,3 +41,10 @@ def test_only_a_run_that_passes_is_green(badge, passing):
     said = [badge(other) for other in others]
     assert [one["message"] for one in said] == ["incomplete", "inconclusive, 0 of 1 gates", "not gated"]
     assert not any("green" in one["color"] for one in said)
+
+
+def test_the_badge_of_a_run_whose_figures_cannot_be_written_does_not_say_pass(passing, card, options, tmp_path):
+    (tmp_path / "metrics.json").mkdir()
+    problems = write_figures(passing, card, replace(options, results=tmp_path), workers=1)
+    assert any("metrics.json" in problem for problem in problems)
+    assert json.loads((tmp_path / "badge.json").read_text())["message"] == "incomplete"
