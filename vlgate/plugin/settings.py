@@ -184,6 +184,7 @@ SETTINGS = (
         name="log-to",
         metavar="wandb|mlflow",
         help="The trackers of experiments that get the figures, gates and report.html of the run.",
+        default="no tracker",
         many=True,
     ),
     Setting(name="seed", metavar="N", help="The seed of all random choices.", default="0"),
