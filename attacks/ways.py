@@ -84,6 +84,7 @@ SELECTIONS = (
     _way("new-first", "--nf", "--nf"),
     _way("stepwise", "--sw after a run with a failure", "--sw", before=_STEP, whole=None),
     _part("limit", "--limit leaves too few cases for an interval", "--limit=5"),
+    _part("quick", "--quick asks a sample of each task", "--quick"),
     _part("collect-only", "--collect-only asks nothing", "--collect-only"),
     _part("setup-only", "--setup-only runs the fixtures only", "--setup-only"),
     _part("setup-plan", "--setup-plan runs nothing", "--setup-plan"),

@@ -17,5 +17,10 @@ settings.load_profile("vlgate")
 @pytest.fixture(autouse=True)
 def _no_options_from_the_environment(monkeypatch):
     """``CI`` makes a run without a judged gate fail, and the others name data, a model or pytest's options."""
-    for name in [*(name for name in os.environ if name.startswith("VLGATE_")), "CI", "PYTEST_ADDOPTS"]:
+    for name in [
+        *(name for name in os.environ if name.startswith("VLGATE_")),
+        "CI",
+        "GITHUB_STEP_SUMMARY",
+        "PYTEST_ADDOPTS",
+    ]:
         monkeypatch.delenv(name, raising=False)

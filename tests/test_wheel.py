@@ -47,6 +47,7 @@ def test_the_top_level_is_ours_alone(wheel):
     assert "vlgate/thresholds.toml" in names
     assert "vlgate/perturb/negation.py" in names
     assert "vlgate/published/valse.toml" in names
+    assert {f"vlgate/cli/ci/{name}.yml" for name in ("action", "workflow", "gitlab")} <= set(names)
     assert {f"vlgate/report/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
     assert "vlgate/fixtures/session.py" in names
     assert "vlgate/fixtures/checkpoints/tiny-lxmert/model.safetensors" in names

@@ -34,6 +34,7 @@ FILES = {
     "predictions.parquet": "one row per distinct request; `--model=replay:FILE` reads it",
     "summary.md": "the figures, decisions and remarks as Markdown, for people",
     "environment.json": "time, machine, versions of packages, and options, to run it again",
+    "badge.json": "whether the model may be released, for the endpoint of shields.io",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
 }
 """What each file of a run holds."""

@@ -1,14 +1,18 @@
 """``vlgate init``: files that work as they stand."""
 
 import json
-import shlex
+import os
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
+import yaml
 
 from vlgate.cli import main
 
-FILES = ("thresholds.toml", "my_model.py", ".github/workflows/vlgate.yml")
+FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
 FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505}
 
 
@@ -19,16 +23,45 @@ def folder(pytester, monkeypatch):
     return pytester.path
 
 
-def test_a_run_with_what_it_writes_passes_its_gates(folder, pytester, capsys):
+def runs_of(step, values, folder):
+    """Run a step of an action or a job, as its runner does, with these values of its variables."""
+    python = str(Path(sys.executable).parent)
+    env = os.environ | {"PATH": os.pathsep.join([python, os.environ["PATH"]]), "CI": "true"} | values
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step],
+        cwd=folder, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+ARGS = "--suite=scenes/foil-it,scenes/attributes --thresholds=thresholds.toml --health=off"
+
+
+def test_the_action_that_it_writes_judges_blesses_and_compares(folder, capsys):
     assert main(["init"]) == 0
     said = capsys.readouterr().out
     assert all(f"wrote: {name}" in said and (folder / name).is_file() for name in FILES)
-    workflow = (folder / FILES[2]).read_text()
-    [command] = [line.partition("run: ")[2] for line in workflow.splitlines() if "run: pytest" in line]
-    result = pytester.runpytest_inprocess(*shlex.split(command)[1:], "--suite=scenes/foil-it,scenes/attributes")
-    assert result.ret == 0
-    gates = json.loads((folder / "results/gates/metrics.json").read_text())["gates"]
-    assert [gate["decision"] for gate in gates] == ["pass", "pass"]
+    steps = {step["name"]: step for step in yaml.safe_load((folder / FILES[2]).read_text())["runs"]["steps"]}
+    values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": "results/first"}
+    status, said = runs_of(steps["Judge the gates"]["run"], values, folder)
+    assert status == 0, said
+    assert (folder / "results/first/junit.xml").is_file()
+    assert runs_of(steps["Make this run the baseline"]["run"], values, folder)[0] == 0
+    status, said = runs_of(steps["Judge the gates"]["run"], values | {"RESULTS": "results/second"}, folder)
+    assert status == 0, said
+    assert "compared with " in said
+    [gate, other] = json.loads((folder / "results/second/metrics.json").read_text())["gates"]
+    assert (gate["decision"], other["decision"]) == ("pass", "pass")
+
+
+def test_a_job_of_gitlab_fails_with_a_model_that_fails(folder):
+    assert main(["init", "--ci=gitlab"]) == 0
+    assert not (folder / ".github").exists()
+    job = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["vlgate"]
+    values = {"MODEL": "blind", "ARGS": ARGS, "RESULTS": "out", "CI_COMMIT_BRANCH": "a", "CI_DEFAULT_BRANCH": "b"}
+    status, said = runs_of("\n".join(job["script"]), values, folder)
+    assert status == 1, said
+    assert "FAIL: blind may not be released" in said
 
 
 def test_nothing_is_overwritten(folder, capsys):

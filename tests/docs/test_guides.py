@@ -89,7 +89,7 @@ def commands(body):
 
 def environment():
     """This process's environment, without what pytest and vlgate would take from it; python is this python."""
-    changes = ("PYTEST", "VLGATE", "COV")
+    changes = ("PYTEST", "VLGATE", "COV", "GITHUB_STEP_SUMMARY")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(changes) and name != "CI"}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
     return kept | {"PATH": path, "COLUMNS": "100", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}

@@ -57,7 +57,7 @@ def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
     assert (data.task()["judged"], found["complete"]) == (40, False)
     assert "check polarity" in found["why"]
     assert [check["outcome"] for check in found["model"]["checks"]] == ["failed"] * 3
-    result.stdout.fnmatch_lines(["incomplete: *check polarity*"])
+    result.stdout.fnmatch_lines(["INCOMPLETE: *check polarity*"])
     assert "**incomplete**" in (data.path / "out" / "summary.md").read_text()
 
 
@@ -91,7 +91,7 @@ def test_an_interrupted_run_says_so(data):
     assert found["complete"] is False
     assert "interrupted" in found["why"]
     assert "of 40 tests did not run" in found["why"]
-    result.stdout.fnmatch_lines(["incomplete: the run was interrupted*"])
+    result.stdout.fnmatch_lines(["INCOMPLETE: *the run was interrupted*"])
 
 
 def test_a_run_that_stops_at_the_first_failure_says_so(data):
@@ -154,6 +154,6 @@ def test_a_limit_on_the_size_of_files_leaves_no_half_file(data, right):
     result = data.run(right, subprocess=True)
     assert result.ret == 1
     assert not (data.path / "out" / "cases.parquet").exists()
-    result.stdout.fnmatch_lines(["incomplete: *cases.parquet could not be written (File too large)*"])
+    result.stdout.fnmatch_lines(["INCOMPLETE: *cases.parquet could not be written (File too large)*"])
     if (data.path / "out" / "metrics.json").exists():
         assert "cases.parquet" in data.metrics()["why"]

@@ -66,7 +66,7 @@ def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place
     result.assert_outcomes(skipped=1, deselected=12)  # a gate that is not run
     result.stdout.fnmatch_lines(
         [
-            "no gate was judged",
+            "NOT GATED: * no gate was judged, 1 not run *",
             "*= smallest changes that break the model =*",
             "valse/existence:record_*: broken by blur with sigma 2 (* of 200 calls)",
             "3 of 3 cases broken",
@@ -97,7 +97,7 @@ def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
     place.run(model, "-m", "shrink", "--results=one")
     parallel = place.run(model, "-m", "shrink", "--results=two", "-n", "2")
     assert parallel.ret == 0
-    parallel.stdout.fnmatch_lines(["no gate was judged", "5 of 5 cases broken", "*5 broken*"])
+    parallel.stdout.fnmatch_lines(["NOT GATED: *", "5 of 5 cases broken", "*5 broken*"])
     assert finds(place, "one") == finds(place, "two")
     assert len(finds(place, "one")) == 5
 

@@ -1,66 +1,118 @@
+import re
+from dataclasses import replace
+
 import pytest
 
+from vlgate.health.flaws import Flaw
+from vlgate.report.ci.release import release
 from vlgate.report.rows import HEADINGS, rows
-from vlgate.report.terminal import results_line, terminal_table
+from vlgate.report.terminal import Screen, closing_text, results_line, terminal_table
 
 ESCAPE = "\x1b"
 
 
 def plain(text):
-    import re
-
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-@pytest.mark.parametrize("width", [20, 80, 300])
+def shown(run, width=None, colour=False, status=1):
+    return closing_text(run, release(run), "tiny-lxmert", status, Screen(width=width, colour=colour))
+
+
 @pytest.mark.parametrize("colour", [False, True])
-def test_each_row_is_one_line_with_all_its_cells_in_order(run, width, colour):
-    head, *body = plain(terminal_table(run, width=width, colour=colour)).splitlines()
+def test_in_a_log_each_row_is_one_line_with_all_its_cells_in_order(run, colour):
+    head, *body = plain(terminal_table(run, Screen(colour=colour))).splitlines()
     assert head.split() == list(HEADINGS)
-    for row, line in zip(rows(run), body, strict=False):
+    for row, line in zip(rows(run), body, strict=True):
         place = -1
         for cell in row.cells:
             place = line.find(cell, place + 1)
             assert place >= 0, f"{cell!r} is not in {line!r}"
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_a_terminal_shows_the_columns_that_it_has_room_for_and_names_the_others(run, width):
+    head, *body = terminal_table(run, Screen(width=width)).splitlines()
+    missing = [heading for heading in HEADINGS if heading not in head.split()]
+    if missing:
+        assert body.pop() == f"(in summary.md only: {', '.join(missing)})"
+    assert max(map(len, (head, *body))) <= width
+    assert bool(missing) == (width < 110)
+    assert {"task", "value", "threshold", "decision"} <= set(head.split())
+
+
 def test_there_are_escape_codes_only_if_colour_is_asked_for(run):
-    assert ESCAPE not in terminal_table(run, width=100, colour=False)
-    assert ESCAPE in terminal_table(run, width=100, colour=True)
+    assert ESCAPE not in shown(run)
+    assert ESCAPE in shown(run, colour=True)
+    assert [line.rstrip() for line in plain(shown(run, colour=True)).splitlines()] == shown(run).splitlines()
 
 
 def test_outcomes_have_colours_of_their_own(run, passing):
     def colours(result, word):
-        text = terminal_table(result, width=150, colour=True)
+        text = terminal_table(result, Screen(colour=True))
         [line, *_] = [line for line in text.splitlines() if plain(line).rstrip().endswith(word)]
         return line[: line.index("m") + 1]
 
     assert len({colours(run, "fail"), colours(run, "inconclusive"), colours(passing, "pass")}) == 3
 
 
+def test_the_decision_comes_first_then_its_reasons_then_abilities_and_then_the_table(run):
+    lines = shown(run).splitlines()
+    assert lines[0].startswith("FAIL: tiny-lxmert may not be released: ")
+    places = [
+        next(place for place, line in enumerate(lines) if line.startswith(start))
+        for start in (
+            "FAIL: ",
+            "fail: ",
+            "inconclusive: ",
+            "44 cases: ",
+            "3 tasks: ",
+            "unknown ",
+            "capability",
+            "unscored",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_a_decision_that_has_left_the_screen_is_repeated(run, passing):
+    long = shown(replace(run, notes=tuple(f"note {number}" for number in range(30)))).splitlines()
+    assert long[0] == long[-1]
+    short = shown(passing, status=0).splitlines()
+    assert short[0] == "PASS: tiny-lxmert may be released: 1 of 1 gate passes (exit status 0)"
+    assert short.count(short[0]) == 1
+
+
 def test_each_gate_that_did_not_pass_is_listed_with_its_whole_reason_on_one_line(run):
-    text = terminal_table(run, width=40, colour=False).splitlines()
+    text = shown(run, width=40)
     assert all(decision.outcome != "pass" for decision in run.decisions)
     for decision in run.decisions:
-        assert f"{decision.outcome}: {decision.gate.id}: {decision.why}" in text
+        assert re.search(
+            f"^{decision.outcome}: .*{re.escape(decision.gate.id)}.*: {re.escape(decision.why)}$", text, re.MULTILINE
+        )
 
 
-def test_what_was_not_judged_is_listed(run):
-    text = terminal_table(run, width=100, colour=False).splitlines()
-    assert (
-        "scenes/existence: 38 of 40 cases judged; 1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(first: image 'missing.jpg': not found)" in text
-    )
+def test_cases_that_were_not_judged_are_listed_by_reason(run):
+    text = shown(run).splitlines()
+    assert "unscored: 1 case in scenes/existence" in text
+    assert "skipped: 1 case in scenes/existence (first: image 'missing.jpg': not found)" in text
+    assert "with a tie: 5 cases in 2 tasks (scenes/existence, scenes/word-swap)" in text
+    assert "caption equals foil: 2 cases in scenes/existence" in text
 
 
-def test_if_all_gates_pass_there_is_the_table_and_nothing_else(passing):
-    lines = terminal_table(passing, width=100, colour=False).splitlines()
-    assert len(lines) == 1 + len(rows(passing))
-    assert lines[1].split()[-1] == "pass"
+def test_flaws_that_no_model_can_be_right_with_are_shown_and_others_are_not(run):
+    flaws = [
+        Flaw(name=name, count=3, examples=("case 7",), why=f"it is {name}") for name in ("equal texts", "duplicate")
+    ]
+    flawed = replace(run, results=tuple(replace(one, flaws=tuple(flaws)) for one in run.results[:2]))
+    text = shown(flawed)
+    both = ", ".join(one.task.id for one in run.results[:2])
+    assert f"flaw of the data: 6 x equal texts in {both}: it is equal texts; for example case 7" in text.splitlines()
+    assert "duplicate" not in text
 
 
 def test_no_line_ends_in_blanks(run):
-    assert all(line == line.rstrip() for line in terminal_table(run, width=100, colour=False).splitlines())
+    assert all(line == line.rstrip() for line in shown(run, width=100).splitlines())
 
 
 def test_the_last_line_says_where_the_gates_and_files_are(options):

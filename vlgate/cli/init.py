@@ -1,6 +1,7 @@
-"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for GitHub.
+"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
 
-They work as they stand: the model is the embedded one until you replace it. No file is overwritten.
+They work as they stand: the model is the embedded one until you replace it. No file is overwritten. The workflow for
+GitHub has an action of its own; both compare each run with the last one of the default branch that passed.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vlgate.cli.starters import FILES, thresholds_of_run
+from vlgate.cli.starters import CI, FILES, ci_files, thresholds_of_run
 from vlgate.errors import OptionError
 
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
@@ -19,13 +20,15 @@ next:
   2. pytest --pyargs tests_vl --model=my_model:build --results=results/first
      (with data: add --data=DIR, and look at vlgate check --data DIR and vlgate tasks --data DIR first)
   3. set the gates in thresholds.toml, or remove it and write it from that run: vlgate init --from results/first
-  4. commit the files; the workflow judges the gates on every push"""
+  4. commit the files; CI judges the gates on every push"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's option."""
     run_folder = "the results folder of a run; each gate stands at the lower end of its interval"
     parser.add_argument("--from", dest="run_folder", type=Path, metavar="RESULTS_DIR", help=run_folder)
+    place = "what runs the jobs of CI: github, gitlab or none (default: github)"
+    parser.add_argument("--ci", choices=sorted(CI), default="github", metavar="PLACE", help=place)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -34,7 +37,7 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status: 0, or 1 if nothing was written because all files are there.
     Raises: DataError if the results folder cannot be read; OptionError if a file cannot be written.
     """
-    files = dict(FILES)
+    files = {**FILES, **ci_files(given.ci)}
     if given.run_folder is not None:
         files["thresholds.toml"] = thresholds_of_run(given.run_folder)
     written = [_write(Path(name), content) for name, content in files.items()]

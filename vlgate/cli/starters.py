@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_FLOOR, Decimal
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -54,36 +55,21 @@ def build():
     """Return the model. vlgate also passes device, dtype, seed, weights and folder to the arguments of these names."""
     return Model()
 '''
-WORKFLOW = """\
-name: vlgate
-on: [push, pull_request]
-jobs:
-  gates:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - run: pip install vlgate
-      - name: Judge the gates
-        run: pytest --pyargs tests_vl --model=my_model:build --thresholds=thresholds.toml --results=results/gates
-      - run: test -f results/gates/metrics.json
-      - name: Show the summary
-        if: always()
-        run: cat results/gates/summary.md >> "$GITHUB_STEP_SUMMARY"
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with:
-          name: vlgate
-          path: results/gates
-"""
-FILES: Mapping[str, str] = {
-    "thresholds.toml": THRESHOLDS,
-    "my_model.py": MODEL,
-    ".github/workflows/vlgate.yml": WORKFLOW,
-}
+FILES: Mapping[str, str] = {"thresholds.toml": THRESHOLDS, "my_model.py": MODEL}
 """The files by their paths; ``thresholds_of_run`` gives another thresholds.toml."""
+
+CI: Mapping[str, Mapping[str, str]] = {
+    "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
+    "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
+    "none": {},
+}
+"""The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
+
+
+def ci_files(place: str) -> dict[str, str]:
+    """Return the files that run the gates in CI, by their paths; ``place`` is a key of ``CI``."""
+    folder = files("vlgate.cli") / "ci"
+    return {name: (folder / source).read_text(encoding="utf-8") for name, source in CI[place].items()}
 
 
 def thresholds_of_run(folder: Path) -> str:

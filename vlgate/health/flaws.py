@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from vlgate.types import Ask, Match, Request, Shape, Task
 
 EXAMPLES = 3
+FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
+"""The flaws with which no model can be right in every case."""
 
 _Contrast = tuple[int, str, str, str]
 """The position of a case, the key of an image, a text that is true of the image and one that is false."""

@@ -119,7 +119,7 @@ class Hooks:
 
 
 class LastWord:
-    """Keeps the exit status of a refused session; ``run`` is its state."""
+    """Keeps the exit status of a refused session, and counts cases in pytest's last line; ``run`` is its state."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -131,3 +131,11 @@ class LastWord:
             return (yield)
         finally:
             session.exitstatus = session.exitstatus or self.run.refusal
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
+        """Count cases instead of tests, after everything else is printed."""
+        try:
+            return (yield)
+        finally:
+            self.run.count(terminalreporter.stats)

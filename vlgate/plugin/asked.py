@@ -112,6 +112,10 @@ class Asked:
         check(self.options.model, folder=self.options.folder)
         if self.searches:
             check_hypothesis()
+        if self.options.log_to:
+            from vlgate.report.trackers.tracked import check_trackers
+
+            check_trackers(self.options.log_to)
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
         if self.worker is None:
@@ -127,7 +131,7 @@ class Asked:
 
     def _check_gates(self) -> None:
         """Check what the gates on an earlier run and on named cases need; their modules are loaded only for these."""
-        if self.thresholds.changes:
+        if self.thresholds.changes and not self.options.quick:
             from vlgate.comparing.changes import refuse_blunt
 
             refuse_blunt(self.thresholds, self.plan.tasks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,18 @@ import pytest
 
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
+from vlgate.plugin.counts import failed_tests
 from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
-from vlgate.plugin.gate_reports import gate_report
+from vlgate.plugin.gate_reports import gate_reports
+from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
+from vlgate.recorded.folder import titled
+from vlgate.report.ci.release import release
+from vlgate.report.ci.step_summary import append_summary
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import closing_lines, results_line, terminal_table
+from vlgate.report.terminal import Screen, closing_text, results_line
+from vlgate.report.trackers.tracked import log_to
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
@@ -33,8 +40,14 @@ class Closing:
     """The end of one session; ``run`` is its state."""
 
     def __init__(self, run: Run) -> None:
-        """Keep the session, which may go on."""
+        """Keep the session, which may go on.
+
+        ``correction`` is that of a wrong estimate of its time, ``problems`` say what lacks the run: a job's page or
+        a tracker of experiments.
+        """
         self.run = run
+        self.correction = ""
+        self.problems: list[str] = []
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
@@ -43,6 +56,7 @@ class Closing:
     def conclude(self, session: pytest.Session) -> None:
         """Judge all replies, decide the gates, report them as tests, and set the exit status."""
         run = self.run
+        self.correction = "" if run.estimate is None or run.ending.interrupted else run.estimate.correction()
         gc.freeze()
         shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
         with collector_paused():
@@ -56,10 +70,15 @@ class Closing:
         card = merged(run.cards, run.options.model)
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
         run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
+        place = os.environ.get("GITHUB_STEP_SUMMARY", "")
+        self.problems = [append_summary(run.options.results / "summary.md", place)]
+        self.problems += log_to(run.options.log_to, run.result, card, run.options)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
-            session.config.hook.pytest_runtest_logreport(report=gate_report(decision))
+            for report in gate_reports(decision, gate_properties(run.result, decision)):
+                session.config.hook.pytest_runtest_logreport(report=report)
+        describe_suite(session.config, card, lambda: run.digest)
         run.announcing = False
         if run.allure is not None:
             run.allure.show_result(run.result, card, run.options, run.collected)
@@ -72,14 +91,17 @@ class Closing:
         """Print the result table, and the lines below it."""
         reporter.write_sep("=", "vlgate")
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
-        reporter.write_line(terminal_table(result, width=writer.fullwidth, colour=writer.hasmarkup))
-        for line in closing_lines(result):
-            reporter.write_line(line)
-        if result.incomplete:
-            reporter.write_line(f"incomplete: {result.incomplete}", red=True)
+        wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
+        screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
+        card = merged(self.run.cards, self.run.options.model)
+        found = release(result, failed_tests(reporter.stats))
+        status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
+        reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
+        for line in filter(None, (self.correction, *self.problems)):
+            reporter.write_line(line, yellow=True)
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +35,11 @@ class _Sentence:
         writer.line(self.text, red=True)
 
 
-def gate_report(decision: Decision) -> pytest.TestReport:
-    """Return the test report of one gate: passed, failed (also if it is inconclusive), or skipped if it was not run.
+def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
+    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties.
 
-    A known limit that holds is an expected failure, xfailed.
+    It is passed, failed (also if it is inconclusive), or skipped if it was not run. A known limit that holds is an
+    expected failure, xfailed.
     """
     gate = decision.gate
     nodeid = f"{FILE}::{gate.id}"
@@ -51,9 +53,19 @@ def gate_report(decision: Decision) -> pytest.TestReport:
         longrepr=longrepr,
         when="call",
     )
+    end = pytest.TestReport(
+        nodeid=nodeid,
+        location=report.location,
+        keywords=report.keywords,
+        outcome="passed",
+        longrepr=None,
+        when="teardown",
+        user_properties=properties,
+    )
     if decision.outcome == "cannot":
         vars(report)["wasxfail"] = text
-    return report
+    yield report
+    yield end
 
 
 def _outcome(decision: Decision, text: str) -> tuple[Any, Any]:

@@ -35,6 +35,8 @@ def read(config: pytest.Config) -> Options:
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
+        log_to=_names(given["log-to"]),
+        quick=_flag(given["quick"], default=False),
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
         thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),

@@ -13,6 +13,7 @@ from vlgate.errors import VlgateError, printable
 from vlgate.plugin import allure_link, given
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
+from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
@@ -24,10 +25,14 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
+    from vlgate.inference.pace import Pace
     from vlgate.plugin.closing import Closing
+    from vlgate.plugin.estimate import Estimate
     from vlgate.run.model_card import ModelCard
     from vlgate.run.results import RunResult
     from vlgate.shrink.record import Shrunk
+
+PACE = "vlgate_pace"
 
 
 class Run(Asked):
@@ -42,6 +47,8 @@ class Run(Asked):
         self.result: RunResult | None = None
         self.progress: Progress | None = None
         self.announcing = False
+        self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
+        self.estimate: Estimate | None = None
         self.ending = Ending()
         self.exits = ExitGuard(config.pluginmanager)
         self.refusal = 0  # the exit status of a run that did not pass
@@ -84,6 +91,7 @@ class Run(Asked):
 
     def load_model(self, session: pytest.Session) -> Predictor:
         """Load the model; if that fails, the first test says why and the run ends."""
+        from vlgate.inference.pace import pace
         from vlgate.inference.prefetch import prefetching
 
         if self.worker is None:
@@ -94,8 +102,11 @@ class Run(Asked):
             self.ending.no_model = printable(str(error))
             session.shouldfail = f"no model: {self.ending.no_model}"
             pytest.fail(self.ending.no_model, pytrace=False)
-        batches = list(self.collected.expected.values())
+        batches = list((self.collected.expected if self.worker is None else self.plan.batches).values())
         small = all(len(batch.positions) == 1 for batch in batches)
+        if not self.worker and not self.searches:  # the first worker measures for all
+            alone = self.worker is not None and small
+            self.pace = pace(predictor, batches, f"{self.options.seed}:pace", together=not alone)
         self.predictor = prefetching(predictor, batches) if self.worker is None and small else predictor
         return self.predictor
 
@@ -128,6 +139,8 @@ class Run(Asked):
             vars(report)["vlgate_rows"] = pack(verdicts, "" if self.worker is None else self.digest)
             if self.worker is None:
                 self.collected.verdicts[item.nodeid] = verdicts
+        if call.when == "setup" and self.pace is not None:
+            vars(report)[PACE], self.pace = [self.pace.cases, self.pace.seconds], None
         if call.when == "setup" and self.ending.no_model and report.failed:
             vars(report)[NO_MODEL] = self.ending.no_model
         return report
@@ -137,6 +150,8 @@ class Run(Asked):
         self.ending.no_model = self.ending.no_model or flagged(report)
         if self.allure is not None:
             self.allure.see(report)
+        if self.worker is None and hasattr(report, PACE):
+            self._announce(*getattr(report, PACE))
         rows = rows_of(report)
         if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
             self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
@@ -149,7 +164,9 @@ class Run(Asked):
         if flagged(report):  # one line at the end says so, not one error per test
             return "", "", ""
         rows, quiet = rows_of(report), self.config.get_verbosity() <= 0
-        if self.announcing and quiet:  # the gates are listed at the end, and their letters would follow the 100 %
+        if (
+            self.announcing and report.when == "call" and quiet
+        ):  # the gates are listed at the end, and their letters would follow the 100 %
             return ("xfailed" if hasattr(report, "wasxfail") else report.outcome), "", ""
         if rows is None or not report.passed:
             return None
@@ -201,6 +218,11 @@ class Run(Asked):
         if self.result is not None:
             self.closing.summarize(reporter, self.result)
 
+    def count(self, stats: dict[str, list[Any]]) -> None:
+        """Let pytest's last line count cases."""
+        if self.result is not None:
+            count_cases(stats)
+
     @property
     def _refused(self) -> bool:
         """Whether the run did not pass: a gate says so, it is incomplete, or it has no model or no judged gate."""
@@ -219,6 +241,20 @@ class Run(Asked):
             return self.plan.of_capability(capability)
         except VlgateError as error:
             raise pytest.Collector.CollectError(str(error)) from None
+
+    def _announce(self, cases: int, seconds: float) -> None:
+        """Say how long the run will take."""
+        from vlgate.inference.pace import Pace
+        from vlgate.plugin.estimate import Estimate
+
+        total = sum(len(batch.positions) for batch in self.collected.expected.values())
+        workers = int(self.config.getoption("numprocesses", None) or 1)
+        self.estimate = Estimate(Pace(cases=cases, seconds=seconds), total, workers)
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and self.estimate.line():
+            if reporter._tw.width_of_current_line:  # noqa: SLF001  # pytest's letters are on this line
+                reporter.write_line("")
+            reporter.write_line(self.estimate.line())
 
     def _count(self, cases: int) -> None:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")

@@ -71,6 +71,13 @@ SETTINGS = (
         default="all cases",
     ),
     Setting(
+        name="quick",
+        metavar="",
+        help="A first look: at most 30 cases per task, drawn by the seed so that small slices stay; no gate can pass.",
+        default="off",
+        flag=True,
+    ),
+    Setting(
         name="pairs",
         metavar="N|paper",
         help="The number of original questions per task that is made from scene graphs; "
@@ -172,6 +179,13 @@ SETTINGS = (
         help="Whether to look for flaws and text-only shortcuts in the tasks; auto means on for up to 20,000 cases.",
         default="auto",
         choices=("auto", "on", "off"),
+    ),
+    Setting(
+        name="log-to",
+        metavar="wandb|mlflow",
+        help="The trackers of experiments that get the figures, gates and report.html of the run.",
+        default="no tracker",
+        many=True,
     ),
     Setting(name="seed", metavar="N", help="The seed of all random choices.", default="0"),
     Setting(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten, wrap
 from typing import Literal
 
 from vlgate.metrics.names import HEADLINE
@@ -12,7 +13,9 @@ from vlgate.types import Metric
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
-HEADING = "can: the interval is above the middle between text alone and no miss; cannot: below that of chance and 1"
+HEADING = "can: the interval is above the middle of text alone and 1; cannot: it is below that of chance and 1"
+_BESIDE = 11  # the characters of a line beside its task and its figures: a word and blanks
+_LEAST_WORDS = 24  # characters; fewer do not make a question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +50,43 @@ def abilities(run: RunResult) -> list[Ability]:
     return sorted((one for one in found if one is not None), key=lambda one: WORDS.index(one.word))
 
 
-def ability_lines(run: RunResult) -> list[str]:
-    """Return the abilities as lines of a table, below a line that says how they are found; empty without results."""
+def ability_lines(run: RunResult, width: int | None = None) -> list[str]:
+    """Return the abilities as lines of a table, below a line that counts them and says how they are found.
+
+    Args:
+        run: the result of the run.
+        width: the longest line in characters; longer lines lose words at their end. None for no limit.
+
+    Returns: the lines; empty without results.
+    """
     found = abilities(run)
     if not found:
         return []
+    words = [one.word for one in found]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
     task = max(len(one.task) for one in found)
-    figures = max(len(one.figures) for one in found)
-    rows = [
-        " ".join((f"{one.word:<8} {one.task:<{task}}  {one.figures:<{figures}} ", one.question, *one.limits)).rstrip()
-        for one in found
-    ]
-    return [HEADING, *rows]
+    long = max(len(one.figures) for one in found)
+    brief = width is not None and task + long + _BESIDE > width
+    figures = max(len(one.short) for one in found) if brief else long
+    lines = []
+    for one in found:
+        said = one.short if brief else one.figures
+        line = f"{one.word:<8} {one.task:<{task}}  {said:<{figures}}"
+        words_left = [one.question, *one.limits] if width is None else list(one.limits or (one.question,))
+        lines.append(_with(line, " ".join(words_left), width))
+    return [f"{len(found)} task{'s' if len(found) > 1 else ''}: {counts}", *_wrapped(HEADING, width), *lines]
+
+
+def _with(line: str, words: str, width: int | None) -> str:
+    """A line with words behind it, as many as there is room for; none if that is too few to be understood."""
+    room = None if width is None else width - len(line) - 2
+    if room is not None and room < _LEAST_WORDS:
+        return line.rstrip()
+    return f"{line}  {words if room is None else shorten(words, room, placeholder=' ...')}".rstrip()
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else wrap(text, width)
 
 
 def ability(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
+from vlgate.report.ci.badge import write_badge
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
@@ -56,9 +57,10 @@ def write_figures(
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
         problems += _page_saved(_lacking(run, problems), card, options, workers, tasks)
-    if run.results:  # the last file: if it is there and says that the run is complete, so are all others
+    if run.results:  # the last file with figures: if it is there and says that the run is complete, so are all others
         known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
+        problems += _saved(lambda: write_badge(folder, _lacking(run, problems)))
     return problems
 
 

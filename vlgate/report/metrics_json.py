@@ -43,6 +43,7 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
         "run": {
             "seed": options.seed,
             "limit": options.limit,
+            "quick": options.quick,
             "ties": options.ties,
             "missing_images": options.missing_images,
             "suite": list(options.suite),

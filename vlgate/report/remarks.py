@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from itertools import islice
 
 from vlgate.gates.records import Gate
+from vlgate.health.flaws import FATAL, Flaw
 from vlgate.health.probes import solved
 from vlgate.judging.verdicts import unread
 from vlgate.metrics.names import HEADLINE
 from vlgate.published.figures import beside
+from vlgate.report.rows import named
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult, TaskResult
 
@@ -71,6 +73,22 @@ def flaw_lines(run: RunResult) -> list[str]:
         f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
         for result in run.results
         for flaw in result.flaws
+    ]
+
+
+def fatal_lines(run: RunResult) -> list[str]:
+    """Return the flaws with which no model can be right in every case, those of the same kind in one line."""
+    tasks: dict[str, list[str]] = {}
+    found: dict[str, list[Flaw]] = {}
+    for result in run.results:
+        for flaw in result.flaws:
+            if flaw.name in FATAL:
+                tasks.setdefault(flaw.name, []).append(result.task.id)
+                found.setdefault(flaw.name, []).append(flaw)
+    return [
+        f"flaw of the data: {sum(flaw.count for flaw in flaws):,} x {name} in {named(tasks[name])}: {flaws[0].why}; "
+        f"for example {flaws[0].examples[0]}"
+        for name, flaws in found.items()
     ]
 
 

@@ -18,6 +18,7 @@ FILES = (
     "summary.md",
     "environment.json",
     "shrunk.jsonl",
+    "badge.json",
 )
 NAMES = (*FILES, JOURNAL)
 """The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""

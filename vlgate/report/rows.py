@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import Decision, GateKind, Outcome
@@ -33,25 +33,64 @@ def rows(run: RunResult) -> list[ResultRow]:
 def coverage_line(result: TaskResult) -> str | None:
     """Describe the cases of a task that were not judged, or are tied or cut; None if there is nothing to say."""
     coverage = result.coverage
-    parts = [
-        f"{count} {what}"
-        for count, what in (
-            (coverage.unscored, "unscored"),
-            (coverage.skipped, "skipped"),
-            (coverage.deselected, "deselected"),
-            (result.tied, "with a tie"),
-            (result.unread, "with an unread answer"),
-            (result.cut, "with a text that the model did not read to the end"),
-            *((count, reason) for reason, count in result.task.left_out.items()),
-        )
-        if count
-    ]
+    parts = [f"{count} {what}" for count, what in _parts(result)]
     note = f"; {result.task.note}" if result.task.note else ""
     if not parts and not note:
         return None
     reason = _skipped(result)
     counts = f"; {', '.join(parts)}" if parts else ""
     return f"{result.task.id}: {coverage.judged} of {coverage.cases} cases judged{counts}{reason}{note}"
+
+
+def coverage_lines(run: RunResult) -> list[str]:
+    """Describe the cases of all tasks that were not judged, or are tied or cut, with one line per reason."""
+    tasks: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for result in run.results:
+        for count, what in _parts(result):
+            tasks.setdefault(what, []).append(result.task.id)
+            counts[what] = counts.get(what, 0) + count
+            if what == "skipped":
+                first.setdefault(what, _skipped(result))
+    notes: dict[str, list[str]] = {}
+    for result in run.results:
+        if result.task.note:
+            notes.setdefault(result.task.note, []).append(result.task.id)
+    lines = [
+        f"{what}: {counts[what]:,} case{'s' if counts[what] > 1 else ''} in {_tasks(ids)}{first.get(what, '')}"
+        for what, ids in tasks.items()
+    ]
+    return [*lines, *(f"{named(ids)}: {note}" for note, ids in notes.items())]
+
+
+def _tasks(ids: list[str]) -> str:
+    return ids[0] if len(ids) == 1 else f"{len(ids)} tasks ({named(ids)})"
+
+
+def _parts(result: TaskResult) -> list[tuple[int, str]]:
+    """The counts of a task's cases that were not judged, or are tied or cut, each with what it counts."""
+    coverage = result.coverage
+    parts = (
+        (coverage.unscored, "unscored"),
+        (coverage.skipped, "skipped"),
+        (coverage.deselected, "deselected"),
+        (result.tied, "with a tie"),
+        (result.unread, "with an unread answer"),
+        (result.cut, "with a text that the model did not read to the end"),
+        *((count, reason) for reason, count in result.task.left_out.items()),
+    )
+    return [(count, what) for count, what in parts if count]
+
+
+def named(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are.
+
+    >>> named(["a", "b", "c", "d"])
+    'a, b, c and 1 more'
+    """
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _skipped(result: TaskResult) -> str:
@@ -75,20 +114,13 @@ def unit_line(run: RunResult) -> str:
     return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
 
 
-def decision_lines(run: RunResult) -> list[str]:
-    """Describe the gates that failed or are inconclusive, one by line, then those that were not run, by reason.
-
-    Known limits that hold are among the abilities.
-    """
-    lines = [f"{one.outcome}: {one.gate.id}: {one.why}" for one in run.decisions if one.outcome in NOT_PASSED]
+def idle_lines(run: RunResult) -> list[str]:
+    """Describe the gates that were not run, by reason."""
     idle: dict[str, list[str]] = {}
     for one in run.decisions:
         if one.outcome == "not run":
             idle.setdefault(one.why, []).append(one.gate.id)
-    for why, ids in idle.items():
-        more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-        lines.append(f"not run: {', '.join(ids[:NAMED])}{more}: {why}")
-    return lines
+    return [f"not run: {named(ids)}: {why}" for why, ids in idle.items()]
 
 
 def blind_line(run: RunResult, decision: Decision) -> str | None:
@@ -133,7 +165,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         *(_measured(metric, result.coverage.judged) if change is None else _changed(change)),
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
-        "-" if decision is None else _threshold(decision),
+        "-" if decision is None else threshold(decision),
         "-" if decision is None else decision.outcome,
     )
     if decision is None:
@@ -173,6 +205,7 @@ def _changed(found: Difference) -> tuple[str, str, str]:
     return str(found.n), *difference_words(found.value, found.low, found.high)
 
 
-def _threshold(decision: Decision) -> str:
+def threshold(decision: Decision) -> str:
+    """Return the threshold of a gate as the table shows it, for example ``>= 0.6``; empty if it has none."""
     gate = decision.gate
     return threshold_words(gate.kind, gate.min, gate.max, gate.basis)

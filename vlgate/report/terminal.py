@@ -1,60 +1,100 @@
-"""The result table that the terminal shows at the end of a run."""
+"""What the terminal shows at the end of a run: the decision, what the model can do, the table, and remarks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import StringIO
 
 from vlgate.report.abilities import ability_lines
+from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.comparison import comparison_lines
-from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_lines, rows, unit_line
+from vlgate.report.remarks import average_lines, fatal_lines, shortcut_lines, variant_lines
+from vlgate.report.rows import HEADINGS, ResultRow, blind_line, chance_line, coverage_lines, idle_lines, rows, unit_line
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
-_STYLE = {
+REASONS = 8
+"""The most reasons of gates that did not pass; the table and the results folder have all."""
+SCREEN = 24
+"""The lines of a small terminal: if more are printed, the decision is repeated at the end."""
+_STYLES = {
+    "PASS": "bold green",
+    "FAIL": "bold red",
+    "INCONCLUSIVE": "bold yellow",
+    "INCOMPLETE": "bold red",
+    "NOT GATED": "bold yellow",
     "pass": "green",
+    "can": "green",
     "fail": "bold red",
     "inconclusive": "bold yellow",
+    "unknown": "yellow",
     "cannot": "magenta",
     "not run": "dim",
-    None: "",
+    "newly broken": "bold red",
+    "flaw of the data": "bold yellow",
+    "suspect": "bold yellow",
 }
-_WIDTH = 500  # wider than any row, so that no figure is cut off; a terminal wraps the lines that are too long for it
+_LEFT_OUT_FIRST = ("capability", "blind", "n", "interval", "chance", "metric")
+"""The columns that a narrow terminal has no room for; the lines above the table have most of them."""
+_RIGHT = frozenset({"n", "value", "chance", "blind"})
+_GAP = 2  # blanks between two columns
+_UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut off or wrapped
 
 
-def terminal_table(run: RunResult, *, width: int, colour: bool) -> str:
-    """Draw the result table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What text is written to: its width in characters, None for a log without one, and whether it shows colours."""
+
+    width: int | None = None
+    colour: bool = False
+
+
+def closing_text(run: RunResult, found: Release, model: str, status: int, screen: Screen) -> str:
+    """Return what the terminal shows of a run.
 
     Args:
         run: the result of the run.
-        width: the width of the terminal in characters; longer rows are not cut.
-        colour: whether the text may contain escape codes.
+        found: whether its model may be released.
+        model: the name of the model.
+        status: the exit status of the session.
+        screen: what the text is for.
 
-    Returns: lines of text: the table, then the cases that were not judged, and the gates that did not pass.
+    Returns: lines of text: the decision with its reasons, the counts of cases, what the model can and cannot do, the
+        table of figures, and remarks.
     """
-    from rich.console import Console
+    decision = release_line(found, model, status)
+    reasons = not_passed_lines(run)
+    more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
+    compared = [] if run.comparison is None else comparison_lines(run.comparison)
+    counts = [unit_line(run)] if run.results else []
+    able = ability_lines(run, screen.width) if run.results else []
+    parts = [
+        _styled([decision, *reasons[:REASONS], *more, *counts, *compared], screen),
+        _styled(able, screen),
+        terminal_table(run, screen) if run.results else "",
+        _styled(_remarks(run), screen),
+    ]
+    text = "\n\n".join(part for part in parts if part)
+    return f"{text}\n\n{_styled([decision], screen)}" if text.count("\n") > SCREEN else text
+
+
+def terminal_table(run: RunResult, screen: Screen) -> str:
+    """Draw the result table; columns that a narrow screen has no room for are left out, and a line names them."""
     from rich.table import Table as Drawn
 
-    out = StringIO()
-    console = Console(file=out, width=max(width, _WIDTH), force_terminal=colour, no_color=not colour)
-    drawn = Drawn(box=None, pad_edge=False, header_style="bold" if colour else "")
+    found = rows(run)
+    if not found:
+        return ""
+    left_out = _left_out(found, screen.width)
+    drawn = Drawn(box=None, pad_edge=False, header_style="bold" if screen.colour else "")
     for heading in HEADINGS:
-        drawn.add_column(
-            heading, justify="right" if heading in {"n", "value", "chance", "blind"} else "left", no_wrap=True
-        )
-    for row in rows(run):
-        drawn.add_row(*row.cells, style=_STYLE[row.outcome])
-    if drawn.row_count:
-        console.print(drawn)
-    for line in _remarks(run):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def closing_lines(run: RunResult) -> list[str]:
-    """Return the lines below the table: the count of cases, what changed, and what the model can and cannot do."""
-    compared = [] if run.comparison is None else comparison_lines(run.comparison)
-    return [unit_line(run), *compared, *ability_lines(run)] if run.results else []
+        if heading not in left_out:
+            drawn.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=True)
+    for row in found:
+        cells = [cell for heading, cell in zip(HEADINGS, row.cells, strict=True) if heading not in left_out]
+        drawn.add_row(*cells, style="" if row.outcome is None else _STYLES[row.outcome])
+    text = _printed([drawn], screen)
+    return f"{text}\n(in summary.md only: {', '.join(left_out)})" if left_out else text
 
 
 def results_line(options: Options) -> str:
@@ -65,19 +105,52 @@ def results_line(options: Options) -> str:
     return f"{gates}; results in {options.results}"
 
 
+def _left_out(found: list[ResultRow], width: int | None) -> tuple[str, ...]:
+    """The columns to leave out so that the widest row fits."""
+    widths = {
+        heading: max(len(heading), *(len(row.cells[place]) for row in found)) + _GAP
+        for place, heading in enumerate(HEADINGS)
+    }
+    left_out: list[str] = []
+    while width is not None and len(left_out) < len(_LEFT_OUT_FIRST):
+        if sum(size for heading, size in widths.items() if heading not in left_out) - _GAP <= width:
+            break
+        left_out.append(_LEFT_OUT_FIRST[len(left_out)])
+    return tuple(heading for heading in HEADINGS if heading in left_out)
+
+
 def _remarks(run: RunResult) -> list[str]:
-    judged = [line for result in run.results if (line := coverage_line(result)) is not None]
     warnings = [
         line
         for decision in run.decisions
         for say in (chance_line, blind_line)
         if (line := say(run, decision)) is not None
     ]
-    none = (
-        []
-        if any(decision.outcome not in {"not run", "cannot"} for decision in run.decisions)
-        else ["no gate was judged"]
-    )
-    others = [*average_lines(run), *variant_lines(run), *shortcut_lines(run)]
-    lines = [*judged, *decision_lines(run), *warnings, *others, *run.notes, *none]
-    return ["", *lines] if lines else []
+    figures = [*average_lines(run), *variant_lines(run)]
+    doubts = [*fatal_lines(run), *shortcut_lines(run), *warnings]
+    return [*doubts, *coverage_lines(run), *idle_lines(run), *figures, *run.notes]
+
+
+def _styled(lines: list[str], screen: Screen) -> str:
+    """The lines, each with its first word in the colour of what it says; a decision is coloured as a whole."""
+    from rich.text import Text
+
+    parts: list[object] = []
+    for line in lines:
+        text = Text(line)
+        word = next((word for word in _STYLES if line.startswith((f"{word}:", f"{word} "))), None)
+        if word is not None:
+            text.stylize(_STYLES[word], 0, len(line) if word.isupper() else len(word))
+        parts.append(text)
+    return _printed(parts, screen)
+
+
+def _printed(parts: list[object], screen: Screen) -> str:
+    """What rich prints of some texts and tables, without wrapping a line."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(file=out, width=_UNLIMITED, force_terminal=screen.colour, no_color=not screen.colour)
+    for part in parts:
+        console.print(part, markup=False, highlight=False, soft_wrap=True)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

@@ -21,6 +21,7 @@ from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.options import Options
 from vlgate.run.planning import sample
+from vlgate.run.quick import without_passes
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
@@ -65,6 +66,7 @@ def conclude(
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
     made = (*_held(thresholds, verdicts), *made, *changes)
+    made = without_passes(made) if options.quick else made
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(

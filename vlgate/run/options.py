@@ -25,6 +25,7 @@ class Options:
     suite: tuple[str, ...] = ()
     data: tuple[Path, ...] = ()
     limit: int | None = None
+    quick: bool = False
     pairs: int | None = 1000
     items: Literal["auto", "pair", "batch"] = "auto"
     thresholds: Path | None
@@ -44,3 +45,4 @@ class Options:
     shrink_cases: int = 5
     require_gates: bool = False
     protocols: frozenset[str] = frozenset()
+    log_to: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ import numpy as np
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.options import Options
+from vlgate.run.quick import quick_sample
 from vlgate.seeds import generator
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
@@ -87,13 +88,18 @@ def make_plan(options: Options) -> Plan:
     )
     with collector_paused():
         found = read_tasks(reading)
-    tasks = tuple(sample(task, options.limit, f"{options.seed}:limit:{task.id}") for task in found if task.cases)
+    tasks = tuple(_sampled(task, options) for task in found if task.cases)
     empty = tuple(task for task in found if not task.cases)
     for pattern in options.suite or ("*",):
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
             why = next((f"{line}; " for line in empty_lines(empty) if fnmatchcase(line.partition(":")[0], pattern)), "")
             raise OptionError(why + _nothing(options, pattern, wanted))
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty)
+
+
+def _sampled(task: Task, options: Options) -> Task:
+    some = quick_sample(task, f"{options.seed}:quick:{task.id}") if options.quick else task
+    return sample(some, options.limit, f"{options.seed}:limit:{task.id}")
 
 
 def empty_lines(tasks: Sequence[Task]) -> list[str]:

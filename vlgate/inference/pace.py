@@ -1,0 +1,78 @@
+"""How fast a model is: a short measurement on a sample of a run's cases, before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.seeds import generator
+from vlgate.types import Batch, Case
+
+SHARE = 50  # one case in so many is asked, which makes the run 2 % longer
+MOST = 64  # cases; the rate of a model varies more between machines than between larger samples
+LEAST = 4  # cases; a run of fewer than SHARE * LEAST is not measured
+_WARMING = 2  # cases that are asked before the clock starts: the first call compiles, and fills caches
+_OF_A_BATCH = 8  # neighbours share images, which a model may encode once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """The ``seconds`` that a model took for some ``cases``."""
+
+    cases: int
+    seconds: float
+
+    def seconds_for(self, cases: int, workers: int = 1) -> float:
+        """Return the time that as many cases will take.
+
+        >>> Pace(cases=50, seconds=2.0).seconds_for(1000, workers=4)
+        10.0
+        """
+        return self.seconds * cases / self.cases / workers
+
+
+def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True) -> Pace | None:
+    """Ask a model a sample of a run's cases, and measure the time.
+
+    Args:
+        predictor: the model.
+        batches: the batches of the run.
+        name: seeds the sample.
+        together: whether the cases share calls of the model; otherwise each is asked on its own.
+
+    Returns: the measurement; None if the run is so short that it takes no time to speak of, or if the model raised,
+        which the run will show.
+    """
+    total = sum(len(batch.positions) for batch in batches)
+    if total < SHARE * LEAST:
+        return None
+    cases = _some(batches, min(MOST, total // SHARE) + _WARMING, name)
+    warming, timed = cases[:_WARMING], cases[_WARMING:]
+    try:
+        _ask(predictor, warming, together=True)
+        start = perf_counter()
+        _ask(predictor, timed, together=together)
+        return Pace(cases=len(timed), seconds=perf_counter() - start)
+    except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; the tests will show it
+        return None
+
+
+def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) -> None:
+    if together:
+        predictor.predict(request for case in cases for request in case.requests)
+        return
+    for case in cases:
+        predictor.predict(case.requests)
+
+
+def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
+    """Cases from batches in a random order, a few neighbours of each."""
+    found: list[Case] = []
+    for place in generator(name).permutation(len(batches)).tolist():
+        batch = batches[place]
+        found += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
+        if len(found) >= n:
+            break
+    return found[:n]

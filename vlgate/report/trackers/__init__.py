@@ -1,0 +1,1 @@
+"""Runs in trackers of experiments, which ``--log-to`` names."""
