@@ -21,6 +21,8 @@ from vlgate.types import FloatArray, LazyImage, Task
 FOLDER = "explanations"
 INDEX = "index.json"
 SCHEMA = 1
+WORDS = 12
+"""The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
 
 Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
 """The end of a picture's name, what the index says of it, the number of its image, and what is drawn on it."""
@@ -111,7 +113,7 @@ def _maps(one: Explanation) -> Iterator[Drawn]:
 
 def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
     """One map per word, for a method that aligns words with regions."""
-    for place, (word, weights) in enumerate(zip(seen.words, seen.aligned, strict=True), start=1):
+    for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
         about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
         yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True
 
