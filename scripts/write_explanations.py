@@ -10,15 +10,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
+from vlgate.explaining.changes import images_of
 from vlgate.explaining.explain import Told, explain, subjects
 from vlgate.explaining.rates import Hit, Rate, rate
 from vlgate.explaining.truth import hits
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
+from vlgate.report.explanations.heat_map import heat_map
 from vlgate.run.loading import load_model
 from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
@@ -30,6 +36,10 @@ RATES = ROOT / "vlgate/explaining/rates.toml"
 PAGE = ROOT / "docs/explanations.md"
 MODELS = ("tiny-lxmert", "tiny-clip")
 CASES = 6
+GAP = 12
+IMAGE = ROOT / "docs/images/explanation.png"
+EXAMPLE = ("tiny-lxmert", "scenes/relations", "059")
+"""The case of the image: its model, task and id."""
 BEGIN, END = "<!-- rates: scripts/write_explanations.py -->", "<!-- end of the rates -->"
 _HEAD = """\
 # How often each method points at the object that decides, in right answers about the drawn scenes.
@@ -44,6 +54,7 @@ def main() -> None:
     RATES.write_text(_HEAD + "".join(f"\n[[rate]]\n{_toml(one)}" for one in rates), encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     before, after = page.split(BEGIN)[0], page.split(END)[1]
+    IMAGE.write_bytes(example())
     PAGE.write_text(f"{before}{BEGIN}\n{table(rates, cases)}{END}{after}", encoding="utf-8")
 
 
@@ -56,6 +67,31 @@ def measured(name: str, cases: int) -> Iterator[Rate]:
     found = [one for task in tasks for one in _hits(task, predictor, reading, cases)]
     for method, some in groupby(sorted(found, key=lambda one: one[0]), key=lambda one: one[0]):
         yield rate(name, method, [one for _, one in some])
+
+
+def example() -> bytes:
+    """Return the image of the page as PNG: the case, what its verdict depends on, and what the model attends to."""
+    model, name, id_ = EXAMPLE
+    options = Options(folder=ROOT, model=model, suite=(name,), thresholds=None, results=ROOT, device="cpu")
+    [task] = make_plan(options).tasks
+    _, predictor = load_model(options, [task], 0)
+    batch = Batch(task=task, positions=(next(n for n, case in enumerate(task.cases) if case.id == id_),))
+    [verdict] = judge(batch, predictor.predict(batch.cases[0].requests))
+    [found] = explain(subjects([(name, task.shape, verdict)], predictor.model), predictor, predictor.model)
+    image = images_of(verdict.case)[0].load()
+    parts = [part for one in found.findings if one.method == "hide boxes" for part in one.measured]
+    hidden = np.array([part.effect for part in parts], dtype=np.float64)
+    maps = [
+        heat_map(image, [part.box for part in parts if part.box is not None], hidden),
+        heat_map(image, found.attended[0].boxes, np.array(found.attended[0].weights), seen=True),
+    ]
+    shown = [image, *(Image.open(BytesIO(one)) for one in maps)]
+    whole = Image.new("RGB", (sum(one.width + GAP for one in shown) - GAP, max(one.height for one in shown)), "white")
+    for number, one in enumerate(shown):
+        whole.paste(one, (number * (image.width + GAP), 0))
+    stream = BytesIO()
+    whole.save(stream, "PNG", optimize=True)
+    return stream.getvalue()
 
 
 def table(rates: Sequence[Rate], cases: int) -> str:

@@ -57,7 +57,7 @@ class Rate:
 
 
 def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decides: Sequence[bool]) -> Hit:
-    """Compare the part with the largest effect with the objects that decide; no effect above 0 is no hit.
+    """Compare the part with the largest effect with the objects that decide; without an effect above 0, nothing is hit.
 
     Args:
         parts: the boxes of n parts of the image.

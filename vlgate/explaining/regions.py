@@ -97,7 +97,7 @@ def places(box: Box, height: int, width: int) -> tuple[slice, slice]:
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:
-    """Return a map of the image: each pixel has the mean effect of the boxes that cover it, 0 where there is none.
+    """Return a map of the image: each pixel has the mean effect of the boxes that cover it, or 0 if none does.
 
     Args:
         boxes: n boxes.

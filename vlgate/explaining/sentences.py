@@ -33,7 +33,7 @@ def says(found: Explanation) -> str:
 
 
 def place_of(box: Box) -> str:
-    """Return where the middle of a box is.
+    """Return the place of the middle of a box in words.
 
     >>> place_of((0.0, 0.0, 0.25, 0.25)), place_of((0.4, 0.4, 0.6, 0.6)), place_of((0.7, 0.4, 0.9, 0.6))
     ('top left', 'middle', 'right')

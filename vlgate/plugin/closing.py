@@ -16,7 +16,7 @@ from vlgate.explaining.record import Explained
 from vlgate.plugin.ending import CHECKS_MISSING, EXPLANATIONS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_report
 from vlgate.plugin.searches import only_searches
-from vlgate.report.explained import explained_lines
+from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import closing_lines, results_line, terminal_table

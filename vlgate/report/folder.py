@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vlgate.errors import described
 from vlgate.report.environment import environment_content, write_environment
-from vlgate.report.explained import write_explanations
+from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk

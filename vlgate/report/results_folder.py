@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vlgate.errors import OptionError
-from vlgate.report.explained import FOLDER, INDEX, remove_explanations
+from vlgate.report.explanations.files import FOLDER, INDEX, remove_explanations
 from vlgate.report.lock import lock
 from vlgate.run.options import Options
 

@@ -9,7 +9,7 @@ from vlgate.errors import printable
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
-from vlgate.report.explained import explained_lines
+from vlgate.report.explanations.files import explained_lines
 from vlgate.report.remarks import (
     average_lines,
     check_lines,

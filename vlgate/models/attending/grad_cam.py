@@ -54,7 +54,7 @@ class _Caught:
 
 
 def last_grid(visual: Any) -> LastGrid | None:
-    """Return where the last grid of features of an image encoder is; None for an encoder that is not known.
+    """Return the place of the last grid of features of an image encoder; None for an encoder that is not known.
 
     Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
     transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
@@ -98,7 +98,7 @@ def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image 
 
 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
-    """Return a map for each pair, or nothing if the encoder is not known or its features are no grid.
+    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid.
 
     Raises: ImageError for the first image that cannot be decoded.
     """

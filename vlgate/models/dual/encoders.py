@@ -90,7 +90,7 @@ class DualModel:
             found = prepared(images, self._prepare)
             return torch.cat([one["pixel_values"] for one in found]).to(self._model.device, self._model.dtype)
 
-        if self._family.name == "siglip2":  # its patches are no square grid
+        if self._family.name == "siglip2":  # its patches form a grid of any shape
             return []
         encoders = Encoders(
             grid=last_grid(self._model.vision_model),

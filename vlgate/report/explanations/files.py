@@ -79,7 +79,7 @@ def remove_explanations(folder: Path) -> None:
 
 def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
     """Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none."""
-    from vlgate.report.heat_map import heat_map
+    from vlgate.report.explanations.heat_map import heat_map
 
     said: list[dict[str, Any]] = []
     for end, what, which, boxes, effects, seen in _maps(one):

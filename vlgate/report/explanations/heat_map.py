@@ -18,7 +18,7 @@ FOR, AGAINST, SEEN = (0, 90, 200), (225, 100, 0), (130, 40, 150)
 
 Blue and orange are told apart by people who cannot tell red from green.
 """
-_STRONGEST = 0.75  # the image stays visible where the effect is largest
+_STRONGEST = 0.75  # so that the image stays visible under the largest effect
 _GREY = 0.65  # the share of the image that is greyscale, so that its own colours are not taken for the map's
 
 
