@@ -8,6 +8,7 @@ from PIL import Image
 
 from vlgate.errors import NoReplyError
 from vlgate.explaining.explain import explain, number_of_requests, subjects
+from vlgate.explaining.record import Attended
 from vlgate.explaining.words import words_of
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
@@ -206,6 +207,35 @@ def test_no_more_is_asked_than_was_said_and_nothing_twice():
     said = number_of_requests(asked)
     explain(asked, predictor, model)
     assert len(model.asked) == len(set(model.asked)) == said <= 2 * 49 + 2 + 2 * 2
+
+
+class Attending(LooksAt):
+    """Gives what it is told to as its maps, or raises it."""
+
+    def __init__(self, maps):
+        super().__init__(8, 40)
+        self.maps = maps
+
+    def attended(self, pairs):
+        if isinstance(self.maps, Exception):
+            raise self.maps
+        return [Attended(method="told", image=0, text=pair.text, boxes=(), weights=()) for pair in pairs][self.maps]
+
+
+@pytest.mark.parametrize(
+    ("maps", "texts", "why"),
+    [
+        (slice(None), ["yes", "no"], ""),
+        (slice(0), [], ""),
+        (slice(1), [], "attended() of the model returned 1 maps for 2 pairs; return one per pair"),
+        (ZeroDivisionError("no gradient"), [], "attended() of the model raised ZeroDivisionError: no gradient"),
+    ],
+)
+def test_maps_stand_beside_the_interventions_and_cannot_cost_them(maps, texts, why):
+    found = explained(Attending(maps), pair("yes", "no"))
+    assert [one.text for one in found.attended] == texts
+    assert found.unseen == why
+    assert strongest(found, "hide windows").effect > 0
 
 
 def test_long_texts_cost_no_more_than_the_bound():

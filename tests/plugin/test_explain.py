@@ -110,3 +110,15 @@ def test_a_value_that_is_no_number_of_cases_is_refused(place, model, value):
     result = place.run(model, f"--explain={value}")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"*--explain={value}: expected a whole number, 0 for none"])
+
+
+def test_ctrl_c_in_the_explanations_leaves_an_incomplete_run_with_its_figures(place):
+    place.thresholds()
+    body = BODY.format(log=str(place.path / "log.txt"))
+    body = body.replace("dark =", "exec('raise KeyboardInterrupt' if '#' in pair.image.key else '')\n    dark =")
+    result = place.run(place.model(body, name="stopped_model"), "--explain=1")
+    assert result.ret == 2
+    figures = place.metrics()
+    assert not figures["complete"]
+    assert "the run was interrupted" in figures["why"]
+    assert figures["tasks"]["valse/existence"]["judged"] == 12

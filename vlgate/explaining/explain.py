@@ -44,8 +44,8 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
     Returns: one explanation per case that has a reply to its own requests, in the order of ``asked``.
     """
     said = predictor.predict(request for subject in asked for request in subject.requests)
-    maps = attended_in([subject.case for subject in asked], model)
-    found = (_explained(subject, said, seen) for subject, seen in zip(asked, maps, strict=True))
+    maps, unseen = attended_in([subject.case for subject in asked], model)
+    found = (_explained(subject, said, seen, unseen) for subject, seen in zip(asked, maps, strict=True))
     return tuple(one for one in found if one is not None)
 
 
@@ -62,7 +62,9 @@ def _boxes(model: object, images: Sequence[LazyImage]) -> Boxes:
     }
 
 
-def _explained(subject: Subject, said: Mapping[Request, Prediction], seen: tuple[Attended, ...]) -> Explanation | None:
+def _explained(
+    subject: Subject, said: Mapping[Request, Prediction], seen: tuple[Attended, ...], unseen: str
+) -> Explanation | None:
     base = subject.margin.of(said)
     if base is None:
         return None
@@ -82,6 +84,7 @@ def _explained(subject: Subject, said: Mapping[Request, Prediction], seen: tuple
         graded=subject.margin.graded,
         findings=findings,
         attended=seen,
+        unseen=unseen,
         requests=len(subject.requests),
         says="",
     )

@@ -73,7 +73,8 @@ class Explanation:
     """Why one case was missed, or right.
 
     ``images`` are the keys of its images, ``margin`` is the smallest lead of a right text or choice (the share of right
-    answers if ``graded`` is false), and ``requests`` the number that the model was asked.
+    answers if ``graded`` is false), and ``requests`` the number that the model was asked. ``unseen`` says why there are
+    no maps of attention, if the model raised.
     """
 
     task: str
@@ -85,6 +86,7 @@ class Explanation:
     graded: bool
     findings: tuple[Finding, ...]
     attended: tuple[Attended, ...]
+    unseen: str
     requests: int
     says: str
 
