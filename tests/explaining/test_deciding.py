@@ -81,5 +81,5 @@ def test_the_interventions_of_the_release_find_the_deciding_thing_in_at_least_80
 
 def test_each_rate_stands_beside_its_own_method():
     [one] = beside("hide windows")
-    assert one.says.startswith("tiny-clip: touches the deciding object in ")
+    assert one.says.startswith("tiny-clip on the drawn scenes: touches the deciding object in ")
     assert beside("no such method") == ()

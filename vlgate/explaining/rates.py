@@ -51,8 +51,9 @@ class Rate:
     def says(self) -> str:
         """The rate in words, as it stands beside a picture."""
         return (
-            f"{self.model}: touches the deciding object in {self.touches:.0%} of {self.n} right answers (a random part "
-            f"in {self.chance_touches:.0%}), its middle is on it in {self.points:.0%} ({self.chance_points:.0%})"
+            f"{self.model} on the drawn scenes: touches the deciding object in {self.touches:.0%} of {self.n} right "
+            f"answers (a random part in {self.chance_touches:.0%}), its middle is on it in {self.points:.0%} "
+            f"({self.chance_points:.0%})"
         )
 
 
