@@ -5,6 +5,8 @@ import pytest
 
 from vlgate.explaining.deciding import deciding
 from vlgate.explaining.rates import beside, hit, measured
+from vlgate.explaining.record import Attended, Explanation, Finding, Part
+from vlgate.explaining.truth import hits
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.types import Ask, Case, LazyImage, Match
@@ -69,6 +71,31 @@ def test_a_hit_is_the_largest_effect_on_the_thing_that_decides(effects, expected
     found = hit([LEFT, RIGHT], np.array(effects), [LEFT, RIGHT], [True, False])
     assert (found.touches, found.points, found.leads) == (expected,) * 3
     assert (found.chance_touches, found.chance_points, found.chance_leads) == (0.5, 0.5, 0.5)
+
+
+def planted(effects, attended):
+    """An explanation with these effects of hiding the three things, and the same weights for two texts."""
+    boxes = [(left / 224, 80 / 224, (left + 40) / 224, 120 / 224) for left, _ in PLACES.values()]
+    parts = tuple(Part(effect=effect, box=box, image=0) for effect, box in zip(effects, boxes, strict=True))
+    maps = tuple(
+        Attended(method="seen", image=0, text=text, boxes=tuple(boxes), weights=tuple(weights))
+        for text, weights in attended.items()
+    )
+    return Explanation(
+        task="t", case="1", right=True, images=("scene",), texts=(), margin=1.0, graded=True, attended=maps, unseen="",
+        findings=(Finding(method="hide boxes", parts=parts),), requests=0, says="",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("effects", "found"), [([0.1, 0.9, 0.2], True), ([0.9, 0.1, 0.2], False)])
+def test_the_part_and_the_map_of_the_true_text_are_compared_with_the_thing_that_decides(effects, found):
+    asked = (Match(image=IMAGE, text="There is a cat."), Match(image=IMAGE, text="There is a dog."))
+    case = Case(id="1", requests=asked, truths=(False, True))
+    maps = {"There is a cat.": [1.0, 0.0, 0.0], "There is a dog.": [0.0, 1.0, 0.0]}
+    got = dict(hits(planted(effects, maps), case, Reading()))
+    assert (got["hide boxes"].touches, got["hide boxes"].points, got["hide boxes"].leads) == (found,) * 3
+    assert got["seen"].points
+    assert got["seen"].chance_points == pytest.approx(1 / 3)
 
 
 def test_the_interventions_of_the_release_find_the_deciding_thing_in_at_least_80_percent():
