@@ -13,9 +13,9 @@ from vlgate.report.page.cards import anchor
 from vlgate.report.page.pictures import SIDE, encoded
 from vlgate.report.page.why_records import Map, Why, Whys
 
-MOST = 60
+MOST = 40
 """The most explained cases of a page; the folder has all of them."""
-_PICTURES = 6  # the most maps of a case, interventions first
+_PICTURES = 4  # the most maps of a case, interventions first
 _WORDS = 8  # the words whose change moves the margin most
 
 
