@@ -13,6 +13,7 @@ from reference.markdown import code, description, inline, table
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import NAMES
 from vlgate.report import metrics_json, parquet
+from vlgate.report.explanations.files import FOLDER
 from vlgate.report.results_folder import FILES as NAMES_OF_FILES
 from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
@@ -35,6 +36,7 @@ FILES = {
     "summary.md": "the figures, decisions and remarks as Markdown, for people",
     "environment.json": "time, machine, versions of packages, and options, to run it again",
     "badge.json": "whether the model may be released, for the endpoint of shields.io",
+    f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
 }
 """What each file of a run holds."""
@@ -67,7 +69,7 @@ PREDICTIONS = {
 
 def page() -> str:
     """The files, then the fields or columns of each."""
-    listed = table(("file", "content"), [(code(name), FILES[name]) for name in NAMES_OF_FILES])
+    listed = table(("file", "content"), [(code(name), FILES[name]) for name in (*NAMES_OF_FILES, f"{FOLDER}/")])
     cases, predictions = _columns()
     return "\n".join([INTRODUCTION, listed, "", *_metrics(), *_cases(cases), *_predictions(predictions), *_shrunk()])
 

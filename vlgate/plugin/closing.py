@@ -6,20 +6,23 @@ import gc
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
+from vlgate.explaining.record import Explained
 from vlgate.plugin.counts import failed_tests
-from vlgate.plugin.ending import CHECKS_MISSING, QUIET_END
+from vlgate.plugin.ending import CHECKS_MISSING, EXPLANATIONS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_reports
 from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
 from vlgate.recorded.folder import titled
 from vlgate.report.ci.release import release
 from vlgate.report.ci.step_summary import append_summary
+from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, closing_text, results_line
@@ -34,6 +37,14 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.plugin.run import Run
+
+
+def _tell(config: pytest.Config, line: str) -> None:
+    """Write a line to the terminal, before something that takes long."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.line("")  # pytest ends the line of its last letters later
+        reporter.write_line(line)
 
 
 class Closing:
@@ -68,6 +79,7 @@ class Closing:
             self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
+        result = replace(result, explained=self._explained(session, result))
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
         run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
@@ -102,6 +114,10 @@ class Closing:
         reporter.write_line(results_line(self.run.options))
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
+        if lines := explained_lines(result.explained):
+            reporter.write_sep("=", "why cases were missed")
+            for line in lines:
+                reporter.write_line(line)
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):
@@ -128,6 +144,28 @@ class Closing:
             return ()
         except VlgateError as error:  # a worker could load the model, this process cannot
             return (Check(name="model", outcome="failed", why=printable(str(error))),)
+
+    def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
+        """Explain missed cases if that is asked for, in this process: it has all verdicts, and perhaps no model yet."""
+        run = self.run
+        if not run.options.explain or not run.cards or run.ending.interrupted or run.ending.no_model:
+            return Explained()
+        if run.limits.stopped:
+            return Explained(lacking=f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
+        self._write(result, EXPLANATIONS_MISSING)  # because the model may kill the process in them
+        run.exits.start()
+        try:
+            from vlgate.run.explaining import explained
+
+            predictor = run.loaded[1]
+            run.limits.limit_calls()
+            return explained(result.results, run.options.explain, predictor, partial(_tell, session.config))
+        except KeyboardInterrupt:
+            run.ending.interrupted = True
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+            return Explained(lacking="the run was interrupted")
+        except VlgateError as error:  # a worker could load the model, this process cannot
+            return Explained(lacking=printable(str(error)))
 
     def _unchecked(self) -> bool:
         """Whether this process should check the model: without workers, or if the first worker had no test to run."""

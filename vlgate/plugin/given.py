@@ -52,6 +52,7 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
+        explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
         shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
         require_gates=_flag(given["require-gates"], os.environ.get("CI", "").lower() not in {"", "0", "false"}),
@@ -124,6 +125,13 @@ def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, d
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
         raise ValueError(text)
     return number
 

@@ -189,6 +189,13 @@ SETTINGS = (
     ),
     Setting(name="seed", metavar="N", help="The seed of all random choices.", default="0"),
     Setting(
+        name="explain",
+        metavar="N",
+        help="The number of missed cases per task to explain, the worst first, by asking about 150 changed copies of "
+        "each.",
+        default="0",
+    ),
+    Setting(
         name="shrink-budget",
         metavar="N",
         help="The largest number of requests per search, with -m shrink.",

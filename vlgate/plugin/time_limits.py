@@ -60,21 +60,25 @@ class TimeLimits:
             self.stopped = message
 
     def within(self, checks: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
-        """Run the checks of the model, unless a test was stopped because the model took too long.
-
-        A worker does not know whether a test of another worker was stopped. So if pytest-timeout limits a test, a call
-        of n requests in the checks may take at most n times as long.
-        """
+        """Run the checks of the model, unless a test was stopped because the model took too long."""
         if self.stopped:
             from vlgate.checks.check import Check
 
             why = f"the model was not asked again, because a test was stopped: {self.stopped}"
             return (Check(name="model", outcome="failed", why=why),)
+        self.limit_calls()
+        return checks()
+
+    def limit_calls(self) -> None:
+        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does.
+
+        A worker does not know whether a test of another worker was stopped. So a call of n requests may take at most n
+        times as long as a test.
+        """
         seconds = _per_test(self.config)
         if self.calls.allowed is None and seconds > 0:
             remedy = f"a test may take {seconds:g} s (pytest-timeout); the process ends with status 1; {_CORRECT}"
             self.calls.allowed = Allowed(seconds=lambda n: n * seconds, remedy=remedy)
-        return checks()
 
 
 def late_call(node: Any) -> str:

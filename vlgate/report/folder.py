@@ -9,6 +9,7 @@ from dataclasses import replace
 from vlgate.errors import described
 from vlgate.report.ci.badge import write_badge
 from vlgate.report.environment import environment_content, write_environment
+from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
@@ -53,6 +54,8 @@ def write_figures(
     folder = options.results
     problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
+    if run.explained.explanations and tasks:
+        problems += _saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vlgate.errors import OptionError
+from vlgate.report.explanations.files import FOLDER, INDEX, remove_explanations
 from vlgate.report.lock import lock
 from vlgate.run.options import Options
 
@@ -59,7 +60,7 @@ def nothing_run(options: Options) -> list[str]:
 
 
 def _empty(folder: Path, *, overwrite: bool) -> None:
-    found = [name for name in NAMES if (folder / name).exists()]
+    found = [name for name in (*NAMES, f"{FOLDER}/{INDEX}") if (folder / name).exists()]
     if found and not overwrite:
         raise OptionError(
             f"--results {folder}: holds {found[0]} of an earlier run; replace its files with --overwrite, or name "
@@ -67,6 +68,7 @@ def _empty(folder: Path, *, overwrite: bool) -> None:
         )
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
+    remove_explanations(folder)
 
 
 def _refuse_own_replies(options: Options) -> None:

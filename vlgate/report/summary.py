@@ -9,6 +9,7 @@ from vlgate.errors import printable
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
+from vlgate.report.explanations.files import explained_lines
 from vlgate.report.remarks import (
     average_lines,
     check_lines,
@@ -65,6 +66,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
+        "Why cases were missed": explained_lines(run.explained),
         "Answers that could not be read": unread_lines(run),
         "Checks of the model": check_lines(model),
         "Averages": average_lines(run),

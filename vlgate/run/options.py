@@ -41,6 +41,7 @@ class Options:
     missing_images: Literal["fail", "skip"] = "fail"
     health: Literal["auto", "on", "off"] = "auto"
     seed: int = 0
+    explain: int = 0
     shrink_budget: int = 200
     shrink_cases: int = 5
     require_gates: bool = False

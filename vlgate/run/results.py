@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from vlgate.comparing.pairing import Comparison
+from vlgate.explaining.record import Explained
 from vlgate.gates.decide import Coverage, decide, idle
 from vlgate.gates.expanding import expand
 from vlgate.gates.records import Decision, Gate
@@ -65,7 +66,8 @@ class RunResult:
     """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
 
     ``comparison`` is that with an earlier run, if one was named. ``shrunk`` holds the searches for smallest changes, if
-    there were any. ``incomplete`` says what the run lacks; it is empty if the run is complete.
+    there were any, and ``explained`` the explanations of missed cases. ``incomplete`` says what the run lacks; it is
+    empty if the run is complete.
     """
 
     results: tuple[TaskResult, ...]
@@ -74,6 +76,7 @@ class RunResult:
     averages: Mapping[str, Mean] = field(default_factory=dict)
     gaps: Mapping[str, Gap] = field(default_factory=dict)
     shrunk: tuple[Shrunk, ...] = ()
+    explained: Explained = field(default_factory=Explained)
     incomplete: str = ""
     comparison: Comparison | None = None
 

@@ -272,3 +272,25 @@ def test_vilt_looks_at_all_patches_whatever_its_training_left_out(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "max_image_length": 2}))
     assert np.array_equal(of("vilt", tmp_path, tmp_path).match(pairs()), expected)
+
+
+def test_vilt_aligns_each_word_with_the_patches_of_its_own_image_whatever_else_is_asked(tmp_path):
+    model = of("vilt", cross_checkpoints.save("vilt", tmp_path), tmp_path)
+    asked = pairs()[::3]
+    together = model.attended(asked)
+    for pair, found in zip(asked, together, strict=True):
+        [alone] = model.attended([pair])
+        assert found.text == pair.text
+        assert "".join(found.words).replace("##", "") == pair.text.replace(" ", "")
+        rows = np.array(found.aligned)
+        assert rows.shape == (len(found.words), len(found.boxes))
+        assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)))
+        assert max(found.weights) == 1.0
+        assert found.boxes == alone.boxes
+        assert rows == pytest.approx(np.array(alone.aligned), abs=1e-3)
+    assert len({len(found.boxes) for found in together}) > 1
+
+
+def test_heads_that_do_not_align_words_have_no_maps(name, model):
+    if name != "vilt":
+        assert model.attended(pairs()[:2]) == []

@@ -387,3 +387,20 @@ def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "SiglipTokenizer"}')
     (tmp_path / "spiece.model").touch()
     assert "pip install 'vlgate[hf]' sentencepiece" in refused(encoders.SIGLIP, ".", tmp_path, by_check=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_grad_cam_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(models, kind):
+    model, asked = models[kind], [Match(image=image, text=text) for image in images(3) for text in TEXTS[:2]]
+    before = model.encode_images(images(3))
+    found = model.attended(asked)
+    if kind in ("align", "naflex", "siglip2"):
+        assert found == []
+        return
+    assert [one.text for one in found] == [pair.text for pair in asked]
+    for one in found:
+        assert len(one.boxes) == len(one.weights) == round(len(one.boxes) ** 0.5) ** 2 > 1
+        assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in one.boxes)
+        assert 0 <= min(one.weights) <= max(one.weights) <= 1
+    assert len({one.weights for one in found}) > 3
+    assert np.array_equal(model.encode_images(images(3)), before)

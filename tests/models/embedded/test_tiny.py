@@ -121,3 +121,21 @@ def test_without_torch_the_default_model_names_the_one_that_needs_none(monkeypat
     monkeypatch.setattr("vlgate.models.embedded.tiny.find_spec", lambda name: None if name == "torch" else found(name))
     with pytest.raises(ModelLoadError, match=r"needs torch.*'vlgate\[hf\]', or use --model=bag-of-words"):
         check(DEFAULT_MODEL, folder=tmp_path)
+
+
+def test_the_regions_of_lxmert_are_boxes_on_the_image_and_it_attends_to_these(lxmert):
+    case = cases(foil_it, 1)[0]
+    [boxes], [seen] = lxmert.boxes([case.requests[0].image]), lxmert.attended(case.requests[:1])
+    assert ((boxes >= 0) & (boxes <= 1)).all()
+    assert seen.boxes == tuple(map(tuple, boxes.tolist()))
+    assert len(seen.weights) == len(boxes)
+    assert max(seen.weights) == 1.0
+    assert min(seen.weights) > 0
+
+
+def test_the_map_of_clip_covers_the_image_and_depends_on_the_text(clip):
+    one, other = clip.attended(cases(foil_it, 1)[0].requests)
+    assert one.boxes[0][:2] == (0.0, 0.0)
+    assert one.boxes[-1][2:] == (1.0, 1.0)
+    assert len(one.boxes) == 36
+    assert one.weights != other.weights

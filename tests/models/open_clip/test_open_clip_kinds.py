@@ -18,7 +18,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.open_clip.published import preprocessing
 from vlgate.models.open_clip.weights import shapes
-from vlgate.types import LazyImage
+from vlgate.types import LazyImage, Match
 
 WORDS = ["a", "red", "blue", "dog", "cat", "on", "tree"]
 TEXTS = ["a red dog", "a blue cat on a tree", "Dog", "", "tree " * 30, "a tree"]
@@ -335,3 +335,16 @@ def test_images_that_cannot_be_prepared_as_asked(tmp_path):
     config = json.loads((folder / "open_clip_config.json").read_text())
     (folder / "open_clip_config.json").write_text(json.dumps(config | {"preprocess_cfg": {"resize_mode": "longer"}}))
     assert "'resize_mode': 'longer'" in refused("clip", tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_grad_cam_is_a_grid_on_the_image_and_leaves_the_model_as_it_was(models, kind):
+    model, asked = models[kind], [Match(image=image, text=text) for image in images(2) for text in TEXTS[:2]]
+    before = model.encode_images(images(2))
+    found = model.attended(asked)
+    assert [one.text for one in found] == [pair.text for pair in asked]
+    for one in found:
+        assert len(one.boxes) == 16  # 32 pixels in patches of 8
+        assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in one.boxes)
+        assert 0 <= min(one.weights) <= max(one.weights) <= 1
+    assert np.array_equal(model.encode_images(images(2)), before)

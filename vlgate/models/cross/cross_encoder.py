@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import NoReplyError
+from vlgate.explaining.record import Attended
 from vlgate.models.checkpoints.inputs import cut_texts, rgb_images, rows_as_keys
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
+
+
+_ALIGNED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +113,12 @@ class Preparation:
             return_tensors="pt",
         ).to(self.device)  # fmt: skip
 
+    def words(self, inputs: Inputs) -> list[list[str]]:
+        """Return the tokens of each request's text as strings, without padding."""
+        counts = inputs.attention_mask.sum(dim=1).tolist()
+        rows = zip(inputs.input_ids.tolist(), counts, strict=True)
+        return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]
+
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text, cut at ``length``; a padding token is none of them."""
         return rows_as_keys(self.tokens(texts)["input_ids"])
@@ -121,7 +131,8 @@ class CrossEncoder:
     """A matcher: a head over image and text together.
 
     ``decision_threshold`` is 0 for a head with logits of match and no match, whose probability is one half there; it is
-    None for a head that was trained to rank, and for raw logits. ``cut_texts`` holds all texts so far that lost their
+    None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, None if the
+    architecture does not say. ``cut_texts`` holds all texts so far that lost their
     end, and ``note`` is a note for the readers of the results ("" for nothing).
     """
 
@@ -147,6 +158,7 @@ class CrossEncoder:
         self.fingerprint = fingerprint + rank.mark
         self.cut_texts: set[str] = set()
         self.decision_threshold = rank.threshold
+        self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
         self._head = head
         self._prepare = prepare
         self._rank = rank
@@ -165,6 +177,24 @@ class CrossEncoder:
         scores = self._rank.of(logits)
         self.cut_texts |= inputs.cut
         return scores
+
+    def attended(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return how the words of each pair align with the patches of its image, or nothing if that is not known.
+
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        """
+        import torch
+
+        if self.align is None:
+            return []
+        found: list[Attended] = []
+        for start in range(0, len(pairs), _ALIGNED_AT_ONCE):
+            some = pairs[start : start + _ALIGNED_AT_ONCE]
+            texts = [pair.text for pair in some]
+            inputs = self._prepare.inputs([pair.image for pair in some], texts)
+            with torch.inference_mode():
+                found += self.align(inputs, self._prepare.words(inputs), texts)
+        return found
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text; longer texts are cut at the model's context and added to ``cut_texts``."""

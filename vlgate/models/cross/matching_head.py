@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vlgate.explaining.record import Attended
 from vlgate.models.checkpoints.architecture import Architecture, check_local, loaded
 from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
 from vlgate.models.checkpoints.trial import tried
@@ -24,7 +25,8 @@ class MatchingHead:
 
     ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
     score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
-    returns the number of token positions.
+    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
+    n requests, which returns how words align with patches; None for an architecture without one.
     """
 
     default: str
@@ -32,6 +34,7 @@ class MatchingHead:
     logits: Callable[[Any, Inputs], torch.Tensor]
     places: Callable[[Any], int]
     match: int | None
+    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
 
     def check(self, weights: str, folder: Path) -> None:
         """Check the option and the files of a local checkpoint. Imports no torch.
@@ -58,6 +61,7 @@ class MatchingHead:
         model, processor, what = loaded(self.architecture, source, device=device, dtype=dtype)
         prepare = Preparation(processor, self.places(model.config), model)
         encoder = CrossEncoder(partial(self.logits, model), prepare, rank=rank, fingerprint=what)
+        encoder.align = None if self.align is None else partial(self.align, model)
         return tried(encoder, source.asked)
 
     def _parsed(self, weights: str, folder: Path) -> tuple[Pretrained, RankScore]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vlgate.explaining.record import Attended
 from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.alignment import aligned
 from vlgate.models.cross.cross_encoder import Inputs, Preparation
 from vlgate.models.cross.matching_head import MatchingHead
 
@@ -27,19 +29,33 @@ def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
     transformers takes the patches of an image in random order, and drops some if ``max_image_length`` is set. Here each
     image's patches are embedded once, in order, and all of them are used.
     """
+    found: torch.Tensor = _reply(vilt, inputs)[0].pooler_output
+    return found
+
+
+def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
+    """Return how each request's words align with the patches of its image; see ``vlgate.models.cross.alignment``."""
+    reply, real = _reply(model.vilt, inputs)
+    return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
+
+
+def _reply(vilt: Any, inputs: Inputs) -> tuple[Any, torch.Tensor]:
+    """The output of a ``ViltModel``, and which patches of each request's image are real, shape (n, h, w)."""
+    import torch
+
     patches, mask = _embedded(vilt.embeddings, inputs.pixels["pixel_values"], inputs.pixels["pixel_mask"])
+    seen = torch.cat([mask.new_ones(len(mask), 1), mask.flatten(1)], dim=1)
     reply = vilt(
         input_ids=inputs.input_ids,
         attention_mask=inputs.attention_mask,
         image_embeds=inputs.each(patches),
-        pixel_mask=inputs.each(mask),
+        pixel_mask=inputs.each(seen),
     )
-    found: torch.Tensor = reply.pooler_output
-    return found
+    return reply, inputs.each(mask)
 
 
 def _embedded(embeddings: Any, pixels: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Embed m images: return the class token and patches, shape (m, 1 + patches, d), and the mask of real patches."""
+    """Embed m images: the class token and patches, shape (m, 1 + patches, d); the real patches, shape (m, h, w)."""
     import torch
 
     patches = embeddings.patch_embeddings(pixels)
@@ -49,8 +65,7 @@ def _embedded(embeddings: Any, pixels: torch.Tensor, mask: torch.Tensor) -> tupl
     positions = {size: _positions(embeddings, size, (high, wide)) for size in set(sizes)}
     whole = (patches + torch.stack([positions[size] for size in sizes])).flatten(2).transpose(1, 2)
     first = (embeddings.cls_token + embeddings.position_embeddings[:, :1]).expand(len(whole), -1, -1)
-    seen = torch.cat([here.new_ones(len(here), 1), here.flatten(1)], dim=1)
-    return torch.cat([first, whole], dim=1), seen
+    return torch.cat([first, whole], dim=1), here
 
 
 def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) -> torch.Tensor:
@@ -81,5 +96,6 @@ HEAD = MatchingHead(
     logits=_rank,
     places=lambda config: config.max_position_embeddings,
     match=None,
+    align=alignment,
 )
 check, build = HEAD.check, HEAD.build

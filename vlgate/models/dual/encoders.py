@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.explaining.record import Attended
+from vlgate.models.attending.grad_cam import Encoders, centre, grad_cams, last_grid, whole
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
-from vlgate.types import FloatArray, LazyImage
+from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -67,13 +69,43 @@ class DualModel:
 
         Returns: rows of length 1, shape (n, d).
         """
-        tokens = self._tokens(texts)
-        names = ("input_ids", "attention_mask", "token_type_ids") if self._family.mask else ("input_ids",)
-        return self._rows(self._model.get_text_features, {name: tokens[name] for name in names if name in tokens})
+        import torch
+
+        with torch.inference_mode():
+            return unit_rows(self._encoded_texts(texts))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts)["input_ids"])
+
+    def attended(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
+
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        import torch
+
+        def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
+            """The inputs of the network."""
+            found = prepared(images, self._prepare)
+            return torch.cat([one["pixel_values"] for one in found]).to(self._model.device, self._model.dtype)
+
+        if self._family.name == "siglip2":  # its patches form a grid of any shape
+            return []
+        encoders = Encoders(
+            grid=last_grid(self._model.vision_model),
+            frame=centre if getattr(self._image_processor, "do_center_crop", False) else whole,
+            prepare=pixels,
+            encode_images=lambda images: _features(self._model.get_image_features(pixel_values=images)),
+            encode_texts=self._encoded_texts,
+        )
+        return grad_cams(pairs, encoders)
+
+    def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
+        tokens = self._tokens(texts)
+        names = ("input_ids", "attention_mask", "token_type_ids") if self._family.mask else ("input_ids",)
+        given = {name: tokens[name].to(self._model.device) for name in names if name in tokens}
+        return _features(self._model.get_text_features(**given))
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         family, length = self._family, self._length
@@ -100,7 +132,12 @@ class DualModel:
 
         with torch.inference_mode():
             found = encode(**{name: tensor.to(self._model.device) for name, tensor in inputs.items()})
-            return unit_rows(getattr(found, "pooler_output", found))  # transformers before 5.0 returns the features
+            return unit_rows(_features(found))
+
+
+def _features(found: Any) -> torch.Tensor:
+    features: torch.Tensor = getattr(found, "pooler_output", found)  # transformers before 5.0 returns the features
+    return features
 
 
 def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.explaining.record import Attended
+from vlgate.models.attending.grad_cam import Encoders, centre, grad_cams, last_grid, padded, whole
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
@@ -19,7 +21,7 @@ from vlgate.models.open_clip.names import check_names, parse
 from vlgate.models.open_clip.parts import create, refuse_code, tokenizer_of, transform_of
 from vlgate.models.open_clip.published import assumptions
 from vlgate.models.open_clip.weights import check_sizes, identity, shapes, weights_file
-from vlgate.types import FloatArray, LazyImage
+from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -76,6 +78,28 @@ class OpenClip:
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts))
+
+    def attended(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
+
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        import torch
+
+        def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
+            """The inputs of the network."""
+            return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
+
+        visual = self._model.visual
+        frames = {"squash": whole, "longest": padded}
+        encoders = Encoders(
+            grid=last_grid(visual),
+            frame=frames.get(visual.preprocess_cfg.get("resize_mode", ""), centre),
+            prepare=pixels,
+            encode_images=lambda images: self._model.encode_image(images, normalize=False),
+            encode_texts=lambda texts: self._model.encode_text(self._tokens(texts).to(self._device), normalize=False),
+        )
+        return grad_cams(pairs, encoders)
 
     def _tokens(self, texts: Sequence[str]) -> torch.Tensor:
         tokens: torch.Tensor = self._tokenizer(list(texts))

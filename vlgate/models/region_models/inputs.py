@@ -14,7 +14,7 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import Float32, RegionSource
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -117,6 +117,13 @@ class RegionInputs:
         counts = torch.tensor([len(regions.boxes) for regions in seen.values()], device=self.device)
         mask = (torch.arange(features.shape[1], device=self.device) < counts[:, None]).long()
         return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
+
+    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
+        """Return the boxes of each image, shape (n, 4), as ``Boxed`` of ``vlgate.explaining`` says.
+
+        Raises: what the source raises.
+        """
+        return [np.asarray(regions.boxes, dtype=np.float64) for regions in self.source.regions(images)]
 
     def _tensor(self, array: Float32) -> torch.Tensor:
         import torch

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.explaining.record import Attended
 from vlgate.models.answering.answer_lists import AnswerList
+from vlgate.models.attending.regions import attention
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.models.region_models.inputs import RegionInputs, asked_text
-from vlgate.types import Ask, FloatArray, Match
+from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -50,6 +52,13 @@ class Lxmert:
         keys, cut = self._inputs.text_keys(texts)
         self.cut_texts.update(compress(texts, cut))
         return keys
+
+    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
+        """Return the boxes of each image, shape (n, 4).
+
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        return self._inputs.boxes(images)
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
         """A head's outputs for each request, shape (n, outputs)."""
@@ -90,6 +99,25 @@ class LxmertMatcher(Lxmert):
         """
         scores = self._scored(pairs, [pair.text for pair in pairs], self._model.cls.seq_relationship)
         return self._rank.of(scores)
+
+    def attended(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return the attention of the words to each region, the mean over the words and heads of all cross layers.
+
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        import torch
+
+        found: list[Attended] = []
+        for pair in pairs:
+            regions = self._inputs.regions([pair.image])
+            tokens, _ = self._inputs.tokens([pair.text])
+            with torch.inference_mode():
+                seen = self._model.lxmert(
+                    visual_feats=regions.features, visual_pos=regions.boxes, output_attentions=True, **tokens
+                ).cross_encoder_attentions
+            weights = torch.stack([one[0].mean(dim=(0, 1)) for one in seen]).mean(dim=0).float().cpu().double()
+            found.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights.numpy()))
+        return found
 
 
 class LxmertAnswerer(Lxmert):

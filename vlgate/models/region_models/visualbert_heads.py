@@ -15,7 +15,7 @@ import numpy as np
 from vlgate.models.answering.answer_lists import AnswerList
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.models.region_models.inputs import RegionInputs, asked_text
-from vlgate.types import Ask, FloatArray, Match
+from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -55,6 +55,13 @@ class VisualBert:
         keys, cut = self._inputs.text_keys(texts)
         self.cut_texts.update(compress(texts, cut))
         return keys
+
+    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
+        """Return the boxes of each image, shape (n, 4).
+
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        return self._inputs.boxes(images)
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str]) -> FloatArray:
         """The head's outputs for each request, shape (n, outputs); the model takes features, but not boxes."""

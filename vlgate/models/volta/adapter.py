@@ -23,7 +23,7 @@ from vlgate.models.volta.encoder import Weights
 from vlgate.models.volta.heads import logits
 from vlgate.models.volta.sources import VILBERT_MT, WeightsFile, find
 from vlgate.models.volta.weights import fitted, placed, read
-from vlgate.types import FloatArray, Match
+from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
@@ -72,6 +72,13 @@ class Volta:
             scores = self._logits(seen).float().cpu().numpy()
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return self._rank.of(scores)
+
+    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
+        """Return the boxes of each image, shape (n, 4).
+
+        Raises: what the source of the regions raises.
+        """
+        return self._inputs.boxes(images)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""

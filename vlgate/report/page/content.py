@@ -12,6 +12,7 @@ from vlgate.report.abilities import WORDS
 from vlgate.report.page.answer import answer, decided, idle, urgency
 from vlgate.report.page.changes import changes
 from vlgate.report.page.chart import MOST, chart, figure_of, published_of
+from vlgate.report.page.explained import whys
 from vlgate.report.page.pictures import Pictures
 from vlgate.report.page.radar import radar
 from vlgate.report.page.records import PageContent, Section
@@ -69,6 +70,7 @@ def page_content(
         tags=_tags(sections),
         facts=_facts(figures, environment),
         left_out=_left_out(sections, shown.pictures),
+        whys=whys(rows.parent, {card.anchor for one in sections for card in one.cards}),
     )
 
 

@@ -66,7 +66,7 @@ class Pictures:
         if not picture.source:
             return picture
         with decoded(BytesIO(b64decode(picture.source.partition(",")[2]))) as image:
-            source = _encoded(image, THUMB)
+            source = encoded(image, THUMB)
         self._bytes += len(source)
         return replace(picture, source=source)
 
@@ -82,12 +82,13 @@ class Pictures:
 
 def _drawn(image: LazyImage) -> Picture:
     try:
-        return Picture(key=image.key, source=_encoded(image.load(), SIDE))
+        return Picture(key=image.key, source=encoded(image.load(), SIDE))
     except ImageError as error:
         return Picture(key=image.key, problem=printable(str(error)))
 
 
-def _encoded(image: Image, side: int) -> str:
+def encoded(image: Image, side: int) -> str:
+    """Return an image as a data URI, with at most ``side`` pixels on its longer side."""
     small = image.copy()
     small.thumbnail((side, side))
     stream = BytesIO()

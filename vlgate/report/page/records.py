@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
 from vlgate.report.abilities import Ability
 from vlgate.report.difference import Piece
+from vlgate.report.page.why_records import Whys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,3 +201,4 @@ class PageContent:
     tags: Mapping[str, tuple[str, ...]]
     facts: Mapping[str, str]
     left_out: tuple[str, ...]
+    whys: Whys = field(default_factory=Whys)

@@ -1,0 +1,107 @@
+"""How far a case is from being missed, as one number that a change of the image or the text can move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vlgate.inference.adapters import ask_adapter, completed
+from vlgate.judging.answers import normal_answer, read_answer
+from vlgate.types import Ask, Case, Match, Prediction, Request, Shape
+
+Compared = tuple[Request, tuple[Request, ...]]
+"""A request that should score highest, and those that it is compared with."""
+
+_PAIRS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        "pair": ((0, 1),),
+        "quad": ((0, 1), (3, 2), (0, 2), (3, 1)),
+        "set": ((0, 2), (0, 3), (1, 2), (1, 3)),
+        "active_passive_set": ((0, 2), (0, 3), (1, 2), (1, 3)),
+    }
+)
+"""The requests whose scores the rule of a shape compares, true and false, by their places."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """The comparisons of scores that make a case right, or the right answers of its questions.
+
+    The margin is the smallest lead of a true text, or a right choice, over the false ones: above 0 for a right case. If
+    the model gives words only, it is the share of questions with a right answer.
+    """
+
+    compared: tuple[Compared, ...] = ()
+    answers: tuple[tuple[Ask, str], ...] = ()
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests that the margin depends on, each once."""
+        asked = [one for true, others in self.compared for one in (true, *others)]
+        return tuple(dict.fromkeys([*asked, *(question for question, _ in self.answers)]))
+
+    @property
+    def graded(self) -> bool:
+        """Whether the margin is a difference of scores, not a share of right answers."""
+        return bool(self.compared)
+
+    def of(self, said: Mapping[Request, Prediction]) -> float | None:
+        """Return the margin for these replies to ``requests``; None if one of them is missing."""
+        if any(said[request].problem is not None for request in self.requests):
+            return None
+        if self.compared:
+            return min(_lead(said[true], [said[one] for one in others]) for true, others in self.compared)
+        return sum(_right(said[question], truth) for question, truth in self.answers) / len(self.answers)
+
+    def right(self, margin: float) -> bool:
+        """Whether a case with this margin is right."""
+        return margin > 0 if self.graded else margin == 1
+
+
+def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
+    """Return the margin of a case.
+
+    Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
+    more than whether the answer is right.
+
+    Args:
+        case: the case.
+        shape: the shape of its task.
+        model: the model that is asked, for the way in which it answers.
+
+    Returns: the margin, or None for a case that has none: it has a ``Read`` request, or no false text.
+    """
+    asked = case.requests
+    if shape in _PAIRS:
+        if not all(isinstance(one, Match) for one in asked):
+            return None
+        return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in _PAIRS[shape]))
+    questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
+    if ask_adapter(model) == "answer by match":
+        compared = [_choices(question, truth) for question, truth in questions]
+        known = [one for one in compared if one is not None]
+        return Margin(compared=tuple(known)) if known and len(known) == len(compared) else None
+    return Margin(answers=tuple(questions)) if questions else None
+
+
+def _choices(question: Ask, truth: str) -> Compared | None:
+    right = [choice for choice in question.choices if normal_answer(choice) == normal_answer(truth)]
+    others = [choice for choice in question.choices if choice not in right]
+    if not right or not others:
+        return None
+    return completed(question, right[0]), tuple(completed(question, choice) for choice in others)
+
+
+def _lead(true: Prediction, others: Sequence[Prediction]) -> float:
+    if true.score is None or any(one.score is None for one in others):
+        raise ValueError(f"a reply to a pair has no score: {true!r}")
+    return true.score - max(one.score for one in others if one.score is not None)
+
+
+def _right(reply: Prediction, truth: str) -> bool:
+    if reply.answer is None or not isinstance(reply.request, Ask):
+        return False
+    choices = reply.request.choices
+    said = read_answer(reply.answer, choices) if choices else reply.answer
+    return said is not None and normal_answer(said) == normal_answer(truth)

@@ -1,0 +1,1 @@
+"""``explanations/``: why cases were missed, as pictures and an index."""

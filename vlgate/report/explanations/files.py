@@ -1,0 +1,130 @@
+"""Explanations of missed cases: the folder ``explanations/`` with its pictures, and lines for the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vlgate.errors import ImageError
+from vlgate.explaining.changes import images_of
+from vlgate.explaining.rates import beside
+from vlgate.explaining.record import ATTENDS, Attended, Explained, Explanation, Finding
+from vlgate.explaining.regions import Box
+from vlgate.report.whole_file import whole_file, write_whole
+from vlgate.types import FloatArray, LazyImage, Task
+
+FOLDER = "explanations"
+INDEX = "index.json"
+SCHEMA = 1
+WORDS = 12
+"""The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
+
+Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
+"""The end of a picture's name, what the index says of it, the number of its image, and what is drawn on it."""
+
+
+def explained_lines(found: Explained) -> list[str]:
+    """Return one line per explained case, and one that says why others are lacking."""
+    lines = [f"{one.task}:{one.case}: {one.says}" for one in found.explanations]
+    return [*lines, *([f"not all were explained: {found.lacking}"] if found.lacking else [])]
+
+
+def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequence[Task]) -> None:
+    """Write ``explanations/``: a PNG per map, and last ``index.json``, so that it names only pictures that are there.
+
+    Args:
+        folder: the folder of the run.
+        found: the explanations.
+        tasks: the tasks of the run, for the images.
+
+    Raises: OSError if a file cannot be written.
+    """
+    place = folder / FOLDER
+    place.mkdir(exist_ok=True)
+    cases = {(task.id, case.id): case for task in tasks for case in task.cases}
+    rows = []
+    for number, one in enumerate(found, start=1):
+        case = cases.get((one.task, one.case))
+        images = () if case is None else images_of(case)
+        rows.append({**asdict(one), "pictures": _pictures(place, number, one, images)})
+    methods = dict.fromkeys(
+        name for one in found for name in (*(f.method for f in one.findings), *(a.method for a in one.attended))
+    )
+    content = {
+        "schema": SCHEMA,
+        "attention": ATTENDS,
+        "rates": {method: [rate.says for rate in beside(method)] for method in methods},
+        "explanations": rows,
+    }
+    write_whole(place / INDEX, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def remove_explanations(folder: Path) -> None:
+    """Remove the explanations of an earlier run; other files of that folder stay.
+
+    Raises: OSError if a file cannot be removed.
+    """
+    place = folder / FOLDER
+    (place / INDEX).unlink(missing_ok=True)
+    for file in place.glob("[0-9]*-*.png"):
+        file.unlink()
+    if place.is_dir() and not any(place.iterdir()):
+        place.rmdir()
+
+
+def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
+    """Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none."""
+    from vlgate.report.explanations.heat_map import heat_map
+
+    said: list[dict[str, Any]] = []
+    for end, what, which, boxes, effects, seen in _maps(one):
+        if which >= len(images):
+            continue
+        try:
+            drawn = heat_map(images[which].load(), boxes, effects, seen=seen)
+        except ImageError:
+            continue
+        name = f"{number:04d}-{end}.png"
+        with whole_file(place / name) as part:
+            part.write_bytes(drawn)
+        said.append({"file": name, "image": which, **what})
+    return said
+
+
+def _maps(one: Explanation) -> Iterator[Drawn]:
+    for finding in one.findings:
+        for which in range(len(one.images)):
+            parts = [part for part in finding.measured if part.image == which and part.box is not None]
+            if parts:
+                boxes = [part.box for part in parts if part.box is not None]
+                effects = np.array([part.effect for part in parts], dtype=np.float64)
+                yield f"{_file(finding.method)}-{_letter(which)}", _about(finding), which, boxes, effects, False
+    for place, seen in enumerate(one.attended, start=1):
+        about = {"method": seen.method, "text": seen.text, "attention": True}
+        end = f"{_file(seen.method)}-{place}-{_letter(seen.image)}"
+        yield end, about, seen.image, seen.boxes, np.array(seen.weights, dtype=np.float64), True
+        yield from _aligned(seen, end)
+
+
+def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
+    """One map per word, for a method that aligns words with regions."""
+    for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
+        about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
+        yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True
+
+
+def _about(finding: Finding) -> dict[str, Any]:
+    return {"method": finding.method, "attention": False}
+
+
+def _file(method: str) -> str:
+    return method.lower().replace(" ", "-")
+
+
+def _letter(which: int) -> str:
+    return chr(ord("A") + which)
