@@ -46,7 +46,7 @@ def test_boxes_are_classed_by_place_and_area(tmp_path):
         f"{TITLES}t,c0,45,45,10,10,100,100\n"  # its centre is that of the image, 100 square pixels
         "t,c1,0,0,96,96,1000,1000\n"  # 0.90 of the way to the corner, 9,216 square pixels
         "t,c2,10,45,10,1000,100,100\n"  # far below, 10,000 square pixels
-        "t,c3,25,25,2,2,100,100\n"  # 0.48 of the way
+        "t,c3,140,45,10,10,200,100\n"  # 0.40 of the way
     )
     found = read_boxes(file)
     assert [tuple(found["t", f"c{row}"].values()) for row in range(4)] == [

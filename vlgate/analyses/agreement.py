@@ -33,7 +33,7 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
 
 
 def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
-    """Show which share of the other model's right cases a model has right, too, for each of some metrics.
+    """Show which share of what the other model has right a model has right, too.
 
     Args:
         runs: the runs.

@@ -105,7 +105,7 @@ def _voices(runs: Sequence[Run], pattern: str) -> Table:
     return Table(
         title="The passive voice",
         about="share of the pairs of an active and a passive sentence, four in each of the n sets, in which the "
-        f"passive one scores higher; 0.5 is no preference ({_SOURCE}, §7.1.1)",
+        f"passive one scores higher; a model without a preference has 0.5 ({_SOURCE}, §7.1.1)",
         labels=("model", "task"),
         value="share",
         rows=tuple(rows),

@@ -70,7 +70,7 @@ class Features:
 
 
 def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
-    """Return the mean of a table's numbers over the words of a text that are no stop words; NaN if it has none of them.
+    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none.
 
     Args:
         text: the text.

@@ -119,7 +119,7 @@ def bootstrap(
     Args:
         parts: shape (n, k), what each case adds to the k sums.
         groups: the images of the cases.
-        statistic: from sums of shape (b, k) to values of shape (b,); NaN where it is not defined.
+        statistic: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
         seed: of the resamples.
 
     Returns: (low, high); NaN if there are fewer than ten images, or no resample has a value.

@@ -49,7 +49,7 @@ def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, 
         reader: the run of a language model, which prefers the text with the lower perplexity.
         pattern: of the tasks.
         headline: the headline metric of the tasks.
-        source: where the paper compares them.
+        source: the tables of the paper that compare them.
     """
     rows: list[Row] = []
     there = chosen(reader, pattern, headline)

@@ -30,7 +30,7 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
         reader: the run of a language model on the same tasks, whose replies are perplexities; None without one.
         tasks: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
 
-    Raises: OptionError if no run has pairs, or the reader's replies are no perplexities.
+    Raises: OptionError if no run has pairs, or the reader's replies are not perplexities.
     """
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     notes: list[str] = []

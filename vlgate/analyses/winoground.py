@@ -30,7 +30,7 @@ def analyse(
         given: the pretraining sizes of the models, by the names of the runs' models.
         tasks: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
 
-    Raises: OptionError if no run has quads, or the reader's replies are no perplexities.
+    Raises: OptionError if no run has quads, or the reader's replies are not perplexities.
     """
     pattern = pattern_of(runs, "winoground", HEADLINE, tasks)
     notes: list[str] = []
@@ -84,7 +84,7 @@ def _by_tag(runs: Sequence[Run], pattern: str) -> Table:
                         rows.append(measured((run.name, task, tag, metric), found, {"people": people}))
     return Table(
         title="By tag",
-        about=f"share of the n examples with a tag ({_SOURCE}, Tables 4 and 5), and people's score where it is printed",
+        about=f"share of the n examples with a tag ({_SOURCE}, Tables 4 and 5), and people's score if it is printed",
         labels=("model", "task", "tag", "score"),
         value="value",
         rows=tuple(rows),
