@@ -46,6 +46,15 @@ def test_the_passive_voice_is_preferred_in_as_many_pairs_as_it_scores_higher():
     assert bla.passive_preference(judged_sets(SETS, "set")) is None
 
 
+def test_a_model_that_goes_by_the_order_of_the_nouns_prefers_the_same_one_in_both_voices():
+    agent_first, patient_first = [4, 1, 2, 3], [1, 4, 3, 2]
+    understood, reversed_roles, tied = [4, 3, 2, 1], [1, 2, 3, 4], [4, 1, 2, 1]
+    found = bla.noun_orders(judged_sets([agent_first, patient_first, understood, reversed_roles, tied]))
+    assert found.tolist() == [1.0, 1.0, 0.0, 0.0, 0.0]
+    rows_of = rows(analysis(run(bla__x=judged_sets([agent_first, understood]))), "Voices and the order of the nouns")
+    assert rows_of["model", "bla/x", "same noun order"].value == 0.5
+
+
 def test_verbs_of_few_sets_are_other_and_mixtures_of_verbs_are_the_whole():
     tags = [{"verb": "watch"}] * 30 + [{"verb": "feed"}] * 20 + [{"verb": "lift"}] * 10 + [{"verb": "pull"}] * 5
     cases = judged_sets(np.random.default_rng(0).normal(size=(65, 4)), tags=tags)

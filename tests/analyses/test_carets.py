@@ -129,6 +129,8 @@ def test_replies_are_shares_of_yes_no_and_other():
         "right if yes": pytest.approx(1 / 3),
         "right if no": 1.0,
     }
+    row = found["model", "carets/x", "disjunction", "perturbed"]
+    assert (row.value, row.more["yes"], row.more["no"], row.more["other"]) == (1.0, 0.75, 0.25, 0.0)
 
 
 def test_the_papers_models_are_correlated_without_people():

@@ -8,6 +8,7 @@ from tests.analyses.made import judged_pairs, rows, run
 from vlgate.analyses import vl_checklist
 from vlgate.analyses.boxes import classes_of, read_boxes
 from vlgate.errors import DataError
+from vlgate.metrics.hierarchy import checklist_gaps
 
 CENTER, MARGIN = "vl-checklist/object/location/center/hake", "vl-checklist/object/location/margin/hake"
 TITLES = "task,case,x,y,w,h,width,height\n"
@@ -19,7 +20,7 @@ def pairs(right, n, prefix=""):
     return judged_pairs(scores, images=[f"{prefix}{row}" for row in range(n)])
 
 
-def test_the_gap_of_location_has_an_interval_and_the_papers_mean_beside_it():
+def test_the_gap_of_one_file_has_newcombes_interval():
     analysis = vl_checklist.analyse([run(**{CENTER: pairs(45, 50, "c"), MARGIN: pairs(24, 40, "m")})])
     classes = rows(analysis, "Location and size of the object")
     assert [(labels[2], row.n, row.value) for labels, row in classes.items()] == [
@@ -27,11 +28,34 @@ def test_the_gap_of_location_has_an_interval_and_the_papers_mean_beside_it():
         ("margin", 40, 0.6),
     ]
     row = rows(analysis, "Gaps")["model", "center - margin"]
-    assert (row.value, row.more["mean over files"]) == pytest.approx((0.3, 0.3))
-    assert (row.low, row.high) == pytest.approx(
-        confint_proportions_2indep(45, 50, 24, 40, method="newcomb", compare="diff")
-    )
-    assert (row.n, row.more["n of each"]) == (90, "50 and 40")
+    assert row.value == pytest.approx(0.3)
+    expected = confint_proportions_2indep(45, 50, 24, 40, method="newcomb", compare="diff")
+    assert (row.low, row.high) == pytest.approx(expected)
+    assert (row.n, row.more) == (90, {"n of each": "50 and 40", "files": 1})
+
+
+def test_the_gap_is_the_papers_mean_over_files_that_have_both_ends():
+    place = "vl-checklist/object/size"
+    tasks = {
+        f"{place}/large/hake": pairs(90, 100, "a"),
+        f"{place}/small/hake": pairs(8, 10, "b"),
+        f"{place}/large/swig_agent": pairs(10, 50, "c"),
+        f"{place}/small/swig_agent": pairs(0, 50, "d"),
+        f"{place}/large/swig_tool": pairs(30, 50, "e"),
+        f"{place}/small/swig_tool": pairs(20, 50, "f"),
+        f"{place}/large/vg_obj": pairs(1, 50, "g"),
+    }
+    row = rows(vl_checklist.analyse([run(**tasks)]), "Gaps")["model", "large - small"]
+    values = {task: cases.facts["acc_r"].mean() for task, cases in tasks.items()}
+    assert row.value == pytest.approx(checklist_gaps(values)["vl-checklist/object/size:large-small"].value)
+    assert row.value == pytest.approx((0.1 + (0.2 + 0.2) / 2) / 2)
+    assert (row.n, row.more) == (310, {"n of each": "200 and 110", "files": 3})
+    assert row.low < row.value < row.high
+
+
+def test_a_gap_without_a_file_that_has_both_ends_is_left_out():
+    tasks = {CENTER: pairs(45, 50), MARGIN.replace("hake", "vg_obj"): pairs(24, 40)}
+    assert rows(vl_checklist.analyse([run(**tasks)]), "Gaps") == {}
 
 
 def test_types_are_pooled_and_averaged_over_files():
@@ -102,3 +126,16 @@ def test_a_file_of_boxes_that_cannot_be_used_is_named(text, said, tmp_path):
     with pytest.raises(DataError) as caught:
         read_boxes(file)
     assert said in str(caught.value)
+
+
+def test_the_interval_of_a_mean_gap_covers_as_often_as_it_says():
+    missed, random = 0, np.random.default_rng(0)
+    chances = {"large/hake": 0.9, "small/hake": 0.7, "large/vg_obj": 0.6, "small/vg_obj": 0.5}
+    for _ in range(200):
+        tasks = {
+            f"vl-checklist/object/size/{name}": pairs(int(random.binomial(40, chance)), 40, name)
+            for name, chance in chances.items()
+        }
+        row = vl_checklist.gap_of(tasks, "size", {})
+        missed += not row.low <= 0.15 <= row.high
+    assert missed <= 19  # 10 are expected, and 20 or more have a probability of 0.3 %

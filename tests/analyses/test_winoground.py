@@ -104,9 +104,15 @@ def test_a_run_that_is_not_of_a_language_model_gives_no_perplexities():
 
 
 def test_the_caption_length_is_the_mean_of_both_captions():
-    texts = [["one two", "one two three four", "one two", "one two three four"], ["one", "two", "one", "two"]] * 3
-    cases = judged_quads([[2, 1, 1, 2], [1, 2, 2, 1]] * 3, texts=texts)
-    assert winoground.length_correlation(cases).value == pytest.approx(1.0)
+    texts = [
+        ["one two", "one two three four"] * 2,
+        ["one", "two"] * 2,
+        ["one two three", "one"] * 2,
+        ["one", "one two"] * 2,
+    ]
+    cases = judged_quads([[2, 1, 1, 2], [1, 2, 2, 1], [2, 1, 1, 2], [1, 2, 2, 1]], texts=texts)
+    expected = np.corrcoef([3, 1, 2, 1.5], [1, 0, 1, 0])[0, 1]
+    assert winoground.length_correlation(cases).value == pytest.approx(expected)
 
 
 def test_tags_are_slices_with_peoples_score_where_it_is_printed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import nan, sqrt
@@ -142,18 +142,28 @@ def bootstrap(
 
 
 def gap(upper: Metric, lower: Metric) -> tuple[float, float, float]:
-    """Return the difference of two means of different cases, and the ends of its interval.
-
-    The interval is put together from the intervals of both means (Newcombe 1998, method 10; Zou, Donner 2008), so that
-    it holds for cases of shared images as they do. The images of the two must be different.
+    """Return the difference of two means of different cases, and the ends of its interval; see ``combined``.
 
     >>> a, b = proportion(np.ones(10)), proportion(np.zeros(10))
     >>> [round(end, 3) for end in gap(a, b)]
     [1.0, 0.608, 1.0]
     """
-    value = upper.value - lower.value
-    down = sqrt((upper.value - upper.low) ** 2 + (lower.high - lower.value) ** 2)
-    up = sqrt((upper.high - upper.value) ** 2 + (lower.value - lower.low) ** 2)
+    return combined([(1.0, upper), (-1.0, lower)])
+
+
+def combined(parts: Sequence[tuple[float, Metric]]) -> tuple[float, float, float]:
+    """Return a weighted sum of means of different cases, which is in -1..1, and the ends of its interval.
+
+    The interval is put together from those of the means, so that it holds for cases of shared images as they do: the
+    method of variance estimates recovery (Zou, Donner 2008), which is Newcombe's method 10 for a difference. The means
+    must be of different images; if they share some, the interval of a difference is too wide.
+    """
+    value = sum(weight * metric.value for weight, metric in parts)
+    ends = [
+        sorted((weight * (metric.low - metric.value), weight * (metric.high - metric.value)))
+        for weight, metric in parts
+    ]
+    down, up = (sqrt(sum(end[side] ** 2 for end in ends)) for side in (0, 1))
     return value, max(-1.0, value - down), min(1.0, value + up)
 
 

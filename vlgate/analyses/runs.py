@@ -114,8 +114,7 @@ def cases_of(table: Any) -> dict[str, Cases]:
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    fits = fnmatchcase
-    return {task: cases for task, cases in run.tasks.items() if cases.shape == headline and fits(task, pattern)}
+    return {task: cases for task, cases in run.tasks.items() if cases.shape == headline and fnmatchcase(task, pattern)}
 
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
