@@ -14,6 +14,7 @@ from vlgate.errors import OptionError, UnknownNameError, VlgateError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "analyse": "vlgate.cli.analyse",
         "bless": "vlgate.cli.bless",
         "check": "vlgate.cli.check",
         "compare": "vlgate.cli.compare",

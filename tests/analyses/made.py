@@ -1,0 +1,66 @@
+"""Judged cases and runs to analyse, from a few numbers."""
+
+import numpy as np
+
+from vlgate.analyses.runs import Cases, Run
+from vlgate.metrics import bla, ranking, winoground
+
+
+def cases(scores=None, *, texts=None, truths=None, images=None, answers=None, tags=None, facts=None):
+    """Cases with any of their columns; the others are empty, and each case has an image of its own."""
+    n = len(next(given for given in (scores, answers, *(facts or {}).values()) if given is not None))
+    k = len((scores if scores is not None else answers or [[0, 0]])[0])
+    return Cases(
+        ids=tuple(f"c{row}" for row in range(n)),
+        images=tuple((f"{name}.jpg",) * k for name in (images or range(n))),
+        texts=tuple(map(tuple, texts or [["a text"] * k] * n)),
+        truths=tuple(map(tuple, truths or [["true"] * k] * n)),
+        scores=np.full((n, k), np.nan) if scores is None else np.array(scores, dtype=np.float64),
+        answers=tuple(map(tuple, answers or [[None] * k] * n)),
+        tags=tuple(tags or [{}] * n),
+        facts={name: np.array(values, dtype=np.float64) for name, values in (facts or {}).items()},
+    )
+
+
+def judged_quads(scores, **columns):
+    return cases(scores, facts=winoground.facts(np.array(scores, dtype=np.float64)), **columns)
+
+
+def judged_pairs(scores, accepted=None, **columns):
+    given = np.array(scores, dtype=np.float64)
+    yes = np.full(given.shape, np.nan) if accepted is None else np.array(accepted, dtype=np.float64)
+    facts = {name: values for name, values in ranking.facts(given, yes).items() if not np.isnan(values).all()}
+    return cases(scores, facts=facts, **columns)
+
+
+def judged_sets(scores, shape="active_passive_set", **columns):
+    given = np.array(scores, dtype=np.float64)
+    return cases(scores, facts=bla.facts(given, bla.METRICS[shape]), **columns)
+
+
+def answered(pairs, truths, *, differ=False, **columns):
+    """Pairs of questions: the answers, the truths, and whether the answers should differ."""
+    right = np.array(
+        [[one == truth for one, truth in zip(*both, strict=True)] for both in zip(pairs, truths, strict=True)]
+    )
+    facts = {
+        "acc": right.mean(axis=1),
+        "cons": [(first != second) == differ for first, second in pairs],
+        "c_acc": right.all(axis=1),
+        "acc_original": right[:, 0],
+        "acc_perturbed": right[:, 1],
+    }
+    return cases(None, answers=pairs, truths=truths, facts=facts, **columns)
+
+
+def run(name="model", *, adapter="", metrics=None, **tasks):
+    """A run of tasks by id, with ``/`` written as ``__``."""
+    named = {task.replace("__", "/"): found for task, found in tasks.items()}
+    figures = {"model": {"adapters": {"Match": adapter}}, "tasks": {task: {"metrics": metrics or {}} for task in named}}
+    return Run(name=name, figures=figures, tasks=named)
+
+
+def rows(analysis, title):
+    """The rows of a table by their labels."""
+    (table,) = (table for table in analysis.tables if table.title == title)
+    return {row.labels: row for row in table.rows}

@@ -1,0 +1,106 @@
+"""``vlgate analyse``: from a run's folder to its tables."""
+
+import json
+
+import pytest
+
+from tests.report.page.page_runs import result_of
+from vlgate.cli import main
+from vlgate.cli.analyse import MOST
+from vlgate.judging.verdicts import judge
+from vlgate.report.folder import write_figures, write_rows
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+from vlgate.run.results import RunResult, tabulate
+from vlgate.types import Ask, Batch, Prediction
+
+SUITE = ("scenes/relations", "scenes/object-location", "scenes/order-inv", "scenes/active-passive", "scenes/word-swap")
+PAPERS = ("winoground", "carets", "bla", "vl-checklist", "valse")
+
+
+def read(tasks):
+    """The result of a run of a language model, to which longer texts are less plausible."""
+    results = []
+    for task in tasks:
+        asked = {request for case in task.cases for request in case.requests}
+        replies = {one: replied(one) for one in asked}
+        results.append(tabulate(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies), ()))
+    return RunResult(results=tuple(results), decisions=())
+
+
+def replied(request):
+    if isinstance(request, Ask):
+        return Prediction(request=request, answer="yes")
+    return Prediction(request=request, score=-float(len(request.text)))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """The folders of two runs of five tasks, the second of a language model."""
+    made = []
+    reads = {"Match": "adapter: the score is minus the perplexity of the text"}
+    for name, adapters, result_from in (("oracle", {}, result_of), ("gpt2", reads, read)):
+        folder = tmp_path_factory.mktemp(name)
+        options = Options(folder=folder, model=name, suite=SUITE, limit=12, thresholds=None, results=folder)
+        result = result_from(make_plan(options).tasks)
+        assert write_rows(result, options) == []
+        assert write_figures(result, ModelCard(name=name, adapters=adapters), options, 1) == []
+        made.append(folder)
+    return made
+
+
+def printed(capsys, *arguments):
+    assert main(["analyse", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_number_has_its_n_and_few_cases_are_marked(paper, folders, capsys):
+    found = json.loads(printed(capsys, paper, *folders, "--json"))
+    assert found["analysis"] == paper
+    assert found["runs"] == ["oracle", "gpt2"]
+    filled = [row for table in found["tables"] for row in table["rows"]]
+    assert filled
+    assert all(row["small"] == (row["n"] < 30) for row in filled)
+    text = printed(capsys, paper, *folders)
+    shown = [row for table in found["tables"] for row in table["rows"][:MOST]]
+    assert text.count("* |") == sum(row["small"] for row in shown) > 0
+    assert "* fewer than 30: too few to rely on" in text
+
+
+@pytest.mark.parametrize("paper", ["winoground", "bla", "valse"])
+def test_a_language_models_run_is_read_with_perplexity(paper, folders, capsys):
+    found = json.loads(printed(capsys, paper, folders[0], "--perplexity", folders[1], "--json"))
+    titles = [table["title"] for table in found["tables"]]
+    assert {"winoground": "Perplexity"}.get(paper, "Against a language model") in titles
+
+
+def test_only_the_chosen_tasks_are_analysed(folders, capsys):
+    found = json.loads(printed(capsys, "valse", *folders, "--tasks", "*/relations", "--json"))
+    assert {row["task"] for table in found["tables"] for row in table["rows"] if "task" in row} == {"scenes/relations"}
+
+
+def test_the_files_have_what_is_printed(folders, tmp_path, capsys):
+    text = printed(capsys, "bla", folders[0], "--out", tmp_path / "made")
+    assert (tmp_path / "made/analysis-bla.md").read_text(encoding="utf-8") == text
+    assert json.loads((tmp_path / "made/analysis-bla.json").read_text(encoding="utf-8"))["analysis"] == "bla"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["carets", "--boxes", "b.csv"], "--boxes is not an option of vlgate analyse carets; leave it out"),
+        (["bla", "--tasks", "bla/*"], "no task 'bla/*' with judged cases with the metric set_acc in the runs"),
+        (["winoground", "--pretraining", "x"], "--pretraining 'x': expected NAME=IMAGES,CAPTIONS"),
+        (["winoground", "--perplexity", "{}"], "oracle does not score texts by their perplexity"),
+    ],
+)
+def test_what_cannot_be_used_is_named(arguments, said, folders, capsys):
+    assert main(["analyse", *(one.format(folders[0]) for one in arguments), str(folders[0])]) == 4
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_without_a_run_is_named(tmp_path, capsys):
+    assert main(["analyse", "bla", str(tmp_path)]) == 4
+    assert "holds no metrics.json; name the results folder of a run that ended" in capsys.readouterr().err

@@ -1,0 +1,167 @@
+"""The cases of finished runs, as the analyses take them: what was asked, what was replied, and how it was judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.comparing.cases import digest_of
+from vlgate.errors import OptionError
+from vlgate.metrics.clusters import Clusters, clusters
+from vlgate.metrics.names import HEADLINE
+from vlgate.recorded.cases import fact_names, read_cases
+from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
+from vlgate.types import FloatArray
+
+_COLUMNS = ("task", "case", "state", "images", "texts", "truths", "scores", "answers", "tags")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cases:
+    """The n judged cases of a task.
+
+    Attributes:
+        ids: their ids.
+        images: the keys of the images of their requests; None for a request without an image.
+        texts: the texts or questions of their requests.
+        truths: ``true`` or ``false`` for each text, the right answer for each question.
+        scores: the scores of their requests, shape (n, k); NaN for a question.
+        answers: the answers to their requests; None for a text, and for a tie.
+        tags: their tags.
+        facts: what each case contributes to the metrics, by name, shape (n,); NaN if it does not have it.
+    """
+
+    ids: tuple[str, ...]
+    images: tuple[tuple[str | None, ...], ...] = field(repr=False)
+    texts: tuple[tuple[str, ...], ...] = field(repr=False)
+    truths: tuple[tuple[str, ...], ...] = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    answers: tuple[tuple[str | None, ...], ...] = field(repr=False)
+    tags: tuple[Mapping[str, str], ...] = field(repr=False)
+    facts: Mapping[str, FloatArray] = field(repr=False)
+
+    @cached_property
+    def groups(self) -> Clusters:
+        """The cases by their first image; a case without an image is alone."""
+        return clusters([images[0] or name for images, name in zip(self.images, self.ids, strict=True)])
+
+    @cached_property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """What identifies each case in another run: its id, and a digest of what it asks."""
+        rows = zip(self.ids, self.images, self.texts, self.truths, strict=True)
+        return tuple((name, digest_of(images, texts, truths)) for name, images, texts, truths in rows)
+
+    @property
+    def shape(self) -> str | None:
+        """The headline metric that the cases have, which tells their shape; None if they have none."""
+        return next((name for name in dict.fromkeys(HEADLINE.values()) if name in self.facts), None)
+
+    def take(self, rows: Sequence[int] | NDArray[Any]) -> Cases:
+        """Return the cases at these places."""
+        places = [int(row) for row in rows]
+        return Cases(
+            ids=tuple(self.ids[row] for row in places),
+            images=tuple(self.images[row] for row in places),
+            texts=tuple(self.texts[row] for row in places),
+            truths=tuple(self.truths[row] for row in places),
+            scores=self.scores[places],
+            answers=tuple(self.answers[row] for row in places),
+            tags=tuple(self.tags[row] for row in places),
+            facts={name: values[places] for name, values in self.facts.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A finished run: the name that the tables give it, the content of its ``metrics.json``, and its judged cases."""
+
+    name: str
+    figures: Mapping[str, Any] = field(repr=False)
+    tasks: Mapping[str, Cases] = field(repr=False)
+
+
+def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
+    """Read finished runs. Runs of the same model have the names of their folders in brackets.
+
+    Raises: OptionError if a folder is not that of a finished run.
+    """
+    found = [_read(folder) for folder in folders]
+    names = [run.model for run, _ in found]
+    return tuple(
+        Run(name=name if names.count(name) == 1 else f"{name} ({run.folder.name})", figures=run.figures, tasks=tasks)
+        for name, (run, tasks) in zip(names, found, strict=True)
+    )
+
+
+def cases_of(table: Any) -> dict[str, Cases]:
+    """Put the rows of ``cases.parquet``, a table of pyarrow, into the judged cases of each task."""
+    facts = fact_names(table)
+    columns = {name: table.column(name).to_pylist() for name in (*_COLUMNS, *facts)}
+    rows: dict[str, list[int]] = {}
+    for row, (task, state) in enumerate(zip(columns["task"], columns["state"], strict=True)):
+        if state == "judged":
+            rows.setdefault(task, []).append(row)
+    return {task: _cases(columns, facts, places) for task, places in rows.items()}
+
+
+def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
+    """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
+    return {task: cases for task, cases in run.tasks.items() if cases.shape == headline and fnmatchcase(task, pattern)}
+
+
+def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
+    """Return the pattern of the tasks to analyse: the given one, or that of the benchmark if a run has it, or ``*``.
+
+    Raises: OptionError if no task of the runs fits.
+    """
+    own = f"{benchmark}/*"
+    pattern = given or (own if any(chosen(run, own, headline) for run in runs) else "*")
+    if not any(chosen(run, pattern, headline) for run in runs):
+        what = f"judged cases with the metric {headline}"
+        raise OptionError(f"no task {pattern!r} with {what} in the runs; name a run on {benchmark} or on the scenes")
+    return pattern
+
+
+def shared(first: Cases, second: Cases) -> tuple[Cases, Cases]:
+    """Return the cases that are in both runs and ask the same, in the order of the first."""
+    places = {key: row for row, key in enumerate(second.asked)}
+    rows = [(row, places[key]) for row, key in enumerate(first.asked) if key in places]
+    return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
+
+
+def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
+    """Return each two different runs, in their order."""
+    return ((one, other) for number, one in enumerate(runs) for other in runs[number + 1 :])
+
+
+def _read(folder: Path) -> tuple[RecordedRun, dict[str, Cases]]:
+    run = read_run(folder, str(folder))
+    refuse_incomplete(run)
+    return run, cases_of(read_cases(run))
+
+
+def _cases(columns: Mapping[str, Sequence[Any]], facts: Sequence[str], rows: Sequence[int]) -> Cases:
+    def _all(name: str) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(columns[name][row]) for row in rows)
+
+    values = {name: np.array([columns[name][row] for row in rows], dtype=np.float64) for name in facts}
+    written = [columns["tags"][row] for row in rows]
+    tags: dict[str, Mapping[str, str]] = {one: json.loads(one) for one in set(written)}
+    return Cases(
+        ids=tuple(columns["case"][row] for row in rows),
+        images=_all("images"),
+        texts=_all("texts"),
+        truths=_all("truths"),
+        scores=np.array(_all("scores"), dtype=np.float64),
+        answers=_all("answers"),
+        tags=tuple(tags[one] for one in written),
+        facts={name: found for name, found in values.items() if not np.isnan(found).all()},
+    )

@@ -1,0 +1,118 @@
+"""Analyse finished runs as the paper of a benchmark does, from the files of their folders.
+
+Each analysis takes the tasks of its benchmark or, if no run has them, all tasks with cases of that shape, such as the
+embedded scenes. Each number has its interval and the n that it is made from; fewer than 30 are marked. It needs scipy
+and statsmodels: pip install 'vlgate[analysis]'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from vlgate.errors import OptionError
+
+if TYPE_CHECKING:
+    from vlgate.analyses.features import Features
+    from vlgate.analyses.records import Analysis
+    from vlgate.analyses.runs import Run
+
+WRONG_OPTION = 4
+HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
+MOST = 40
+"""The most rows of a table on the terminal; the files and --json have all."""
+
+_USES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "winoground": frozenset({"perplexity", "pretraining"}),
+        "carets": frozenset(),
+        "bla": frozenset({"perplexity", "concreteness", "frequency", "features"}),
+        "vl-checklist": frozenset({"boxes"}),
+        "valse": frozenset({"perplexity"}),
+    }
+)
+"""The options of each analysis, besides those of all."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("paper", choices=tuple(_USES), help="the benchmark whose paper has the analyses")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the results folder of a run")
+    parser.add_argument("--tasks", metavar="GLOB", help="the ids of the tasks (default: those of the benchmark)")
+    reads = "the results folder of a language model's run on the same tasks (winoground, bla, valse)"
+    parser.add_argument("--perplexity", type=Path, metavar="RUN", help=reads)
+    size = "millions of images and captions that a model was pretrained on; the option can be repeated (winoground)"
+    parser.add_argument("--pretraining", action="append", default=[], metavar="NAME=IMAGES,CAPTIONS", help=size)
+    rated = "words with their ratings, such as those of Brysbaert et al. 2014 (bla)"
+    parser.add_argument("--concreteness", type=Path, metavar="FILE", help=rated)
+    parser.add_argument("--frequency", type=Path, metavar="FILE", help="words with their counts (bla)")
+    numbers = "numbers of sentences, such as sizes and grammar, with the titles image, text and their names (bla)"
+    parser.add_argument("--features", type=Path, metavar="CSV", help=numbers)
+    boxes = "boxes of the cases' objects, with the titles task, case, x, y, w, h, width and height (vl-checklist)"
+    parser.add_argument("--boxes", type=Path, metavar="CSV", help=boxes)
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write analysis-PAPER.md and analysis-PAPER.json with all rows"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the analysis as Markdown, with at most 40 rows of each table, or as JSON with all.
+
+    Returns: the exit status: 0; 4 if an option or a run cannot be used.
+    """
+    from vlgate.analyses.pages import markdown, record
+    from vlgate.analyses.runs import read_runs
+
+    others = sorted({name for names in _USES.values() for name in names} - _USES[given.paper])
+    if unused := [name for name in others if getattr(given, name)]:
+        raise OptionError(f"--{unused[0]} is not an option of vlgate analyse {given.paper}; leave it out")
+    found = _analysis(given, read_runs(given.runs))
+    told = json.dumps(record(found), indent=1) + "\n"
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        (given.out / f"analysis-{given.paper}.md").write_text(markdown(found), encoding="utf-8")
+        (given.out / f"analysis-{given.paper}.json").write_text(told, encoding="utf-8")
+    print(told if given.json else markdown(found, MOST), end="")  # noqa: T201  # what a command is for
+    return 0
+
+
+def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
+    from vlgate.analyses import bla, carets, valse, vl_checklist, winoground
+    from vlgate.analyses.boxes import read_boxes
+    from vlgate.analyses.pretraining import given_sizes
+
+    if given.paper == "winoground":
+        return winoground.analyse(runs, _reader(given), given_sizes(given.pretraining), given.tasks)
+    if given.paper == "bla":
+        return bla.analyse(runs, _features(given), _reader(given), given.tasks)
+    if given.paper == "vl-checklist":
+        return vl_checklist.analyse(runs, None if given.boxes is None else read_boxes(given.boxes), given.tasks)
+    return (
+        carets.analyse(runs, given.tasks)
+        if given.paper == "carets"
+        else valse.analyse(runs, _reader(given), given.tasks)
+    )
+
+
+def _reader(given: argparse.Namespace) -> Run | None:
+    from vlgate.analyses.runs import read_runs
+
+    return None if given.perplexity is None else read_runs([given.perplexity])[0]
+
+
+def _features(given: argparse.Namespace) -> Features:
+    from vlgate.analyses.features import Features, read_features
+    from vlgate.making.tools.word_tables import concreteness, frequencies
+
+    numbers, names = ({}, ()) if given.features is None else read_features(given.features)
+    return Features(
+        concreteness=None if given.concreteness is None else concreteness(str(given.concreteness)),
+        frequency=None if given.frequency is None else frequencies(str(given.frequency)),
+        given=numbers,
+        names=names,
+    )
