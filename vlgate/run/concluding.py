@@ -9,8 +9,8 @@ from vlgate import __version__
 from vlgate.comparing.cases import judged_cases
 from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
-from vlgate.comparing.must_hold import must_hold_decision, read_must_hold
 from vlgate.comparing.pairing import LaterRun, compare
+from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import examine, true_texts
@@ -64,7 +64,8 @@ def conclude(
     comparison = None if earlier is None else compare(earlier, _later(results, options))
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
-    made = (*_held(thresholds, verdicts), *made, *changes)
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, verdicts)]
+    made = (*held, *made, *changes)
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(
@@ -92,12 +93,6 @@ def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
         tasks={result.task.id: judged_cases(result.verdicts) for result in results},
         shapes={result.task.id: result.task.shape for result in results},
     )
-
-
-def _held(thresholds: Thresholds, verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Decision, ...]:
-    if thresholds.must_hold is None:
-        return ()
-    return (must_hold_decision(thresholds.must_hold, read_must_hold(thresholds.must_hold), verdicts),)
 
 
 def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
