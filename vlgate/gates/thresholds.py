@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
-from vlgate.gates.records import Gate, GateKind
+from vlgate.gates.records import Correction, Gate, GateKind
 from vlgate.metrics.names import NAMES
 from vlgate.types import Shape
 
@@ -33,7 +33,8 @@ class Thresholds:
     """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
 
     ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
-    may be suspect; ``must_hold`` has the cases that must be right. ``digest`` is the SHA-256 of the file's bytes, empty
+    may be suspect; ``must_hold`` has the cases that must be right; ``fail_correction`` is explained in
+    ``correcting``. ``digest`` is the SHA-256 of the file's bytes, empty
     if there is no file.
     """
 
@@ -43,6 +44,7 @@ class Thresholds:
     allowed: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[Gate, ...] = ()
     must_hold: MustHold | None = None
+    fail_correction: Correction = "none"
     digest: str = ""
 
 
@@ -110,6 +112,9 @@ class _Parser:
             for rule in self.of_table(kind, task, metric, keys, defaults)
         ]
         self.not_twice(rules)
+        correction = defaults.get("fail_correction", "none")
+        if correction not in get_args(Correction):
+            raise self.wrong("[defaults]", f"fail_correction = {correction!r}", 'write "none", "holm" or "bh"')
         must_hold = self.text("[defaults]", defaults, "must_hold")
         return Thresholds(
             file=self.file,
@@ -117,6 +122,7 @@ class _Parser:
             changes=tuple(rule for rule in rules if rule.compares),
             require=self.require(defaults),
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
+            fail_correction=cast(Correction, correction),
             must_hold=read_must_hold(self.file.parent / must_hold) if must_hold else None,
         )
 

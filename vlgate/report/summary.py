@@ -9,6 +9,7 @@ from vlgate.errors import printable
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
+from vlgate.report.error_rates import ASSUMED, error_rate_lines
 from vlgate.report.remarks import (
     average_lines,
     check_lines,
@@ -64,6 +65,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += ["", "## What the model can do", "", *_abilities(run)] if run.results else []
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
+        "Error rates of the gates": [*error_rate_lines(run.error_rates), *([ASSUMED] if run.error_rates else [])],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Answers that could not be read": unread_lines(run),
         "Checks of the model": check_lines(model),

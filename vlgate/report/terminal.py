@@ -6,6 +6,7 @@ from io import StringIO
 
 from vlgate.report.abilities import ability_lines
 from vlgate.report.comparison import comparison_lines
+from vlgate.report.error_rates import error_rate_lines
 from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_lines, rows, unit_line
 from vlgate.run.options import Options
@@ -52,9 +53,9 @@ def terminal_table(run: RunResult, *, width: int, colour: bool) -> str:
 
 
 def closing_lines(run: RunResult) -> list[str]:
-    """Return the lines below the table: the count of cases, what changed, and what the model can and cannot do."""
+    """Return the lines below the table: counts of cases, what changed, what the model can do, how often gates err."""
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
-    return [unit_line(run), *compared, *ability_lines(run)] if run.results else []
+    return [unit_line(run), *compared, *ability_lines(run), *error_rate_lines(run.error_rates)] if run.results else []
 
 
 def results_line(options: Options) -> str:

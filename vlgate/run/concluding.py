@@ -10,6 +10,8 @@ from vlgate.comparing.cases import judged_cases
 from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import LaterRun, compare
+from vlgate.gates.correcting import corrected
+from vlgate.gates.error_rates import error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
@@ -65,7 +67,7 @@ def conclude(
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
     held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, verdicts)]
-    made = (*held, *made, *changes)
+    made = corrected((*held, *made, *changes), thresholds.fail_correction)
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(
@@ -75,6 +77,7 @@ def conclude(
         averages=rows,
         gaps=gaps,
         comparison=comparison,
+        error_rates=error_rates(made, thresholds.fail_correction),
     )
 
 
