@@ -12,6 +12,7 @@ from vlgate.run.options import Options
 JOURNAL = "journal.jsonl"
 FILES = (
     "metrics.json",
+    "verdict.json",
     "report.html",
     "cases.parquet",
     "predictions.parquet",

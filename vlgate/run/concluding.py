@@ -24,6 +24,7 @@ from vlgate.run.loading import blind_predictor
 from vlgate.run.options import Options
 from vlgate.run.planning import sample
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
+from vlgate.run.verdict import digests
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
 
@@ -78,6 +79,7 @@ def conclude(
         gaps=gaps,
         comparison=comparison,
         error_rates=error_rates(made, thresholds.fail_correction),
+        digests=digests(thresholds, tasks, verdicts),
     )
 
 

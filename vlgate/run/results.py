@@ -22,6 +22,7 @@ from vlgate.metrics.compute import Columns, at_confidence, columns, metrics, wit
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
+from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.types import Metric, Read, Task, Ties, Verdict
 
@@ -68,7 +69,8 @@ class RunResult:
 
     ``comparison`` is that with an earlier run, if one was named. ``error_rates`` says how often the gates err, if any
     was judged. ``shrunk`` holds the searches for smallest changes, if there were any. ``incomplete`` says what the run
-    lacks; it is empty if the run is complete.
+    lacks; it is empty if the run is complete. ``crashed`` is whether a process of the run ended on its way, or the
+    model could not be loaded. ``digests`` are those of what was judged.
     """
 
     results: tuple[TaskResult, ...]
@@ -80,6 +82,8 @@ class RunResult:
     incomplete: str = ""
     comparison: Comparison | None = None
     error_rates: ErrorRates | None = None
+    digests: Digests | None = None
+    crashed: bool = False
 
     @property
     def passed(self) -> bool:
