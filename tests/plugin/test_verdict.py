@@ -1,9 +1,12 @@
 """verdict.json of real runs."""
 
 import json
+from importlib.resources import files
 
 import pytest
+from jsonschema import Draft202012Validator
 
+METRICS = Draft202012Validator(json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text("utf-8")))
 GATES = '[gate."valse/*".acc_r]\nmin = {}\n'
 
 
@@ -59,3 +62,27 @@ def test_a_run_without_a_judged_gate_has_no_verdict(data, right):
     data.thresholds("")
     assert data.run(right).ret == 0
     assert not (data.path / "out" / "verdict.json").exists()
+
+
+WRONG = """
+def match(self, pairs):
+    return [float(('no ' not in pair.text) == bool(int(pair.text.split()[-2]) % 4)) for pair in pairs]
+"""
+TWO = '[gate."valse/*".acc_r]\nmin = 0.865\n[limit."valse/*".acc_r]\nmax = 0.99\n'
+
+
+@pytest.mark.parametrize(
+    ("correction", "outcome"), [("none", "fail"), ("holm", "inconclusive"), ("bh", "inconclusive")]
+)
+def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correction, outcome):
+    data.thresholds(f'[defaults]\nfail_correction = "{correction}"\n{TWO}')
+    result = data.run(data.model(WRONG))
+    assert result.ret == 1
+    found = data.metrics()
+    METRICS.validate(found)
+    (gate,) = (one for one in found["gates"] if one["kind"] == "gate")
+    assert (gate["decision"], round(gate["p"], 4)) == (outcome, 0.0167)
+    assert (found["error_rates"]["gates"], found["error_rates"]["correction"]) == (2, correction)
+    assert verdict(data)["verdict"] == outcome
+    result.stdout.fnmatch_lines(["false alarms: a model exactly on the thresholds of all 2 gates sees at least one *"])
+    assert "## Error rates of the gates" in (data.path / "out" / "summary.md").read_text()

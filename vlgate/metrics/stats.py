@@ -43,7 +43,7 @@ def worth(metric: Metric, confidence: float = 0.95) -> float:
         confidence: of its interval.
 
     >>> round(worth(Metric(value=0.669, low=0.627, high=0.709, n=505)))
-    508
+    503
     """
     width, few, many = metric.high - metric.low, 1.0, 1e12
     for _ in range(_STEPS):

@@ -9,10 +9,11 @@ from vlgate.errors import printable
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
-from vlgate.report.error_rates import ASSUMED, error_rate_lines
 from vlgate.report.remarks import (
+    ASSUMED,
     average_lines,
     check_lines,
+    error_rate_lines,
     flaw_lines,
     published_lines,
     shortcut_lines,

@@ -6,8 +6,7 @@ from io import StringIO
 
 from vlgate.report.abilities import ability_lines
 from vlgate.report.comparison import comparison_lines
-from vlgate.report.error_rates import error_rate_lines
-from vlgate.report.remarks import average_lines, shortcut_lines, variant_lines
+from vlgate.report.remarks import average_lines, error_rate_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, decision_lines, rows, unit_line
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
