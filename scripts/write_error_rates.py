@@ -1,6 +1,6 @@
 """Write docs/error-rates.md, how often intervals, tests and gates err: `python scripts/write_error_rates.py [--check]`.
 
-Independent cases are summed over their distribution, without simulation, where that takes a minute at most; the rest is
+Independent cases are summed over their distribution, without simulation, if that takes a minute at most; the rest is
 simulated with fixed seeds. With ``--check`` nothing is written; the exit status is 1 if the page is not what the code
 says.
 """
@@ -36,7 +36,7 @@ TEXT = """\
 # Error rates
 
 How often the intervals, tests and gates of vlgate err. The figures come from the code that a run uses: sums over all
-outcomes where the cases are independent and few enough, simulation with fixed seeds elsewhere ({draws:,} samples a
+outcomes if the cases are independent and few enough, simulation with fixed seeds otherwise ({draws:,} samples a
 cell, so 95 % of the simulated rates are within {error} of the true one; {clustered:,} samples with repeated images). A
 rate is in percent. All intervals are those of 95 % confidence, so each of their two ends should miss at most 2.5 %.
 

@@ -12,7 +12,8 @@ from scipy import optimize, stats
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.records import Gate
 from vlgate.gates.tails import beyond
-from vlgate.metrics.paired import difference, mcnemar
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.paired import cases_for_margin, difference, mcnemar
 from vlgate.metrics.stats import proportion
 
 NEAR = 1e-7
@@ -83,3 +84,37 @@ def test_mcnemar_is_the_count_of_all_outcomes_of_a_fair_coin_for_each_changed_ca
     itself = sum(abs(total - 2 * one) == far for one in counts)
     assert mcnemar(broken, fixed, exact=True) == pytest.approx((beyond_it + itself) / len(counts))
     assert mcnemar(broken, fixed) == pytest.approx((beyond_it + itself / 2) / len(counts))
+
+
+eighths = st.integers(0, 8).map(lambda number: number / 8)
+
+
+@given(st.lists(st.tuples(eighths, eighths), min_size=3, max_size=60), confidences)
+def test_a_difference_of_fractions_has_students_interval_as_scipy_has_it(pairs, confidence):
+    before, after = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
+    change = after - before
+    assume(np.unique(np.abs(change)).size > 1)
+    assume(not set(np.abs(change)) <= {0.0, 1.0})
+    low, high = stats.ttest_1samp(change, 0).confidence_interval(confidence)
+    found = difference(before, after, confidence=confidence)
+    assert (found.low, found.high) == pytest.approx((max(-1, low), min(1, high)))
+    assert (found.broken, found.fixed) == ((change < 0).sum(), (change > 0).sum())
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=40), st.integers(2, 5), confidences)
+def test_copies_of_a_case_with_one_image_are_worth_no_more_than_the_case(pairs, copies, confidence):
+    before, after = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))
+    alone = difference(before, after, confidence=confidence)
+    images = clusters([str(row // copies) for row in range(copies * len(pairs))])
+    found = difference(np.repeat(before, copies), np.repeat(after, copies), images, confidence)
+    assert found.value == pytest.approx(alone.value)
+    assert found.deff >= copies * (1 - 1e-9)
+    assert found.high - found.low >= (alone.high - alone.low) * (1 - 1e-9)
+
+
+@given(st.sampled_from([0.01, 0.02, 0.05, 0.1]), st.sampled_from([0.02, 0.1, 0.3]), confidences)
+def test_a_smaller_margin_more_changes_and_more_confidence_need_more_cases(margin, changing, confidence):
+    needed = cases_for_margin(margin, changing, confidence)
+    assert cases_for_margin(margin / 2, changing, confidence) > needed
+    assert cases_for_margin(margin, min(1.0, changing * 2), confidence) > needed
+    assert cases_for_margin(margin, changing, (1 + confidence) / 2) > needed
