@@ -26,10 +26,11 @@ INTRODUCTION = """\
 
 A run writes its files into the folder of `--results`. A folder that holds an earlier run's files is refused
 unless `--overwrite` is given, which removes those files as the run starts.
-`metrics.json` is written last: if it is there, so are the others.
+`metrics.json` and then `verdict.json` are written last: if they say that the run is complete, all files are there.
 """
 FILES = {
     "metrics.json": "the figures and decisions, for programs",
+    "verdict.json": "the [verdict](../verdict.md), ready to be signed; not there if no gate was judged",
     "report.html": "the page for people: one file that works offline, with figures, gates and missed cases with images",
     "cases.parquet": "one row per case: what was asked, what was replied, the verdict and its reason",
     "predictions.parquet": "one row per distinct request; `--model=replay:FILE` reads it",
@@ -71,13 +72,26 @@ def page() -> str:
     """The files, then the fields or columns of each."""
     listed = table(("file", "content"), [(code(name), FILES[name]) for name in (*NAMES_OF_FILES, f"{FOLDER}/")])
     cases, predictions = _columns()
-    return "\n".join([INTRODUCTION, listed, "", *_metrics(), *_cases(cases), *_predictions(predictions), *_shrunk()])
+    return "\n".join(
+        [INTRODUCTION, listed, "", *_metrics(), *_verdict(), *_cases(cases), *_predictions(predictions), *_shrunk()]
+    )
 
 
 def _metrics() -> Iterator[str]:
-    schema = json.loads((Path(metrics_json.__file__).parent / "metrics.schema.json").read_text(encoding="utf-8"))
     yield "## metrics.json\n"
     yield "`vlgate/report/metrics.schema.json` in the package is its JSON Schema. `<...>` stands for a name.\n"
+    yield from _described("metrics.schema.json")
+
+
+def _verdict() -> Iterator[str]:
+    yield "## verdict.json\n"
+    yield "`vlgate/report/verdict.schema.json` in the package is its JSON Schema. Figures are texts.\n"
+    yield from _described("verdict.schema.json")
+
+
+def _described(name: str) -> Iterator[str]:
+    """The table of the fields of a file with this schema."""
+    schema = json.loads((Path(metrics_json.__file__).parent / name).read_text(encoding="utf-8"))
     yield table(("field", "type", "meaning"), list(_fields(schema, schema, "")))
     yield ""
 

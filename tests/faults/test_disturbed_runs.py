@@ -71,6 +71,7 @@ def build():
 GATE = 'schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = 0.0\nmin_cases = 1\n'
 WHOLE = {
     "metrics.json": lambda file: json.loads(file.read_text()),
+    "verdict.json": lambda file: json.loads(file.read_text()),
     "environment.json": lambda file: json.loads(file.read_text()),
     "cases.parquet": pq.read_table,
     "predictions.parquet": pq.read_table,
@@ -117,7 +118,9 @@ def test_a_disturbed_run_keeps_its_promises(tmp_path, last, fault, place):
     rows = _journal(out)
     why = found and (found["complete"], found.get("why"))
     print(f"FAULT | {fault} | {point} of {last} | {status} | {why} | {rows}")  # noqa: T201  # the table of -rP
-    assert status != 0 or complete, said
+    verdict = json.loads((out / "verdict.json").read_text())["verdict"] if (out / "verdict.json").exists() else None
+    assert status != 0 or (complete and verdict == "pass"), said
+    assert complete or verdict != "pass"
     assert complete or found is None or found["why"]
     assert "Traceback" not in said or fault == "SIGINT", said
     take_folder(Options(folder=tmp_path, thresholds=None, results=out, overwrite=True))()

@@ -1,3 +1,4 @@
+import hashlib
 import re
 
 import pytest
@@ -295,3 +296,21 @@ def test_the_shipped_file_can_be_read(pytestconfig):
     from vlgate.sources.registry import shapes
 
     assert read_thresholds(pytestconfig.rootpath / "thresholds.toml", shapes()).rules
+
+
+def test_a_correction_of_fails_is_one_of_three(read, complaint):
+    assert read("schema = 1").fail_correction == "none"
+    assert read('schema = 1\n[defaults]\nfail_correction = "holm"').fail_correction == "holm"
+    assert 'write "none", "holm" or "bh"' in complaint('schema = 1\n[defaults]\nfail_correction = "bonferroni"')
+    assert "unknown key" in complaint('schema = 1\n[gate."valse/existence".acc_r]\nmin = 0.5\nfail_correction = "bh"')
+
+
+def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(read, tmp_path):
+    held = tmp_path / "held.jsonl"
+    held.write_text('{"task": "valse/existence", "case": "a"}\n')
+    text = 'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n'
+    found = read(text)
+    held.unlink()
+    assert found.must_hold.cases == {"valse/existence": ("a",)}
+    assert found.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert found.must_hold.digest == hashlib.sha256(b'{"task": "valse/existence", "case": "a"}\n').hexdigest()

@@ -148,7 +148,8 @@ def test_the_files_of_a_run(place, wrong):
     place.run(wrong)
     files = {file.name for file in (place.path / "out").iterdir()}
     tables = {"cases.parquet", "predictions.parquet"}
-    assert files == {"badge.json", "metrics.json", "report.html", "summary.md", "environment.json", *tables}
+    written = {"badge.json", "metrics.json", "verdict.json", "report.html", "summary.md", "environment.json"}
+    assert files == written | tables
     assert place.metrics()["model"]["name"] == "wrong_model:build"
     assert "gates do not pass" in (place.path / "out" / "summary.md").read_text()
 

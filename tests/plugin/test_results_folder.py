@@ -170,7 +170,7 @@ def test_the_folder_of_a_run_that_was_killed_can_be_taken(place, running, right)
 def test_a_run_leaves_no_lock_behind(first):
     assert sorted(first) == [
         "badge.json", "cases.parquet", "environment.json", "metrics.json", "predictions.parquet", "report.html",
-        "summary.md",
+        "summary.md", "verdict.json",
     ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun, read_earlier
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.errors import OptionError
+from vlgate.gates.correcting import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.metrics.names import HEADLINE
@@ -47,7 +48,8 @@ def run(given: argparse.Namespace) -> int:
     made: list[Decision] = []
     if given.thresholds is not None:
         kinds = {name: _shape(cases) for name, cases in later.tasks.items()}
-        made = change_decisions(read_thresholds(given.thresholds, {**shapes(()), **kinds}), found, kinds, {})
+        thresholds = read_thresholds(given.thresholds, {**shapes(()), **kinds})
+        made = [*corrected(change_decisions(thresholds, found, kinds, {}), thresholds.fail_correction)]
         if not made:
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
     if given.json:

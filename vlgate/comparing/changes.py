@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from vlgate.comparing.pairing import Comparison, TaskChange
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import NO_TASK, idle
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.paired import POWER, cases_for_margin
@@ -71,7 +73,9 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decis
     doubt = _doubt(gate, change, found, deselected)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
-    return Decision(gate=gate, outcome=outcome, why=why, difference=found)
+    counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
+    made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted)
+    return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
 
 
 def _judged(gate: Gate, change: TaskChange, found: Difference) -> tuple[Outcome, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import ceil
 
 from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.metrics.paired import POWER, cases_for_bound
+from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Ties
 
 NO_TASK = "none of its tasks is in this run"
@@ -114,12 +117,34 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         return "fail", f"{said}, below min = {least:g}"
     if low > most:
         return "fail", f"{said}, above max = {most:g}"
-    if low < least:
-        return "inconclusive", f"{said}: the interval contains min = {least:g}; a decision needs more cases"
-    if high > most:
-        return "inconclusive", f"{said}: the interval contains max = {most:g}; a decision needs more cases"
+    inside = {"min": least} if low < least else {}
+    inside |= {"max": most} if high > most else {}
+    if inside:
+        held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
+        needs = _more_cases(gate, metric, inside.values())
+        return "inconclusive", f"{said}: the interval contains {held}; a decision needs more cases{needs}"
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
+
+
+def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
+    """How many more cases decide with ``POWER``, if the metric stays as it is and cases repeat images as often."""
+    needed = [cases_for_bound(metric.value, bound, gate.confidence) for bound in bounds]
+    if None in needed:
+        return ", but none decides if the metric stays on the threshold"
+    independent = max(number for number in needed if number is not None)
+    more = independent * metric.n / worth(metric, gate.confidence) - metric.n
+    return f": about {_rounded_up(more):,} more decide with {POWER:.0%} power if the metric stays as it is"
+
+
+def _rounded_up(number: float) -> int:
+    """Round up to two digits.
+
+    >>> _rounded_up(131.5), _rounded_up(3.2)
+    (140, 4)
+    """
+    step: int = 10 ** max(0, len(str(ceil(number))) - 2)
+    return max(1, ceil(number / step)) * step
 
 
 def _limited(said: str, low: float, most: float) -> tuple[Outcome, str]:

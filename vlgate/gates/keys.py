@@ -89,6 +89,14 @@ KEYS = (
         "if it is larger",
     ),
     Key(
+        name="fail_correction",
+        sections=("[defaults]",),
+        holds='`"none"`, `"holm"` or `"bh"`',
+        default="none",
+        about="correct failed gates for the number of gates, after Holm or after Benjamini and Hochberg: a gate whose "
+        "fail may be chance is inconclusive; no gate passes because of it",
+    ),
+    Key(
         name="must_hold",
         sections=("[defaults]",),
         holds="path of a file, from the folder of thresholds.toml",

@@ -9,6 +9,8 @@ from vlgate.types import Difference, Metric
 
 GateKind = Literal["gate", "limit", "max_drop", "max_broken", "max_churn"]
 Outcome = Literal["pass", "cannot", "fail", "inconclusive", "not run"]
+Correction = Literal["none", "holm", "bh"]
+"""How fails are corrected for the number of gates: not at all, after Holm, or after Benjamini and Hochberg."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,9 @@ class Gate:
 class Decision:
     """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge.
 
-    A gate that compares with an earlier run has the ``difference`` instead.
+    A gate that compares with an earlier run has the ``difference`` instead; one on a count has also what is
+    ``counted``, and of how many cases. ``p`` is the p-value of a failed gate that judges an interval; see
+    ``tails.tail``.
     """
 
     gate: Gate
@@ -61,3 +65,11 @@ class Decision:
     why: str
     metric: Metric | None = None
     difference: Difference | None = None
+    counted: tuple[int, int] | None = None
+    p: float | None = None
+
+    @property
+    def tested(self) -> bool:
+        """Whether an interval decided, so that a fail can be chance; counts and values decide as they are."""
+        judged = self.metric is not None or self.difference is not None
+        return judged and self.gate.basis == "lower" and self.gate.kind in {"gate", "limit", "max_drop"}

@@ -6,13 +6,15 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
-from vlgate.gates.records import Gate, GateKind
+from vlgate.gates.must_hold import MustHold, read_must_hold
+from vlgate.gates.records import Correction, Gate, GateKind
 from vlgate.metrics.names import NAMES
 from vlgate.types import Shape
 
@@ -31,7 +33,9 @@ class Thresholds:
     """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
 
     ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
-    may be suspect; ``must_hold`` is the file of the cases that must be right.
+    may be suspect; ``must_hold`` has the cases that must be right; ``fail_correction`` is explained in
+    ``correcting``. ``digest`` is the SHA-256 of the file's bytes, empty
+    if there is no file.
     """
 
     file: Path
@@ -39,7 +43,9 @@ class Thresholds:
     require: tuple[str, ...]
     allowed: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[Gate, ...] = ()
-    must_hold: Path | None = None
+    must_hold: MustHold | None = None
+    fail_correction: Correction = "none"
+    digest: str = ""
 
 
 def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
@@ -59,7 +65,8 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
             raise ThresholdsError(f"{file}: holds {size:,} bytes; {remedy}")
         if not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file with --thresholds")
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        given = file.read_bytes()
+        content = tomllib.loads(given.decode())
     except OSError as error:
         message = f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
         raise ThresholdsError(message) from None
@@ -71,7 +78,7 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
         raise ThresholdsError(f"{file}: is nested too deeply; write each gate as a table of its own") from None
     except ValueError as error:  # a number of more than 4,300 digits
         raise ThresholdsError(f"{file}: holds a number that cannot be read ({error}); shorten it") from None
-    return checked_thresholds(file, content, tasks)
+    return replace(checked_thresholds(file, content, tasks), digest=sha256(given).hexdigest())
 
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:
@@ -105,6 +112,9 @@ class _Parser:
             for rule in self.of_table(kind, task, metric, keys, defaults)
         ]
         self.not_twice(rules)
+        correction = defaults.get("fail_correction", "none")
+        if correction not in get_args(Correction):
+            raise self.wrong("[defaults]", f"fail_correction = {correction!r}", 'write "none", "holm" or "bh"')
         must_hold = self.text("[defaults]", defaults, "must_hold")
         return Thresholds(
             file=self.file,
@@ -112,7 +122,8 @@ class _Parser:
             changes=tuple(rule for rule in rules if rule.compares),
             require=self.require(defaults),
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
-            must_hold=self.file.parent / must_hold if must_hold else None,
+            fail_correction=cast(Correction, correction),
+            must_hold=read_must_hold(self.file.parent / must_hold) if must_hold else None,
         )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:

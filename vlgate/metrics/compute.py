@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +77,16 @@ def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: flo
     """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
     groups = numbered(cases.images)
     return {name: estimate(measure, groups.take(measure.rows), confidence) for name, measure in found.items()}
+
+
+def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
+    """Return a function that gives a metric of some cases with its interval of any confidence.
+
+    Raises: KeyError if the metric does not apply to the cases.
+    """
+    measure = _measures(cases)[name]
+    groups = numbered(cases.images).take(measure.rows)
+    return lambda confidence: estimate(measure, groups, confidence)
 
 
 def points(cases: Columns) -> dict[str, float]:

@@ -6,7 +6,7 @@ A case that is right in the earlier run and wrong in the later one is *broken*, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, comb, sqrt
+from math import ceil, comb, inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -72,10 +72,22 @@ def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tu
 
     def beyond(difference: float) -> bool:
         """Whether the data lie further than z from a difference."""
-        variance = n * _variance(broken / n, fixed / n, difference)
-        return (fixed - broken - n * difference) ** 2 > z * z * variance
+        return abs(score(broken, fixed, n, difference)) > z
 
     return _end(beyond, value, -1.0), _end(beyond, value, 1.0)
+
+
+def score(broken: float, fixed: float, n: float, difference: float) -> float:
+    """Return Tango's score statistic of a difference: how many standard errors the counts lie above it.
+
+    The variance is that under the difference, with the likeliest share of broken cases; see ``tango``.
+
+    >>> round(score(7, 1, 21, 0.0), 3)
+    -2.121
+    """
+    apart = fixed - broken - n * difference
+    variance = n * _variance(broken / n, fixed / n, difference)
+    return apart / sqrt(variance) if variance > 0.0 else inf * apart if apart else 0.0
 
 
 def difference(

@@ -10,6 +10,8 @@ import numpy as np
 from vlgate.metrics.clusters import Clusters
 from vlgate.types import FloatArray, Metric
 
+_STEPS = 50  # of a bisection between 1 and 1e12, whose result is then exact to thirteen digits
+
 
 def wilson(value: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's score interval for a proportion of ``n`` cases (Wilson 1927, JASA 22; Brown, Cai, DasGupta 2001).
@@ -29,6 +31,26 @@ def wilson(value: float, n: float, confidence: float = 0.95) -> tuple[float, flo
     centre = (value + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * (value * (1 - value) / n + z * z / (4 * n * n)) ** 0.5
     return max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half))
+
+
+def worth(metric: Metric, confidence: float = 0.95) -> float:
+    """Return the number of independent cases whose Wilson interval is as wide as that of a metric.
+
+    It is ``metric.n`` for the mean of independent cases of 0 and 1, less if images repeat, and more for an area.
+
+    Args:
+        metric: the metric.
+        confidence: of its interval.
+
+    >>> round(worth(Metric(value=0.669, low=0.627, high=0.709, n=505)))
+    503
+    """
+    width, few, many = metric.high - metric.low, 1.0, 1e12
+    for _ in range(_STEPS):
+        middle = sqrt(few * many)
+        low, high = wilson(metric.value, middle, confidence)
+        few, many = (middle, many) if high - low > width else (few, middle)
+    return sqrt(few * many)
 
 
 def proportion(values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:

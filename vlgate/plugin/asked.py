@@ -130,15 +130,11 @@ class Asked:
         return True
 
     def _check_gates(self) -> None:
-        """Check what the gates on an earlier run and on named cases need; their modules are loaded only for these."""
+        """Check what the gates on an earlier run need; their modules are loaded only for these."""
         if self.thresholds.changes and not self.options.quick:
             from vlgate.comparing.changes import refuse_blunt
 
             refuse_blunt(self.thresholds, self.plan.tasks)
-        if self.thresholds.must_hold is not None:
-            from vlgate.comparing.must_hold import read_must_hold
-
-            read_must_hold(self.thresholds.must_hold)
         if self.earlier is not None:
             from vlgate.comparing.pairing import refuse_unlike
 

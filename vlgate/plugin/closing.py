@@ -76,12 +76,14 @@ class Closing:
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
         if self._unchecked():
-            self._write(result, CHECKS_MISSING)  # before the checks, because the model may kill the process in them
+            self._write(session, result, CHECKS_MISSING)  # before the checks: the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
         result = replace(result, explained=self._explained(session, result))
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
-        run.result = self._write(result, run.ending.lacks(run.collected, card.checks), run.plan.tasks)
+        lacks = run.ending.lacks(run.collected, card.checks)
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
+        run.result = self._write(session, result, lacks, run.plan.tasks)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems = [append_summary(run.options.results / "summary.md", place)]
         self.problems += log_to(run.options.log_to, run.result, card, run.options)
@@ -94,9 +96,7 @@ class Closing:
         run.announcing = False
         if run.allure is not None:
             run.allure.show_result(run.result, card, run.options, run.collected)
-        if run.ending.no_model:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif not (run.result.passed and not run.result.incomplete) and session.exitstatus in QUIET_END:
+        if not (run.result.passed and not run.result.incomplete) and session.exitstatus in QUIET_END:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarize(self, reporter: Any, result: RunResult) -> None:
@@ -123,10 +123,13 @@ class Closing:
             for line in shrunk_lines(result.shrunk):
                 reporter.write_line(line)
 
-    def _write(self, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()) -> RunResult:
+    def _write(
+        self, session: pytest.Session, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()
+    ) -> RunResult:
         """Write the figures and, with the tasks, the page; return the result with what it lacks, such as a file."""
-        run, said = self.run, replace(result, incomplete=incomplete)
-        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
+        run, crashed = self.run, bool(self.run.ending.crashed or self.run.ending.no_model)
+        said, card = replace(result, incomplete=incomplete, crashed=crashed), merged(run.cards, run.options.model)
+        problems = write_figures(said, card, run.options, len(run.cards), tasks, int(session.exitstatus))
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
@@ -152,7 +155,7 @@ class Closing:
             return Explained()
         if run.limits.stopped:
             return Explained(lacking=f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
-        self._write(result, EXPLANATIONS_MISSING)  # because the model may kill the process in them
+        self._write(session, result, EXPLANATIONS_MISSING)  # because the model may kill the process in them
         run.exits.start()
         try:
             from vlgate.run.explaining import explained

@@ -9,7 +9,7 @@ import pytest
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Gate
 from vlgate.run.held import other_data
-from vlgate.run.rows import Rows, unpack, unreplied
+from vlgate.run.rows import UNASKED, Rows, unpack, unreplied
 from vlgate.types import Batch, Task, Verdict
 
 
@@ -88,7 +88,7 @@ class Collected:
         if nodeid in self.verdicts:
             return self.verdicts[nodeid]
         rows = self.rows.get(nodeid)
-        why = self.failures.get(nodeid, "the run ended before this case was asked")
+        why = self.failures.get(nodeid, UNASKED)
         return judge(batch, unreplied(batch, why) if rows is None else unpack(rows, batch))
 
 

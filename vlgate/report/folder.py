@@ -14,6 +14,7 @@ from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
+from vlgate.report.verdict_json import VERDICT, write_verdict
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
@@ -38,7 +39,7 @@ def write_rows(run: RunResult, options: Options) -> list[str]:
 
 
 def write_figures(
-    run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = ()
+    run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = (), status: int = 0
 ) -> list[str]:
     """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks.
 
@@ -48,6 +49,7 @@ def write_figures(
         options: its options.
         workers: the number of processes with a model.
         tasks: the tasks of its plan, whose images the page shows; without any, there is no page yet.
+        status: the exit status without the gates; above 0 if a test failed.
 
     Returns: for each file that could not be written, a sentence that says why.
     """
@@ -60,11 +62,12 @@ def write_figures(
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
         problems += _page_saved(_lacking(run, problems), card, options, workers, tasks)
-    if run.results:  # the last file with figures: if it is there and says that the run is complete, so are all others
+    if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
         problems += _saved(lambda: write_badge(folder, _lacking(run, problems)))
-    return problems
+    last = _lacking(run, problems)  # the last file: a run that lacks any other one does not pass
+    return problems + _saved(lambda: write_verdict(folder / VERDICT, last, card, options, status))
 
 
 def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:

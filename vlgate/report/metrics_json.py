@@ -57,6 +57,7 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
         },
         "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
         "gates": [_gate(decision) for decision in run.decisions],
+        **({} if run.error_rates is None else {"error_rates": asdict(run.error_rates)}),
         **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
     }
 
@@ -117,5 +118,6 @@ def _gate(decision: Decision) -> dict[str, object]:
         "decision": decision.outcome,
         "why": decision.why,
         "reason": gate.why,
+        **({} if decision.p is None else {"p": decision.p}),
         **({} if decision.difference is None else {"difference": asdict(decision.difference)}),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
+from vlgate.gates.correcting import NAMES
+from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Gate
 from vlgate.health.flaws import FATAL, Flaw
 from vlgate.health.probes import solved
@@ -17,6 +19,9 @@ from vlgate.run.results import RunResult, TaskResult
 
 FEW = Gate(task="", metric="").min_cases
 """A figure over fewer cases than a gate needs by default is marked."""
+
+ASSUMED = "simulated; assumes independent gates, and new samples of as many cases"
+"""What the error rates of the gates stand on."""
 
 _EXAMPLES = 3
 _LONGEST = 80  # characters of a quoted answer
@@ -106,6 +111,32 @@ def _unread_answers(result: TaskResult) -> list[str]:
     found = ((v.case.id, r.answer or "") for v in result.verdicts if v.state == "judged" for r in unread(v))
     shown = ((case, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") for case, text in found)
     return [f"{text!r} ({case})" for case, text in islice(shown, _EXAMPLES)]
+
+
+def error_rate_lines(rates: ErrorRates | None) -> list[str]:
+    r"""Return how often the gates give a false alarm, and whether an unchanged model passes again, as lines.
+
+    >>> rates = ErrorRates(
+    ...     gates=14, correction="none", threshold_fails=0.298, unchanged_fails=0.0, unchanged_passes=0.61
+    ... )
+    >>> print("\n".join(error_rate_lines(rates)))
+    false alarms: a model exactly on the thresholds of all 14 gates sees at least one fail in 30 % of samples
+    another sample: a model as good as measured passes all of them in 61 %, and sees a fail in 0 %
+    """
+    if rates is None:
+        return []
+    gates, them = ("its gate", "it") if rates.gates == 1 else (f"all {rates.gates} gates", "all of them")
+    after = f" (corrected after {NAMES[rates.correction]})" if rates.correction != "none" else ""
+    alarms = f"sees at least one fail in {_percent(rates.threshold_fails)} of samples{after}"
+    passes, fails = _percent(rates.unchanged_passes), _percent(rates.unchanged_fails)
+    return [
+        f"false alarms: a model exactly on the thresholds of {gates} {alarms}",
+        f"another sample: a model as good as measured passes {them} in {passes}, and sees a fail in {fails}",
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def check_lines(model: ModelCard) -> list[str]:

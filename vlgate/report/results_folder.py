@@ -13,6 +13,7 @@ from vlgate.run.options import Options
 JOURNAL = "journal.jsonl"
 FILES = (
     "metrics.json",
+    "verdict.json",
     "report.html",
     "cases.parquet",
     "predictions.parquet",

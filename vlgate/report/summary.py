@@ -11,8 +11,10 @@ from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
 from vlgate.report.explanations.files import explained_lines
 from vlgate.report.remarks import (
+    ASSUMED,
     average_lines,
     check_lines,
+    error_rate_lines,
     flaw_lines,
     published_lines,
     shortcut_lines,
@@ -65,6 +67,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += ["", "## What the model can do", "", *_abilities(run)] if run.results else []
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
+        "Error rates of the gates": [*error_rate_lines(run.error_rates), *([ASSUMED] if run.error_rates else [])],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Why cases were missed": explained_lines(run.explained),
         "Answers that could not be read": unread_lines(run),

@@ -9,8 +9,10 @@ from vlgate import __version__
 from vlgate.comparing.cases import judged_cases
 from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
-from vlgate.comparing.must_hold import must_hold_decision, read_must_hold
 from vlgate.comparing.pairing import LaterRun, compare
+from vlgate.gates.correcting import corrected
+from vlgate.gates.error_rates import error_rates
+from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import examine, true_texts
@@ -23,6 +25,7 @@ from vlgate.run.options import Options
 from vlgate.run.planning import sample
 from vlgate.run.quick import without_passes
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
+from vlgate.run.verdict import digests
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
 
@@ -65,7 +68,8 @@ def conclude(
     comparison = None if earlier is None else compare(earlier, _later(results, options))
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
-    made = (*_held(thresholds, verdicts), *made, *changes)
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, verdicts)]
+    made = corrected((*held, *made, *changes), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
     whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
@@ -76,6 +80,8 @@ def conclude(
         averages=rows,
         gaps=gaps,
         comparison=comparison,
+        error_rates=error_rates(made, thresholds.fail_correction),
+        digests=digests(thresholds, tasks, verdicts),
     )
 
 
@@ -94,12 +100,6 @@ def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
         tasks={result.task.id: judged_cases(result.verdicts) for result in results},
         shapes={result.task.id: result.task.shape for result in results},
     )
-
-
-def _held(thresholds: Thresholds, verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Decision, ...]:
-    if thresholds.must_hold is None:
-        return ()
-    return (must_hold_decision(thresholds.must_hold, read_must_hold(thresholds.must_hold), verdicts),)
 
 
 def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:

@@ -10,17 +10,20 @@ import numpy as np
 from vlgate.comparing.pairing import Comparison
 from vlgate.explaining.record import Explained
 from vlgate.gates.decide import Coverage, decide, idle
+from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.expanding import expand
 from vlgate.gates.records import Decision, Gate
+from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
-from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
+from vlgate.metrics.compute import Columns, at_confidence, columns, metrics, with_intervals
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
+from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.types import Metric, Read, Task, Ties, Verdict
 
@@ -65,9 +68,11 @@ class TaskResult:
 class RunResult:
     """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
 
-    ``comparison`` is that with an earlier run, if one was named. ``shrunk`` holds the searches for smallest changes, if
-    there were any, and ``explained`` the explanations of missed cases. ``incomplete`` says what the run lacks; it is
-    empty if the run is complete.
+    ``comparison`` is that with an earlier run, if one was named. ``error_rates`` says how often the gates err, if any
+    was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
+    explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
+    ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded. ``digests`` are
+    those of what was judged.
     """
 
     results: tuple[TaskResult, ...]
@@ -79,6 +84,9 @@ class RunResult:
     explained: Explained = field(default_factory=Explained)
     incomplete: str = ""
     comparison: Comparison | None = None
+    error_rates: ErrorRates | None = None
+    digests: Digests | None = None
+    crashed: bool = False
 
     @property
     def passed(self) -> bool:
@@ -146,7 +154,7 @@ def decisions(
     tasks = {task.id: task for task in (*planned, *(result.task for result in results))}
     gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()}, model)
     made = [
-        decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties)
+        _with_p(decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties), by_id[gate.task])
         if gate.task in by_id
         else decide(gate, _coverage(tasks[gate.task], ()), {}, ties)
         for gate in gates
@@ -186,6 +194,12 @@ def _at(gate: Gate, result: TaskResult) -> Mapping[str, Metric]:
     if gate.confidence == _CONFIDENCE:
         return result.metrics
     return metrics(result.columns, confidence=gate.confidence)
+
+
+def _with_p(decision: Decision, result: TaskResult) -> Decision:
+    if decision.outcome != "fail" or not decision.tested:
+        return decision
+    return replace(decision, p=tail(decision.gate, at_confidence(result.columns, decision.gate.metric)))
 
 
 def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:

@@ -10,6 +10,9 @@ from typing import TypedDict
 
 from vlgate.types import Batch, Prediction, Request, Verdict
 
+UNASKED = "the run ended before this case was asked"
+"""Why there is no reply to a request that never reached the model."""
+
 
 class Rows(TypedDict):
     """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
-from vlgate.errors import DataError, ThresholdsError
+from vlgate.errors import ThresholdsError
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.types import Verdict
 
@@ -15,48 +17,65 @@ _REMEDY = 'write one case per line, {"task": "valse/existence", "case": "..."}'
 _SHOWN = 3
 
 
-def read_must_hold(file: Path) -> dict[str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MustHold:
+    """A file of cases that must be right: the ids of the cases by task, and the SHA-256 of its bytes."""
+
+    file: Path
+    cases: Mapping[str, tuple[str, ...]] = field(repr=False)
+    digest: str
+
+
+def read_must_hold(file: Path) -> MustHold:
     """Read a file of cases, one JSON object per line; empty lines are skipped.
 
-    Returns: the ids of the cases by task, in the file's order, each once.
-    Raises: ThresholdsError if the file cannot be read or names no case; DataError, with the line, if a line is not an
-        object with the texts ``task`` and ``case``.
+    Returns: the cases, in the file's order, each once.
+    Raises: ThresholdsError if the file cannot be read or names no case, or, with the number of the line, if a line is
+        not an object with the texts ``task`` and ``case``.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        content = file.read_bytes()
+        lines = content.decode().splitlines()
     except OSError as error:
         raise ThresholdsError(f"{file}: cannot be read ({error.strerror}); name another file as must_hold") from None
     except UnicodeDecodeError as error:
         raise ThresholdsError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
     found: dict[str, dict[str, None]] = {}
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            raise DataError(file, str(number), "is not JSON", _REMEDY) from None
-        task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
-        if not isinstance(task, str) or not isinstance(case, str):
-            raise DataError(file, str(number), "lacks the text 'task' or 'case'", _REMEDY)
-        found.setdefault(task, {})[case] = None
+        if line.strip():
+            task, case = _named_in(line, f"{file}, record {number}")
+            found.setdefault(task, {})[case] = None
     if not found:
         raise ThresholdsError(f"{file}: names no case; {_REMEDY}")
-    return {task: tuple(cases) for task, cases in found.items()}
+    return MustHold(
+        file=file,
+        cases={task: tuple(cases) for task, cases in found.items()},
+        digest=sha256(content).hexdigest(),
+    )
 
 
-def must_hold_decision(
-    file: Path, wanted: Mapping[str, Sequence[str]], verdicts: Mapping[str, Sequence[Verdict]]
-) -> Decision:
+def _named_in(line: str, where: str) -> tuple[str, str]:
+    """The task and the case that a line names."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ThresholdsError(f"{where}: is not JSON; {_REMEDY}") from None
+    task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
+    if not isinstance(task, str) or not isinstance(case, str):
+        raise ThresholdsError(f"{where}: lacks the text 'task' or 'case'; {_REMEDY}")
+    return task, case
+
+
+def must_hold_decision(held: MustHold, verdicts: Mapping[str, Sequence[Verdict]]) -> Decision:
     """Decide whether a run gets all of the named cases right.
 
     Args:
-        file: the file, for the reason.
-        wanted: the ids of the cases by task.
+        held: the cases.
         verdicts: the verdicts of the run, by task.
 
     Returns: fail if one is wrong; inconclusive if one is not judged; not run if none of the tasks is in the run.
     """
+    file, wanted = held.file, held.cases
     here = {task: {verdict.case.id: verdict for verdict in found} for task, found in verdicts.items() if found}
     asked = [(task, case) for task, cases in wanted.items() if task in here for case in cases]
     found = {(task, case): here[task].get(case) for task, case in asked}

@@ -1,0 +1,310 @@
+"""Write docs/error-rates.md, how often intervals, tests and gates err: `python scripts/write_error_rates.py [--check]`.
+
+Independent cases are summed over their distribution, without simulation, if that takes a minute at most; the rest is
+simulated with fixed seeds. With ``--check`` nothing is written; the exit status is 1 if the page is not what the code
+says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import exp, lgamma, log
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.records import Gate, Outcome
+from vlgate.gates.tails import beyond
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.paired import difference, mcnemar, score, tango
+from vlgate.metrics.stats import proportion
+from vlgate.seeds import generator
+from vlgate.types import Difference, FloatArray
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "error-rates.md"
+SIZES = (30, 100, 300, 1000)
+DRAWS = 4000
+CLUSTERED = 1000
+"""Simulated tasks per cell with repeated images, each of which takes a millisecond."""
+Z = NormalDist().inv_cdf(0.975)
+
+TEXT = """\
+# Error rates
+
+How often the intervals, tests and gates of vlgate err. The figures come from the code that a run uses: sums over all
+outcomes if the cases are independent and few enough, simulation with fixed seeds otherwise ({draws:,} samples a
+cell, so 95 % of the simulated rates are within {error} of the true one; {clustered:,} samples with repeated images). A
+rate is in percent. All intervals are those of 95 % confidence, so each of their two ends should miss at most 2.5 %.
+
+<!-- Written by scripts/write_error_rates.py; change the code, then run it. -->
+
+## Gates
+
+A gate of `basis = "lower"` passes if its whole interval reaches the threshold, fails if none of it does, and is
+inconclusive between. A *false alarm* is a fail of a model that lies exactly on the threshold; a *false pass* is a pass
+of such a model. A *miss* is a model that is truly worse, by the named amount, and does not fail; an *unshown* one is
+truly better, and does not pass. Misses and unshown models are mostly inconclusive: the last column has those that pass
+or fail on the wrong side.
+
+{gates}
+
+With `basis = "value"` there is no inconclusive outcome, and a model that lies on the threshold fails about every other
+time, whatever the number of cases is.
+
+## Known limits
+
+`max = 0.60`: a limit fails if the whole interval lies above it. A false alarm is a fail of a model at 0.60.
+
+{limits}
+
+## Gates on a drop
+
+`max_drop = 0.05`, with {churn} % of the verdicts changing. A false alarm is a fail of a model that drops by exactly
+0.05, a false pass is a pass of such a model. `vlgate` refuses this gate before the run if the cases are too few for an
+unchanged model to pass with 80 % power: below {needed:,} cases for an `expected_churn` of {churn} %.
+
+{drops}
+
+## Several gates
+
+All gates must pass, so a bad model passes them at most as often as the gate that it is worst at, and nothing needs a
+correction. False alarms add up: m independent gates on the thresholds raise at least one in 1 - 0.975^m of samples.
+`fail_correction` in [thresholds.toml](reference/thresholds.md) keeps that at about 2.5 %; a fail that it does not keep
+is inconclusive, never a pass. The table has gates of `min = 0.80` over 1,000 cases. Each run prints both rates for its
+own gates, and how often a model as good as measured passes all of them on another sample.
+
+| gates | no correction | Holm | Benjamini and Hochberg |
+|---|---|---|---|
+{several}
+
+## Intervals of a difference
+
+Coverage of the interval of the difference between two runs on the same cases, over drops of 0 to 10 points. `Wald` is
+the usual interval from the standard error, for comparison; vlgate does not use it. Rows with repeated images have
+Tango's interval at the effective number of cases, with the variance between images and Student's t.
+
+{intervals}
+
+## McNemar's test
+
+How often the test of two equally good models rejects at 0.05, over shares of changed cases of 1 to 40 %: the largest
+rate. The exact test rejects too seldom; mid-p, which vlgate prints, keeps close to 5 %.
+
+{mcnemar}
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    return TEXT.format(
+        draws=DRAWS,
+        error="0.7 points",
+        clustered=CLUSTERED,
+        gates=table(
+            ("cases", "threshold", "false alarm", "false pass", "missed at -0.10", "unshown at +0.10", "wrong side"),
+            gates(),
+        ),
+        limits=table(("cases", "false alarm", "missed at 0.70", "missed at 0.80"), limits()),
+        churn=10,
+        needed=_needed(),
+        drops=table(
+            ("cases", "false alarm", "false pass", "missed at a drop of 0.10", "unshown if unchanged"), drops()
+        ),
+        several="\n".join(f"| {' | '.join(row)} |" for row in several()),
+        intervals=table(("cases", "cases per image", "changed", "coverage", "lowest", "Wald, lowest"), intervals()),
+        mcnemar=table(("cases", "mid-p", "exact"), tests()),
+    )
+
+
+def table(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, tuple("---" for _ in head), *rows)]
+    return "\n".join(lines)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal.
+
+    >>> percent(0.0249)
+    '2.5'
+    """
+    return f"{100 * share:.1f}"
+
+
+@cache
+def binomial(n: int, share: float) -> FloatArray:
+    """Return the probabilities of 0 to n right cases, shape (n + 1,)."""
+    if share in (0.0, 1.0):
+        return np.asarray(np.arange(n + 1) == round(n * share), dtype=np.float64)
+    ways = (
+        lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log(1 - share)
+        for k in range(n + 1)
+    )
+    return np.array([exp(way) for way in ways])
+
+
+@cache
+def outcomes(n: int, gate: Gate) -> tuple[Outcome, ...]:
+    """Return what a gate decides for each number of right cases among n independent ones."""
+    coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0)
+    means = (proportion((np.arange(n) < right).astype(np.float64)) for right in range(n + 1))
+    return tuple(decide(gate, coverage, {gate.metric: mean}).outcome for mean in means)
+
+
+def chance(n: int, gate: Gate, share: float, wanted: Outcome) -> float:
+    """Return the probability that a gate has an outcome if each of n cases is right with a probability."""
+    held = np.array([one == wanted for one in outcomes(n, gate)])
+    return float(binomial(n, share)[held].sum())
+
+
+def gates() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of gates with a minimum, by the number of cases and the threshold."""
+    for n in SIZES:
+        for least in (0.60, 0.90):
+            gate = Gate(task="a/b", metric="acc_r", min=least)
+            worse, better = round(least - 0.10, 2), min(1.0, round(least + 0.10, 2))
+            wrong = max(chance(n, gate, worse, "pass"), chance(n, gate, better, "fail"))
+            rates = (
+                chance(n, gate, least, "fail"),
+                chance(n, gate, least, "pass"),
+                1 - chance(n, gate, worse, "fail"),
+                1 - chance(n, gate, better, "pass"),
+                wrong,
+            )
+            yield (f"{n:,}", f"min = {least:.2f}", *map(percent, rates))
+
+
+def limits() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of known limits."""
+    gate = Gate(task="a/b", metric="acc_r", max=0.60, kind="limit")
+    for n in SIZES:
+        rates = (chance(n, gate, 0.60, "fail"), *(chance(n, gate, share, "cannot") for share in (0.70, 0.80)))
+        yield (f"{n:,}", *map(percent, rates))
+
+
+def drops() -> Iterator[tuple[str, ...]]:
+    """Yield the rows of gates on a drop: pairs of runs, decided by the score statistic of Tango's interval."""
+    most = 0.05
+    for n in SIZES:
+        on_it, twice, same = (_drop_statistics(n, drop, most) for drop in (most, 2 * most, 0.0))
+        rates = ((on_it < -Z).mean(), (on_it >= Z).mean(), 1 - (twice < -Z).mean(), 1 - (same >= Z).mean())
+        yield (f"{n:,}", *(percent(float(rate)) for rate in rates))
+
+
+def _drop_statistics(n: int, drop: float, most: float) -> FloatArray:
+    """The score statistic at a drop of ``most`` in simulated pairs of runs; beyond Z, the interval is on one side."""
+    counts = _pairs(n, drop, 0.10, DRAWS)
+    gate = Gate(task="a/b", metric="acc_r", kind="max_drop", max=most)
+    found = {pair: score(*pair, n, -most) for pair in set(counts)}
+    for broken, fixed in list(found)[:20]:  # the interval itself says the same
+        low, high = tango(broken, fixed, n)
+        interval = Difference(value=0.0, low=low, high=high, n=n, broken=broken, fixed=fixed)
+        if beyond(gate, interval) != (found[broken, fixed] < -Z):
+            raise ValueError(f"tango({broken}, {fixed}, {n}) and score disagree about a drop of {most}")
+    return np.array([found[pair] for pair in counts])
+
+
+def _pairs(n: int, drop: float, changing: float, draws: int) -> list[tuple[int, int]]:
+    """The numbers of broken and fixed cases in simulated pairs of runs."""
+    broken, fixed = (changing + drop) / 2, (changing - drop) / 2
+    random = generator(f"error rates of drops:{n}:{drop}:{changing}")
+    return [(b, f) for b, f, _ in random.multinomial(n, [broken, fixed, 1 - broken - fixed], draws).tolist()]
+
+
+def _needed() -> int:
+    from vlgate.metrics.paired import cases_for_margin
+
+    return cases_for_margin(0.05, 0.10)
+
+
+def several() -> Iterator[tuple[str, ...]]:
+    """Yield how often at least one of several gates on their thresholds fails, with and without a correction."""
+    from vlgate.gates.error_rates import error_rates
+    from vlgate.gates.records import Decision
+
+    mean = proportion((np.arange(1000) < 800).astype(np.float64))
+    for m in (1, 3, 14, 50):
+        made = [
+            Decision(gate=Gate(task=f"a/{place}", metric="acc_r", min=0.8), outcome="inconclusive", why="", metric=mean)
+            for place in range(m)
+        ]
+        rates = (error_rates(made, name) for name in ("none", "holm", "bh"))
+        yield (f"{m}", *(percent(found.threshold_fails) for found in rates if found is not None))
+
+
+def intervals() -> Iterator[tuple[str, ...]]:
+    """Yield how often the interval of a difference holds the true one."""
+    for n in SIZES:
+        for changing in (0.10, 0.30):
+            found = [_covered(n, drop, changing) for drop in (0.0, changing / 4, changing / 2)]
+            yield _row(n, "1", changing, [one for one, _ in found], percent(min(wald for _, wald in found)))
+        for per_image in (2, 5):
+            shares = [_covered_by_image(n, per_image, drop) for drop in (0.0, 0.05, 0.10)]
+            yield _row(n, f"{per_image}", 0.20, shares, "")
+
+
+def _row(n: int, per_image: str, changing: float, shares: Sequence[float], wald: str) -> tuple[str, ...]:
+    mean = sum(shares) / len(shares)
+    return f"{n:,}", per_image, f"{100 * changing:.0f} %", percent(mean), percent(min(shares)), wald
+
+
+def _covered(n: int, drop: float, changing: float) -> tuple[float, float]:
+    """How often Tango's interval and Wald's hold the true difference."""
+    counts = _pairs(n, drop, changing, DRAWS)
+    tangos = {pair: abs(score(*pair, n, -drop)) <= Z for pair in set(counts)}
+    walds = {(b, f): abs((f - b) / n + drop) <= Z * (b + f - (f - b) ** 2 / n) ** 0.5 / n for b, f in set(counts)}
+    return sum(tangos[pair] for pair in counts) / DRAWS, sum(walds[pair] for pair in counts) / DRAWS
+
+
+def _covered_by_image(n: int, per_image: int, drop: float) -> float:
+    """How often the interval holds the true difference if the cases of an image break and are fixed alike."""
+    random = generator(f"error rates of drops by image:{n}:{per_image}:{drop}")
+    groups = clusters([str(row // per_image) for row in range(n)])
+    broken, fixed = 0.10 + drop / 2, 0.10 - drop / 2
+    held = 0
+    for _ in range(CLUSTERED):
+        kind = random.random(len(groups.sizes))[groups.codes]
+        alone = random.random(n) < 0.5  # half of the cases go with their image, the others on their own
+        kind = np.where(alone, random.random(n), kind)
+        before, after = (kind < broken).astype(np.float64), (kind > 1 - fixed).astype(np.float64)
+        found = difference(before, after, groups)
+        held += found.low <= -drop <= found.high
+    return held / CLUSTERED
+
+
+def tests() -> Iterator[tuple[str, ...]]:
+    """Yield the largest size of McNemar's test, summed over the distribution of the changed cases."""
+    for n in (10, 20, 30, 50, 100):
+        sizes = {name: _size(n, exact=name == "exact") for name in ("mid-p", "exact")}
+        yield (f"{n}", *map(percent, sizes.values()))
+
+
+def _size(n: int, *, exact: bool) -> float:
+    """The largest rate of rejections at 0.05 of two equally good models, over shares of changed cases."""
+    rejected = [
+        sum(binomial(m, 0.5)[k] for k in range(m + 1) if mcnemar(k, m - k, exact=exact) < 0.05) for m in range(n + 1)
+    ]
+    return max(float(binomial(n, share / 100) @ np.array(rejected)) for share in range(1, 41))
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the page.
+
+    Returns: the exit status.
+    """
+    text = page()
+    if "--check" not in arguments:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
+    if not same:
+        print("docs/error-rates.md is not what the code says; run: python scripts/write_error_rates.py")
+    return int(not same)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

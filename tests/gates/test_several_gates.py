@@ -1,0 +1,295 @@
+"""P-values of failed gates, their correction for the number of gates, and the error rates of gates as they stand."""
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from vlgate.gates.correcting import corrected, stays
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.error_rates import error_rates
+from vlgate.gates.records import Decision, Gate
+from vlgate.gates.tails import SMALLEST, beyond, tail
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.paired import difference, tango
+from vlgate.metrics.stats import area, proportion, worth
+from vlgate.types import Difference
+
+fractions = st.integers(1, 19).map(lambda twentieth: twentieth / 20)
+confidences = st.sampled_from([0.8, 0.9, 0.95, 0.99])
+
+
+def values(right, n):
+    return (np.arange(n) < right).astype(float)
+
+
+def all_judged(n):
+    return Coverage(cases=n, judged=n, unscored=0, skipped=0)
+
+
+def decision(right, n, **keys):
+    gate = Gate(task="a/b", metric="acc_r", min_cases=1, **keys)
+    found = proportion(values(right, n), confidence=gate.confidence)
+    made = decide(gate, all_judged(n), {"acc_r": found})
+    if made.outcome == "fail" and made.tested:
+        made = replace(made, p=tail(gate, lambda confidence: proportion(values(right, n), confidence=confidence)))
+    return made
+
+
+@given(st.integers(5, 200), st.data(), fractions, confidences)
+@settings(deadline=None, max_examples=60)
+def test_the_p_value_of_a_metric_is_that_of_the_score_test(n, data, bound, confidence):
+    right = data.draw(st.integers(0, n))
+    error = (bound * (1 - bound) / n) ** 0.5
+    for keys, p in (
+        ({"min": bound}, stats.norm.cdf((right / n - bound) / error)),
+        ({"max": bound, "kind": "limit"}, stats.norm.sf((right / n - bound) / error)),
+    ):
+        found = decision(right, n, confidence=confidence, **keys)
+        assume(abs(p - (1 - confidence) / 2) > 1e-9)
+        assert (found.outcome == "fail") == (p < (1 - confidence) / 2)
+        if found.outcome == "fail":
+            assert found.p == pytest.approx(max(p, SMALLEST), rel=1e-4)
+
+
+@given(st.integers(10, 120), st.data(), st.sampled_from([0.02, 0.1, 0.3]))
+@settings(deadline=None, max_examples=40)
+def test_the_p_value_of_a_drop_is_below_each_level_at_which_the_gate_fails(n, data, most):
+    broken = data.draw(st.integers(0, n))
+    fixed = data.draw(st.integers(0, n - broken))
+    change = np.repeat([-1.0, 1.0, 0.0], [broken, fixed, n - broken - fixed])
+    before, after = (change < 0).astype(float), (change > 0).astype(float)
+    gate = Gate(task="a/b", metric="acc_r", kind="max_drop", max=most, confidence=0.6)
+    assume(beyond(gate, difference(before, after, confidence=0.6)))
+    p = tail(gate, lambda confidence: difference(before, after, confidence=confidence))
+    for confidence in (0.8, 0.95, 0.99):
+        assume(abs(p - (1 - confidence) / 2) > 1e-9)
+        assert (tango(broken, fixed, n, confidence)[1] < -most) == (p < (1 - confidence) / 2)
+
+
+@pytest.mark.parametrize("kind", ["mean", "area"])
+def test_the_p_value_counts_repeated_images_and_holds_for_areas(kind):
+    random = np.random.default_rng(1)
+    groups = clusters([str(row // 4) for row in range(80)])
+    shared = np.repeat(random.normal(size=20), 4)
+
+    def at(confidence, groups=groups):
+        if kind == "mean":
+            return proportion((shared > 0.6).astype(float), groups, confidence)
+        return area(shared + 0.1, random_scores, groups, confidence)
+
+    random_scores = shared + random.normal(size=80)
+    gate = Gate(task="a/b", metric="acc_r", min=min(0.99, at(0.8).high + 0.02), confidence=0.8)
+    p = tail(gate, at)
+    for confidence in (0.8, 0.85, 0.9, 0.95, 0.99, 0.999):
+        assert (at(confidence).high < gate.min) == (p < (1 - confidence) / 2)
+    assert p > tail(gate, lambda confidence: at(confidence, None))
+
+
+p_values = st.lists(st.sampled_from([0.0001, 0.001, 0.004, 0.01, 0.02, 0.024, 0.2, 0.9]), min_size=1, max_size=8)
+
+
+@given(p_values, st.sampled_from(["holm", "bh"]))
+def test_the_correction_is_that_of_statsmodels(found, correction):
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    method = {"holm": "holm", "bh": "fdr_bh"}[correction]
+    expected = multitest.multipletests(found, alpha=0.025, method=method)[0]
+    assert stays(np.array([found]) / 0.025, correction)[0].tolist() == expected.tolist()
+
+
+def slow_fails(p, alpha, correction):
+    """After the definitions, gate by gate."""
+    m, ranked = len(p), sorted(p)
+    if correction == "holm":
+        steps = [rank for rank, one in enumerate(ranked) if one * (m - rank) > alpha]
+        return set(ranked[: min(steps, default=m)])
+    last = max((rank for rank, one in enumerate(ranked, 1) if one <= alpha * rank / m), default=0)
+    return set(ranked[:last])
+
+
+def failed(p, place=0):
+    """A decision with a p-value; it fails if that is below 0.025."""
+    gate = Gate(task=f"a/{place}", metric="acc_r", min=0.5)
+    metric = proportion(values(60, 100))
+    return Decision(gate=gate, outcome="fail" if p < 0.025 else "inconclusive", why="", metric=metric, p=p)
+
+
+@given(p_values, st.sampled_from(["holm", "bh"]))
+def test_a_correction_makes_fails_inconclusive_and_nothing_else(found, correction):
+    before = [failed(p, place) for place, p in enumerate(found)]
+    before += [Decision(gate=Gate(task="run", metric="must_hold"), outcome="fail", why="a case is wrong")]
+    after = corrected(before, correction)
+    expected = slow_fails(found, 0.025, correction)
+    for one, other, p in zip(before, after, [*found, None], strict=True):
+        if one.outcome == "fail" and p is not None and p not in expected:
+            assert other.outcome == "inconclusive"
+            assert "may be chance" in other.why
+        else:
+            assert other is one
+
+
+@given(p_values)
+def test_holm_keeps_fewer_fails_than_benjamini_and_hochberg_and_one_gate_is_as_it_was(found):
+    scaled = np.array([found]) / 0.025
+    none, holm, bh = (stays(scaled, name)[0] for name in ("none", "holm", "bh"))
+    assert (holm <= bh).all()
+    assert (bh <= none).all()
+    for name in ("holm", "bh"):
+        assert stays(scaled[:, :1], name).tolist() == (scaled[:, :1] <= 1).tolist()
+
+
+def test_counts_and_values_are_not_corrected():
+    count = Gate(task="a/b", metric="acc_r", kind="max_broken", max=0)
+    change = Difference(value=-0.1, low=-0.2, high=0.0, n=100, broken=10, fixed=0)
+    found = [
+        Decision(gate=count, outcome="fail", why="", difference=change, counted=(10, 100)),
+        replace(failed(0.9), outcome="fail", gate=Gate(task="a/b", metric="acc_r", min=0.7, basis="value"), p=None),
+        *(failed(0.02, place) for place in range(3)),
+    ]
+    assert [one.outcome for one in corrected(found, "holm")] == ["fail", "fail", *["inconclusive"] * 3]
+    assert corrected(found, "none") == tuple(found)
+
+
+def test_a_fail_on_an_interval_needs_its_p_value():
+    with pytest.raises(ValueError, match="without a p-value"):
+        corrected([replace(failed(0.01), p=None)], "holm")
+
+
+def chances(n, share, **keys):
+    """The chance of each outcome of a gate over n independent cases, summed over the binomial distribution."""
+    weights = stats.binom.pmf(np.arange(n + 1), n, share)
+    found = {}
+    for right, weight in enumerate(weights.tolist()):
+        outcome = decision(right, n, **keys).outcome
+        found[outcome] = found.get(outcome, 0.0) + weight
+    return found
+
+
+SETTINGS = [
+    (60, 48, {"min": 0.7}),
+    (60, 60, {"min": 0.9}),
+    (100, 55, {"max": 0.6, "kind": "limit"}),
+    (100, 80, {"min": 0.75, "basis": "value"}),
+    (80, 70, {"min": 0.8, "max": 0.95, "confidence": 0.9}),
+    (50, 50, {"min": 0.0}),
+    (50, 0, {"min": 0.0}),
+    (50, 50, {"min": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("n", "right", "keys"), SETTINGS)
+def test_the_error_rates_of_a_gate_are_those_of_its_decisions_over_all_samples(n, right, keys):
+    found = error_rates([decision(right, n, **keys)])
+    again = chances(n, right / n, **keys)
+    bar = chances(n, keys.get("min", keys.get("max")), **keys)
+    assert found.gates == 1
+    assert found.unchanged_passes == pytest.approx(again.get("pass", 0) + again.get("cannot", 0), abs=0.015)
+    assert found.unchanged_fails == pytest.approx(again.get("fail", 0), abs=0.015)
+    assert found.threshold_fails == pytest.approx(bar.get("fail", 0), abs=0.015)
+
+
+def test_the_error_rates_of_a_drop_are_those_of_its_decisions_over_all_samples():
+    n, most, broken, fixed = 30, 0.2, 4, 3
+    change = Difference(value=-1 / 30, low=-0.2, high=0.1, n=n, broken=broken, fixed=fixed)
+    gate = Gate(task="a/b", metric="acc_r", kind="max_drop", max=most)
+    found = error_rates([Decision(gate=gate, outcome="pass", why="", difference=change)])
+    bar = (7 / 30 + most) / 2, (7 / 30 - most) / 2
+    exact = {"pass": 0.0, "fail": 0.0}
+    for b, f in product(range(n + 1), repeat=2):
+        if b + f <= n:
+            low, high = tango(b, f, n)
+            exact["pass"] += (low >= -most) * stats.multinomial.pmf([b, f, n - b - f], n, [4 / 30, 3 / 30, 23 / 30])
+            exact["fail"] += (high < -most) * stats.multinomial.pmf([b, f, n - b - f], n, [*bar, 1 - sum(bar)])
+    assert found.unchanged_passes == pytest.approx(exact["pass"], abs=0.015)
+    assert found.threshold_fails == pytest.approx(exact["fail"], abs=0.015)
+
+
+@pytest.mark.parametrize(("most", "passes"), [(6, 0.60), (0.06, 0.60), (10, 0.96)])
+def test_the_error_rates_of_a_count_are_binomial(most, passes):
+    gate = Gate(task="a/b", metric="acc_r", kind="max_broken", max=most)
+    change = Difference(value=-0.06, low=-0.1, high=0.0, n=100, broken=6, fixed=0)
+    found = error_rates([Decision(gate=gate, outcome="pass", why="", difference=change, counted=(6, 100))])
+    limit = most if most > 1 else 100 * most
+    assert found.unchanged_passes == pytest.approx(stats.binom.cdf(limit, 100, 0.06), abs=0.015)
+    assert found.unchanged_passes == pytest.approx(passes, abs=0.02)
+
+
+def test_false_alarms_add_up_and_a_correction_keeps_them_at_the_level():
+    """Fourteen gates at one-sided 2.5 % raise a false alarm in 30 % of samples, if they are independent."""
+    gates = [
+        replace(decision(800, 1000, min=0.78), gate=Gate(task=f"a/{place}", metric="acc_r", min=0.78))
+        for place in range(14)
+    ]
+    found = {name: error_rates(gates, name) for name in ("none", "holm", "bh")}
+    assert found["none"].threshold_fails == pytest.approx(1 - 0.975**14, abs=0.03)
+    assert found["holm"].threshold_fails <= found["bh"].threshold_fails == pytest.approx(0.025, abs=0.01)
+    assert len({one.unchanged_passes for one in found.values()}) == 1
+    assert found["none"].unchanged_passes < error_rates(gates[:1]).unchanged_passes
+
+
+def test_gates_without_figures_and_gates_not_run_have_no_error_rates():
+    held = Decision(gate=Gate(task="run", metric="must_hold"), outcome="fail", why="")
+    idle = replace(decision(5, 10, min=0.5), outcome="not run")
+    assert error_rates([held, idle]) is None
+    assert error_rates([held, decision(5, 10, min=0.5)]).gates == 1
+
+
+def test_too_few_cases_never_pass():
+    few = decision(29, 29, min=0.5)
+    assert error_rates([few]).unchanged_passes == 1
+    assert error_rates([replace(few, gate=replace(few.gate, min_cases=30))]).unchanged_passes == 0
+
+
+def more(why):
+    return int(re.search(r"about ([\d,]+) more", why)[1].replace(",", ""))
+
+
+@pytest.mark.parametrize(("right", "n", "bound"), [(36, 60, 0.5), (57, 60, 0.9), (44, 80, 0.6), (300, 500, 0.57)])
+def test_the_number_of_further_cases_decides_with_the_stated_power(right, n, bound):
+    why = decision(right, n, min=bound).why
+    random, size = np.random.default_rng(right), n + more(why)
+    drawn, counts = np.unique(random.binomial(size, right / n, 2000), return_counts=True)
+    decided = sum(
+        c for k, c in zip(drawn, counts, strict=True) if decision(k, size, min=bound).outcome != "inconclusive"
+    )
+    assert decided / 2000 == pytest.approx(0.80, abs=0.05)
+
+
+def test_the_number_of_further_cases_counts_repeated_images():
+    random = np.random.default_rng(3)
+
+    def drawn(images):
+        right = np.repeat(random.random(images) < 0.6, 4) ^ (random.random(4 * images) < 0.05)
+        return proportion(right.astype(float), clusters([str(row // 4) for row in range(4 * images)]))
+
+    gate = Gate(task="a/b", metric="acc_r", min=0.52)
+    found = drawn(40)
+    while abs(found.value - 94 / 160) > 1e-9:
+        found = drawn(40)
+    alone = decision(94, 160, min=0.52)
+    why = decide(gate, all_judged(160), {"acc_r": found}).why
+    assert more(why) > 2 * more(alone.why)
+    images = (160 + more(why)) // 4
+    outcomes = [decide(gate, all_judged(4 * images), {"acc_r": drawn(images)}).outcome for _ in range(150)]
+    assert 0.72 <= np.mean([one != "inconclusive" for one in outcomes]) <= 0.95
+
+
+def test_a_metric_on_the_threshold_is_told_that_no_number_decides():
+    assert "none decides" in decision(30, 60, min=0.5).why
+
+
+def test_both_bounds_within_an_interval_are_named_and_the_harder_one_counts():
+    both = decision(30, 60, min=0.45, max=0.6)
+    assert "min = 0.45 and max = 0.6" in both.why
+    assert more(both.why) == more(decision(30, 60, min=0.45).why)
+
+
+@given(st.integers(2, 5000), st.data())
+def test_a_mean_of_independent_cases_is_worth_its_number(n, data):
+    right = data.draw(st.integers(0, n))
+    assert worth(proportion(values(right, n))) == pytest.approx(n, rel=1e-6)

@@ -1,0 +1,124 @@
+"""``verdict.json``: what was decided about a run, in a form that can be signed.
+
+The file is canonical JSON after RFC 8785 with one line break behind it: keys sorted, no spaces, UTF-8, and no floats,
+which are the part of JSON that programs write differently. Figures are texts with six decimals. It holds no time, path
+or name of a machine, so the same replies give the same bytes, in one process or several.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, get_args
+
+from vlgate import __version__
+from vlgate.gates.records import Decision, Outcome
+from vlgate.report.whole_file import write_whole
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.results import RunResult
+from vlgate.run.verdict import Digests, Word, unscored, word
+
+VERDICT = "verdict.json"
+SCHEMA = 1
+_QUIET = (0, 5)  # pytest's statuses of a session without a failed test: all passed, or none was collected
+
+
+def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options, status: int = 0) -> None:
+    """Write ``verdict.json``; without a verdict there is no file, and an earlier one is removed.
+
+    Args:
+        file: where to write.
+        run: the result of the run.
+        model: its model.
+        options: its options.
+        status: the exit status without the gates; above 0 if a test failed.
+
+    Raises: OSError if the file cannot be written or removed.
+    """
+    found = verdict_of(run, model)
+    if found is None or run.digests is None:
+        file.unlink(missing_ok=True)
+        return
+    write_whole(file, canonical(_content(run, model, options, (found, status), run.digests)) + "\n")
+
+
+def verdict_of(run: RunResult, model: ModelCard) -> Word | None:
+    """Return the verdict on a run, None if no gate was judged; see ``vlgate.run.verdict.word``."""
+    lost = any(unscored(result.verdicts) for result in run.results)
+    unchecked = any(check.outcome == "failed" for check in model.checks)
+    return word(run.decisions, broken=run.crashed or lost or unchecked, incomplete=bool(run.incomplete))
+
+
+def canonical(content: object) -> str:
+    """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
+
+    Raises: TypeError if there is a float in it.
+
+    >>> canonical({"b": [1, None], "a": "é"})
+    '{"a":"é","b":[1,null]}'
+    """
+    _refuse_floats(content)
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _refuse_floats(value: object) -> None:
+    if isinstance(value, float):
+        raise TypeError(f"canonical({value!r}): expected no floats; write a text, f'{value:.6f}'")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _refuse_floats(inner)
+
+
+def _content(
+    run: RunResult, model: ModelCard, options: Options, ending: tuple[Word, int], digests: Digests
+) -> dict[str, Any]:
+    found, status = ending
+    counted = Counter(decision.outcome for decision in run.decisions)
+    covered = [result.coverage for result in run.results]
+    earlier = None if run.comparison is None else run.comparison.earlier
+    return {
+        "schema": SCHEMA,
+        "vlgate": __version__,
+        "verdict": found,
+        "status": status if status not in _QUIET else 1 if found != "pass" else status,
+        "gates": {outcome: counted[outcome] for outcome in get_args(Outcome)},
+        "decisions": [_decision(decision) for decision in run.decisions],
+        "cases": {
+            name: sum(getattr(coverage, name) for coverage in covered)
+            for name in ("cases", "judged", "unscored", "skipped", "deselected")
+        },
+        "model": {"name": model.name, "fingerprint": model.fingerprint},
+        "baseline": earlier and {"name": earlier.model, "fingerprint": earlier.fingerprint},
+        "run": {"seed": options.seed, "limit": options.limit, "ties": options.ties},
+        "digests": {
+            "thresholds": digests.thresholds,
+            "must_hold": digests.must_hold,
+            "plan": digests.plan,
+            "rows": digests.rows,
+        },
+    }
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    gate, found = decision.gate, decision.metric or decision.difference
+    return {
+        "gate": gate.id,
+        "kind": gate.kind,
+        "decision": decision.outcome,
+        "min": _text(gate.min),
+        "max": _text(gate.max),
+        "basis": gate.basis,
+        "confidence": _text(gate.confidence),
+        "value": found and _text(found.value),
+        "low": found and _text(found.low),
+        "high": found and _text(found.high),
+        "n": found and found.n,
+    }
+
+
+def _text(number: float | None) -> str | None:
+    """A number with six decimals, and none if it is whole by its type; zero has no sign."""
+    if number is None or isinstance(number, int):
+        return None if number is None else str(number)
+    return f"{number:.6f}".replace("-0.000000", "0.000000")

@@ -1,0 +1,96 @@
+"""The verdict on a run as a whole, and the digests of what it was made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from vlgate.gates.records import Decision
+from vlgate.gates.thresholds import Thresholds
+from vlgate.run.digest import digest
+from vlgate.run.rows import UNASKED
+from vlgate.types import Task, Verdict
+
+Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digests:
+    """Digests of what a verdict was made from, each with the name of its algorithm.
+
+    ``thresholds`` and ``must_hold`` are None without such a file. ``plan`` is that of all ids, texts, truths and image
+    keys; ``rows`` is explained in ``rows_digest``.
+    """
+
+    thresholds: str | None
+    must_hold: str | None
+    plan: str
+    rows: str
+
+
+def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
+    """Return the digests of a run: of its thresholds, the tasks of its plan, and the verdicts by task."""
+    held = thresholds.must_hold
+    return Digests(
+        thresholds=f"sha256:{thresholds.digest}" if thresholds.digest else None,
+        must_hold=None if held is None else f"sha256:{held.digest}",
+        plan=f"blake2b:{digest(tasks)}",
+        rows=rows_digest((task.id, verdicts.get(task.id, ())) for task in tasks),
+    )
+
+
+def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
+    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered.
+
+    A row is a line of JSON with no spaces, ``["task","case","state",{"fact":"1.000000"},["answer",null]]``, in UTF-8
+    and with the facts sorted by name. Facts are texts with six decimals. Scores are left out: their last digits differ
+    between machines that judge every case alike.
+
+    Args:
+        verdicts: the tasks in the order of the plan, each with the verdicts of its selected cases.
+    """
+    found = sha256()
+    for task, said in verdicts:
+        rows = [
+            [
+                task,
+                one.case.id,
+                one.state,
+                {name: f"{value:.6f}" for name, value in one.facts.items()},
+                [reply.answer for reply in one.predictions],
+            ]
+            for one in said
+        ]
+        lines = (json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")) for row in rows)
+        found.update("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    return f"sha256:{found.hexdigest()}"
+
+
+def word(decisions: Sequence[Decision], *, broken: bool, incomplete: bool) -> Word | None:
+    """Return the verdict on a run: the first word of the ladder that applies.
+
+    ``broken``: something crashed, or a case could not be scored. ``incomplete``: the run did not come to its end.
+    ``fail``, ``inconclusive``: a gate says so. ``pass``: a gate passes, and no other word applies.
+
+    Returns: the word; None if no gate was judged, so that there is no verdict.
+    """
+    if broken:
+        return "broken"
+    if incomplete:
+        return "incomplete"
+    outcomes = {decision.outcome for decision in decisions}
+    words: tuple[Word, ...] = ("fail", "inconclusive", "pass")
+    return next((one for one in words if one in outcomes), None)
+
+
+def unscored(verdicts: Iterable[Verdict]) -> bool:
+    """Return whether the model was asked about a case that could not be scored."""
+    return any(
+        reply.problem is not None and reply.problem != UNASKED
+        for one in verdicts
+        if one.state == "unscored"
+        for reply in one.predictions
+    )
