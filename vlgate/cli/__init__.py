@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "vlgate.cli.compare",
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",
+        "judge": "vlgate.cli.judge",
         "make": "vlgate.cli.make",
         "models": "vlgate.cli.models",
         "report": "vlgate.cli.report",

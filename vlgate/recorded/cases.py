@@ -9,7 +9,7 @@ from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
 
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
-NO_FACTS = frozenset({*TEXTS, *LISTS, "right", "choices"})
+NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
 STATES = ("judged", "unscored", "skipped")
 
 

@@ -65,7 +65,8 @@ def conclude(
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
     made = (*_held(thresholds, verdicts), *made, *changes)
-    whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
+    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
+    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(
         results=results,
@@ -74,6 +75,7 @@ def conclude(
         averages=rows,
         gaps=gaps,
         comparison=comparison,
+        unasked=tuple(task for task in tasks if not verdicts.get(task.id)),
     )
 
 
@@ -97,7 +99,11 @@ def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
 def _held(thresholds: Thresholds, verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Decision, ...]:
     if thresholds.must_hold is None:
         return ()
-    return (must_hold_decision(thresholds.must_hold, read_must_hold(thresholds.must_hold), verdicts),)
+    found = {
+        task: {one.case.id: one.right if one.state == "judged" else None for one in said}
+        for task, said in verdicts.items()
+    }
+    return (must_hold_decision(thresholds.must_hold, read_must_hold(thresholds.must_hold), found),)
 
 
 def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:

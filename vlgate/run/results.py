@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from vlgate.comparing.pairing import Comparison
-from vlgate.gates.decide import Coverage, decide, idle
-from vlgate.gates.expanding import expand
-from vlgate.gates.records import Decision, Gate
+from vlgate.gates.decide import Coverage
+from vlgate.gates.deciding import CONFIDENCE, Judged, decide_all
+from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
@@ -22,8 +22,6 @@ from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
 from vlgate.shrink.record import Shrunk
 from vlgate.types import Metric, Read, Task, Ties, Verdict
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +63,8 @@ class RunResult:
     """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
 
     ``comparison`` is that with an earlier run, if one was named. ``shrunk`` holds the searches for smallest changes, if
-    there were any. ``incomplete`` says what the run lacks; it is empty if the run is complete.
+    there were any. ``incomplete`` says what the run lacks; it is empty if the run is complete. ``unasked`` are the
+    tasks of the plan of which every case was deselected.
     """
 
     results: tuple[TaskResult, ...]
@@ -76,6 +75,7 @@ class RunResult:
     shrunk: tuple[Shrunk, ...] = ()
     incomplete: str = ""
     comparison: Comparison | None = None
+    unasked: tuple[Task, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -108,12 +108,12 @@ def tabulate(
         verdicts=tuple(verdicts),
         columns=found,
         metrics={
-            **metrics(found, confidence=_CONFIDENCE),
+            **metrics(found, confidence=CONFIDENCE),
             **_variants(task, judged, found, variants),
         },
         slices=_slices(judged, found),
         chance=guessed,
-        blind=raised(metrics(columns(task.shape, blind), confidence=_CONFIDENCE), guessed) if blind else {},
+        blind=raised(metrics(columns(task.shape, blind), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
         images=len({one.image.key for v in judged for one in v.case.requests if not isinstance(one, Read)}),
         cut=len({v.case.id for v in judged for reply in v.predictions if reply.cut}),
@@ -139,16 +139,14 @@ def decisions(
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
-    by_id = {result.task.id: result for result in results}
-    tasks = {task.id: task for task in (*planned, *(result.task for result in results))}
-    gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()}, model)
-    made = [
-        decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties)
-        if gate.task in by_id
-        else decide(gate, _coverage(tasks[gate.task], ()), {}, ties)
-        for gate in gates
-    ]
-    return (*made, *(idle(rule, why) for rule, why in rules))
+    tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, ())) for task in planned}
+    tasks |= {
+        result.task.id: Judged(
+            shape=result.task.shape, coverage=result.coverage, columns=result.columns, metrics=result.metrics
+        )
+        for result in results
+    }
+    return decide_all(thresholds, tasks, ties, model)
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
@@ -176,13 +174,7 @@ def _variants(task: Task, judged: Sequence[Verdict], found: Columns, variants: C
         truths = np.array([v.case.truths for v in judged], dtype=object)
         evidence = replace(evidence, answers=answers, truths=truths)
     given = measures(variants, task.id, evidence)
-    return with_intervals(given, found, _CONFIDENCE)
-
-
-def _at(gate: Gate, result: TaskResult) -> Mapping[str, Metric]:
-    if gate.confidence == _CONFIDENCE:
-        return result.metrics
-    return metrics(result.columns, confidence=gate.confidence)
+    return with_intervals(given, found, CONFIDENCE)
 
 
 def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:
@@ -216,4 +208,4 @@ def _slices(judged: Sequence[Verdict], found: Columns) -> dict[str, Mapping[str,
     for row, verdict in enumerate(judged):
         for tag, value in verdict.case.tags.items():
             rows.setdefault(f"{tag}={value}", []).append(row)
-    return {name: metrics(found.take(np.array(rows[name])), confidence=_CONFIDENCE) for name in sorted(rows)}
+    return {name: metrics(found.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
