@@ -1,8 +1,6 @@
 """``vlgate judge``: the decisions about a run with another thresholds file, from its files, as the run makes them."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -312,12 +310,3 @@ def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys):
     assert main([*command, "--overwrite"]) == 1
     assert main([*command[:-1], f"--results={folder}", "--overwrite"]) == 4
     assert "is the folder of the run itself" in capsys.readouterr().err
-
-
-def test_it_needs_no_torch(place, tasks):
-    folder = place.write(verdicts_of(tasks))
-    arguments = ["judge", str(folder), f"--thresholds={place.gates(ALLOWED + PLAIN)}"]
-    blocked = "import sys; sys.modules.update(torch=None, transformers=None, open_clip=None); "
-    script = blocked + f"from vlgate.cli import main; sys.exit(main({arguments!r}))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")

@@ -1,62 +1,14 @@
 """``vlgate misses`` and ``vlgate show``: the cases of a finished run in the terminal."""
 
 import json
-import subprocess
-import sys
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from hostile import HOSTILE
 from PIL import Image
 from pyarrow.parquet import read_table
 
-from tests.report.page.page_runs import judged
 from vlgate.cli import main
-from vlgate.judging.verdicts import judge
-from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
-from vlgate.run.planning import make_plan
-from vlgate.run.results import RunResult, tabulate
-from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
-
-HOSTILE = "\x1b[31m<script>alert(1)</script> \u202egnp \U0001f600 \"a cup\" שלום\r\n=cmd|'/c calc'!A1"
-SUITE = ("scenes/relations", "scenes/visual-inv", "scenes/word-swap", "scenes/coordination")
-
-
-def hostile_task():
-    """Three cases with hostile texts: one missed, one unscored, one with an answer that cannot be read."""
-    image = LazyImage(key=f"{HOSTILE}.jpg", load=lambda: Image.new("RGB", (8, 8)))
-    questions = tuple(Ask(image=image, question=words, choices=("yes", "no")) for words in (HOSTILE, "Is it?"))
-    cases = tuple(
-        Case(
-            id=name,
-            requests=questions if name == "unread" else tuple(replace(one, question=f"{name}?") for one in questions),
-            truths=("yes", "yes"),
-            tags={"kind": HOSTILE},
-            origin=HOSTILE,
-        )
-        for name in (f"missed {HOSTILE}", "unscored", "unread")
-    )
-    task = Task(id="own/hostile", capability="invariance", shape="questions", cases=cases)
-    found = {request: Prediction(request=request, answer="no") for request in cases[0].requests}
-    found |= {request: Prediction(request=request, problem="gone") for request in cases[1].requests}
-    found |= {request: Prediction(request=request, answer=HOSTILE) for request in questions}
-    return task, judge(Batch(task=task, positions=(0, 1, 2)), found)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The folder of a run of four drawn tasks, of which every third case is missed, and of one with hostile texts."""
-    folder = tmp_path_factory.mktemp("shown")
-    options = Options(folder=folder, model="oracle", suite=SUITE, limit=40, thresholds=None, results=folder)
-    results = [tabulate(task, judged(task), ()) for task in make_plan(options).tasks]
-    task, verdicts = hostile_task()
-    run = RunResult(results=(*results, tabulate(task, verdicts, ())), decisions=())
-    assert write_rows(run, options) == []
-    assert write_figures(run, ModelCard(name="oracle"), options, 1) == []
-    return folder
 
 
 def said(capsys, *arguments, status=0):
@@ -168,13 +120,3 @@ def test_hostile_texts_are_printed_and_not_obeyed(folder, capsys):
     assert "\r" not in printed
     assert r"\x1b[31m<script>alert(1)</script> \u202egnp " + "\U0001f600" in printed
     assert "שלום" in printed
-
-
-@pytest.mark.parametrize("command", [["misses"], ["show", "scenes/relations:000"]])
-def test_the_commands_need_no_torch(folder, command):
-    arguments = [command[0], str(folder), *command[1:]]
-    blocked = "import sys; sys.modules.update(torch=None, transformers=None, open_clip=None); "
-    script = blocked + f"from vlgate.cli import main; sys.exit(main({arguments!r}))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert Path(folder / "metrics.json").exists()

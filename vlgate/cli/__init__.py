@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "bless": "vlgate.cli.bless",
         "check": "vlgate.cli.check",
         "compare": "vlgate.cli.compare",
+        "export": "vlgate.cli.export",
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",
         "judge": "vlgate.cli.judge",
