@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -18,6 +19,8 @@ _REAL = {"textual_image.renderable.tgp", "textual_image.renderable.sixel"}
 
 def drawer() -> Callable[..., Any] | None:
     """Return what draws an image, None if the package is not installed or the terminal knows no protocol for images."""
+    if not os.get_terminal_size().columns:  # the package divides by it
+        return None
     try:
         renderable = import_module("textual_image.renderable").Image  # asks the terminal as it is imported
     except ImportError:
