@@ -39,12 +39,24 @@ def hostile_task():
     return task, judge(Batch(task=task, positions=(0, 1, 2)), found)
 
 
+def all_right(options):
+    """The result of a task of which no case is missed."""
+    [task] = make_plan(options).tasks
+    found = {
+        request: Prediction(request=request, score=float(truth))
+        for case in task.cases
+        for request, truth in zip(case.requests, case.truths, strict=True)
+    }
+    return tabulate(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """The folder of a run of four drawn tasks, of which every third case is missed, and of one with hostile texts."""
+    """The folder of a run: four tasks of which every third case is missed, one without a miss, one of hostile texts."""
     folder = tmp_path_factory.mktemp("shown")
     options = Options(folder=folder, model="oracle", suite=SUITE, limit=40, thresholds=None, results=folder)
     results = [tabulate(task, judged(task), ()) for task in make_plan(options).tasks]
+    results.append(all_right(replace(options, suite=("scenes/foil-it",), limit=5)))
     task, verdicts = hostile_task()
     run = RunResult(results=(*results, tabulate(task, verdicts, ())), decisions=())
     assert write_rows(run, options) == []

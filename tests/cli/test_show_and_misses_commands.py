@@ -22,7 +22,7 @@ def test_all_missed_cases_are_counted_and_those_left_out_too(folder, capsys):
     lines = said(capsys, "misses", folder, "--limit=3").splitlines()
     rows = read_table(folder / "cases.parquet").to_pylist()
     missed = [row for row in rows if row["right"] is False]
-    counts = f"{len(missed)} missed of {len(rows) - 1} judged cases in 5 tasks, 1 not scored, 1 with an answer that"
+    counts = f"{len(missed)} missed of {len(rows) - 1} judged cases in 6 tasks, 1 not scored, 1 with an answer that"
     assert lines[0] == f"{counts} could not be read"
     heads = [line for line in lines if " missed of " in line and line is not lines[0]]
     listed = [line for line in lines if line.startswith("  ") and not line.startswith("  and ")]

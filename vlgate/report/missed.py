@@ -84,9 +84,8 @@ def _of_task(task: str, headline: str, rows: Any, tags: Sequence[Mapping[str, st
     right = rows.column("right").to_pylist()
     missed = [place for place, state in enumerate(states) if state == "judged" and not right[place]]
     kept = rows.take(np.array(missed, dtype=np.intp))
-    scores = np.array(kept.column("scores").to_pylist(), dtype=np.float64).reshape(len(missed), -1)
-    wrong = 1.0 - _fact(kept, "acc", 0.0)
-    by = margins(headline, scores, wrong) if missed else np.empty(0)
+    scores = np.array(kept.column("scores").to_pylist(), dtype=np.float64)  # shape (n, k), if any case is missed
+    by = margins(headline, scores, 1.0 - _fact(kept, "acc", 0.0)) if missed else np.empty(0)
     read = _fact(kept, "read", 1.0)
     cases, why = kept.column("case").to_pylist(), kept.column("why").to_pylist()
     order = np.argsort(-by, kind="stable").tolist()
@@ -142,7 +141,7 @@ def _counts(found: Sequence[MissedOfTask]) -> str:
         "with an answer that could not be read": sum(case.unread for one in found for case in one.missed),
     }
     more = "".join(f", {number:,} {words}" for words, number in others.items() if number)
-    return f"{missed:,} missed of {judged:,} judged cases in {len(found):,} tasks{more}"
+    return f"{missed:,} missed of {judged:,} judged cases in {len(found):,} task{'s' if len(found) > 1 else ''}{more}"
 
 
 def _line(task: str, one: Missed) -> str:
