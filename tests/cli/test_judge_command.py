@@ -201,6 +201,17 @@ def test_gates_on_a_comparison_need_the_earlier_run(place, tasks, capsys):
     assert "vlgate judge: --baseline no: holds no metrics.json" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kept", [0, 30])
+def test_deselected_cases_are_not_compared_and_do_not_pass(place, tasks, capsys, kept):
+    whole = verdicts_of(tasks)
+    earlier = place.write(whole, "before")
+    later = selected(whole, lambda task: kept if task == "valse/relations" else 40)
+    place.write(later)
+    _, found = place.judged(capsys, COMPARED, f"--baseline={earlier}")
+    assert found["gates"] == place.expected(later, COMPARED, earlier=read_earlier(earlier, "x"))[0]
+    assert outcomes(found["gates"])["valse/relations:acc_r:max_broken"] == "inconclusive"
+
+
 def worse(task, predictions):
     """The other way round for every case of one task."""
     if task.id != "valse/relations":

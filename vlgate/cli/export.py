@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     dataset = "hf-eval-results: the dataset of a benchmark on the Hub; the option can be repeated"
     parser.add_argument("--dataset", action="append", default=[], metavar="BENCHMARK=ID", help=dataset)
-    parser.add_argument("--source", default="", metavar="URL", help="hf-eval-results: where the results can be read")
+    parser.add_argument("--source", default="", metavar="URL", help="hf-eval-results: a page that shows the results")
     organization = "every-eval-ever: who evaluated the model (default: unknown)"
     parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
     relation = "every-eval-ever: what the evaluator is to the model (default: other)"

@@ -90,7 +90,7 @@ def _scores(rows: Any) -> FloatArray:
 
 
 def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:
-    """The yes or no of a model to the caption and the foil of each pair, of which the facts are made."""
+    """Whether the model accepts the caption and the foil of each pair, from the facts that say so."""
     unknown = np.full(n, np.nan)
     return np.stack([facts.get("p_c", unknown), 1.0 - facts.get("p_f", unknown)], axis=1)
 

@@ -61,7 +61,7 @@ def conclude(
     results = _examined(figures, options)
     known = shapes(options.data)
     made = decisions(thresholds, results, tasks, options.ties, options.model)
-    comparison = None if earlier is None else compare(earlier, _later(results, options))
+    comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
     made = (*_held(thresholds, verdicts), *made, *changes)
@@ -84,7 +84,12 @@ def unjudged(thresholds: Thresholds) -> RunResult:
     return RunResult(results=(), decisions=decisions(thresholds, ()))
 
 
-def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
+def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:
+    """The tasks of which some cases were deselected."""
+    return frozenset(task.id for task in tasks if len(verdicts.get(task.id, ())) < len(task.cases))
+
+
+def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[str]) -> LaterRun:
     return LaterRun(
         name=options.model,
         fingerprint="",
@@ -93,6 +98,7 @@ def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
         version=__version__,
         tasks={result.task.id: judged_cases(result.verdicts) for result in results},
         shapes={result.task.id: result.task.shape for result in results},
+        partial=partial,
     )
 
 

@@ -90,7 +90,7 @@ def _known(run: RecordedRun) -> dict[str, Shape]:
     folders = tuple(folder for folder in map(Path, named) if folder.is_dir())
     try:
         return dict(shapes(folders))
-    except VlgateError:  # the data changed after the run, which is no matter for its gates
+    except VlgateError:  # the data changed after the run, and its gates do not depend on them
         return dict(shapes(()))
 
 
@@ -108,6 +108,7 @@ def _later(run: RecordedRun, table: Any, tasks: Mapping[str, Judged], model: str
         version=run.version,
         tasks=judged_rows(table),
         shapes={name: task.shape for name, task in tasks.items()},
+        partial=frozenset(name for name, task in tasks.items() if task.coverage.deselected),
     )
 
 
