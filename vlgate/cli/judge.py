@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive or the run lacks something, 4 if
         a file or an option cannot be used.
     """
-    from vlgate.report.judged_folder import figures_again, refuse_folder
+    from vlgate.report.after.judged_folder import figures_again, refuse_folder
 
     recorded = read_run(given.run, f"vlgate judge {given.run}")
     if given.results is not None:
@@ -69,7 +69,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _write(recorded: RecordedRun, figures: dict[str, object], given: argparse.Namespace) -> None:
-    from vlgate.report.judged_folder import write_judged
+    from vlgate.report.after.judged_folder import write_judged
     from vlgate.report.page.again import tasks_again
 
     tasks, problem = tasks_again(recorded.figures, recorded.environment)

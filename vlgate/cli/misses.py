@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import read_run
-from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
+from vlgate.report.after.missed import MissedOfTask, missed_cases, missed_lines
 
 WRONG_OPTION = 4
 HELP = "list the missed cases of a finished run, the worst first"

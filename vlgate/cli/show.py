@@ -36,8 +36,8 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0, or 4 if the folder or the case cannot be found.
     """
-    from vlgate.report.case_lines import card_of, case_lines, image_files, images_of, row_of
-    from vlgate.report.terminal_images import draw, drawer
+    from vlgate.report.after.case_lines import card_of, case_lines, image_files, images_of, row_of
+    from vlgate.report.after.terminal_images import draw, drawer
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
     row = row_of(recorded, read_cases(recorded), given.case)

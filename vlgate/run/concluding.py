@@ -85,7 +85,7 @@ def unjudged(thresholds: Thresholds) -> RunResult:
 
 
 def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:
-    """The tasks of which some cases were deselected."""
+    """The tasks that are asked only in part, because cases were deselected."""
     return frozenset(task.id for task in tasks if len(verdicts.get(task.id, ())) < len(task.cases))
 
 

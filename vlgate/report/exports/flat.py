@@ -9,8 +9,8 @@ from io import StringIO
 from typing import Any
 
 from vlgate.recorded.cases import LISTS, fact_names
+from vlgate.report.after.missed import one_line
 from vlgate.report.exports.rows import Exported
-from vlgate.report.missed import one_line
 
 _FORMULA = ("=", "+", "-", "@")
 """With one of these at its beginning, a spreadsheet takes a cell for a formula."""

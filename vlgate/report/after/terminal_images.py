@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from vlgate.errors import ImageError
-from vlgate.report.missed import one_line
+from vlgate.report.after.missed import one_line
 from vlgate.report.page.pictures import UNKNOWN
 from vlgate.types import LazyImage
 

@@ -10,8 +10,8 @@ from typing import Any
 from vlgate.errors import ImageError, OptionError, UnknownNameError
 from vlgate.recorded.cases import fact_names
 from vlgate.recorded.folder import RecordedRun
+from vlgate.report.after.missed import one_line
 from vlgate.report.difference import Piece
-from vlgate.report.missed import one_line
 from vlgate.report.page.cards import CardMaker
 from vlgate.report.page.pictures import UNKNOWN, Pictures
 from vlgate.report.page.records import Card, Line
