@@ -79,8 +79,8 @@ class Comparison:
 class LaterRun:
     """What a comparison needs of the later run: its model, settings, and cases by task with the shape of each.
 
-    ``fingerprint`` and ``version`` are empty if they are unknown. ``partial`` are the tasks that are asked only in part,
-    because cases were deselected: these cases are not compared, and no gate on such a task can pass.
+    ``fingerprint`` and ``version`` are empty if they are unknown. ``partial`` names the tasks that are asked only in
+    part, because cases were deselected: these cases are not compared, and no gate on such a task can pass.
     """
 
     name: str
