@@ -126,6 +126,7 @@ def _inside(schema: Mapping[str, Any], root: Mapping[str, Any], path: str) -> It
 
 
 _PLACEHOLDERS = {
+    "unasked": "<task>",
     "tasks": "<task>",
     "metrics": "<metric>",
     "slices": "<slice>",

@@ -146,6 +146,14 @@ def test_other_ties_are_refused(before):
     result.stderr.fnmatch_lines(["*was judged with --ties strict, the later run with --ties half*"])
 
 
+def test_a_part_of_the_cases_is_compared_and_passes_no_gate(before):
+    before.thresholds(gate("max_broken = 5"))
+    result = run(before, [5], "-k=record_5")
+    assert result.ret == 1
+    assert decided(before) == {"valse/existence:acc_r:max_broken": "inconclusive"}
+    assert before.metrics()["baseline"]["tasks"]["valse/existence"]["broken"] == ["record_5"]
+
+
 def test_new_cases_are_named_and_not_compared(before):
     before.valse(n=44)
     result = run(before, [42])

@@ -10,7 +10,6 @@ import argparse
 import json
 from pathlib import Path
 
-from vlgate.comparing.cases import JudgedCases
 from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun, read_earlier
 from vlgate.comparing.pairing import LaterRun, compare
@@ -18,14 +17,12 @@ from vlgate.errors import OptionError
 from vlgate.gates.correcting import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import read_thresholds
-from vlgate.metrics.names import HEADLINE
+from vlgate.recorded.judged import shape_of
 from vlgate.report.comparison import comparison_lines, comparison_record
 from vlgate.sources.registry import shapes
-from vlgate.types import Shape
 
 WRONG_OPTION = 4
 HELP = "compare two runs case by case: what is newly broken, what is fixed"
-_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # which has the metrics of "set", too
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     found = compare(earlier, _later(later))
     made: list[Decision] = []
     if given.thresholds is not None:
-        kinds = {name: _shape(cases) for name, cases in later.tasks.items()}
+        kinds = {name: shape_of(cases.facts) for name, cases in later.tasks.items()}
         thresholds = read_thresholds(given.thresholds, {**shapes(()), **kinds})
         made = [*corrected(change_decisions(thresholds, found, kinds, {}), thresholds.fail_correction)]
         if not made:
@@ -70,10 +67,5 @@ def _later(run: EarlierRun) -> LaterRun:
         ties=run.ties,
         version=run.version,
         tasks=run.tasks,
-        shapes={name: _shape(cases) for name, cases in run.tasks.items()},
+        shapes={name: shape_of(cases.facts) for name, cases in run.tasks.items()},
     )
-
-
-def _shape(cases: JudgedCases) -> Shape:
-    """The shape of a task, by the headline metric that its cases have; a task without judged cases counts as pairs."""
-    return next((shape for shape in _SHAPES if HEADLINE[shape] in cases.facts), "pair")

@@ -26,8 +26,11 @@ def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
     Raises: ThresholdsError if the lower end of the difference's interval stays above the drop with less than 80 %
         power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
     """
-    shapes = {task.id: task.shape for task in tasks}
-    sizes = {task.id: len(task.cases) for task in tasks}
+    refuse_blunt_sizes(thresholds, {one.id: one.shape for one in tasks}, {one.id: len(one.cases) for one in tasks})
+
+
+def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], sizes: Mapping[str, int]) -> None:
+    """Do as ``refuse_blunt`` does, with the shape and the number of cases of each task by id."""
     for gate in expand_changes(thresholds, shapes)[0]:
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue

@@ -54,7 +54,7 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
     Raises: OptionError if the run is incomplete, or if its cases cannot be read.
     """
     refuse_incomplete(run)
-    figures, packages = run.figures, run.environment.get("packages")
+    figures = run.figures
     return EarlierRun(
         folder=run.folder,
         named=run.named,
@@ -62,12 +62,13 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
         fingerprint=figures["model"]["fingerprint"],
         seed=figures["run"]["seed"],
         ties=figures["run"]["ties"],
-        version=str(packages.get("vlgate", "")) if isinstance(packages, dict) else "",
-        tasks=_tasks(read_cases(run)),
+        version=run.version,
+        tasks=judged_rows(read_cases(run)),
     )
 
 
-def _tasks(table: Any) -> dict[str, JudgedCases]:
+def judged_rows(table: Any) -> dict[str, JudgedCases]:
+    """Return the rows of ``cases.parquet`` by task; see ``read_cases``."""
     columns = {name: table.column(name).to_pylist() for name in _COLUMNS}
     facts = {name: table.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in fact_names(table)}
     rows: dict[str, list[int]] = {}

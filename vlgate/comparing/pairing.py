@@ -79,7 +79,8 @@ class Comparison:
 class LaterRun:
     """What a comparison needs of the later run: its model, settings, and cases by task with the shape of each.
 
-    ``fingerprint`` and ``version`` are empty if they are unknown.
+    ``fingerprint`` and ``version`` are empty if they are unknown. ``partial`` names the tasks that are asked only in
+    part, because cases were deselected: these cases are not compared, and no gate on such a task can pass.
     """
 
     name: str
@@ -89,6 +90,7 @@ class LaterRun:
     version: str
     tasks: Mapping[str, JudgedCases] = field(repr=False)
     shapes: Mapping[str, Shape] = field(repr=False)
+    partial: frozenset[str] = frozenset()
 
 
 def refuse_unlike(earlier: EarlierRun, tasks: Sequence[Task], ties: Ties) -> None:
@@ -115,7 +117,7 @@ def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
         name: {**dict(zip(cases.ids, cases.asked, strict=True)), **dict.fromkeys(cases.unjudged, "")}
         for name, cases in common.items()
     }
-    _refuse(earlier, later.ties, planned)
+    _refuse(earlier, later.ties, planned, later.partial)
     only = sorted(set(earlier.tasks) ^ set(later.tasks))
     return Comparison(
         earlier=earlier,
@@ -125,20 +127,29 @@ def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
     )
 
 
-def _refuse(earlier: EarlierRun, ties: Ties, planned: Mapping[str, Mapping[str, str]]) -> None:
+def _refuse(
+    earlier: EarlierRun,
+    ties: Ties,
+    planned: Mapping[str, Mapping[str, str]],
+    partial: frozenset[str] = frozenset(),
+) -> None:
     where = earlier.named
     if earlier.ties != ties:
         raise OptionError(
             f"{where}: was judged with --ties {earlier.ties}, the later run with --ties {ties}; use the same"
         )
-    if not planned:
+    if not planned and partial.isdisjoint(earlier.tasks):
         raise OptionError(f"{where}: has no task of the later run; {_REMEDY}")
     for task, asked in planned.items():
         before = earlier.tasks[task]
         gone = [case for case in (*before.ids, *before.unjudged) if case not in asked]
-        if gone:
+        if gone and task not in partial:
             raise OptionError(f"{where}: {task} has {_named(gone)} that the later run does not ask; {_REMEDY}")
-        other = [case for case, digest in zip(before.ids, before.asked, strict=True) if asked[case] not in {digest, ""}]
+        other = [
+            case
+            for case, digest in zip(before.ids, before.asked, strict=True)
+            if asked.get(case, "") not in {digest, ""}
+        ]
         if other:
             raise OptionError(
                 f"{where}: {task} asks something else in {_named(other)}: images, texts or truths differ; {_REMEDY}"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.records import Decision, Gate, Outcome
-from vlgate.types import Verdict
 
 NAME = "must_hold"
 _REMEDY = 'write one case per line, {"task": "valse/existence", "case": "..."}'
@@ -66,21 +65,21 @@ def _named_in(line: str, where: str) -> tuple[str, str]:
     return task, case
 
 
-def must_hold_decision(held: MustHold, verdicts: Mapping[str, Sequence[Verdict]]) -> Decision:
+def must_hold_decision(held: MustHold, right: Mapping[str, Mapping[str, bool | None]]) -> Decision:
     """Decide whether a run gets all of the named cases right.
 
     Args:
         held: the cases.
-        verdicts: the verdicts of the run, by task.
+        right: whether each case of the run is right, by task and case; None for one that is not judged.
 
     Returns: fail if one is wrong; inconclusive if one is not judged; not run if none of the tasks is in the run.
     """
     file, wanted = held.file, held.cases
-    here = {task: {verdict.case.id: verdict for verdict in found} for task, found in verdicts.items() if found}
+    here = {task: found for task, found in right.items() if found}
     asked = [(task, case) for task, cases in wanted.items() if task in here for case in cases]
     found = {(task, case): here[task].get(case) for task, case in asked}
-    wrong = [name for name, verdict in found.items() if verdict and verdict.state == "judged" and not verdict.right]
-    lost = [name for name, verdict in found.items() if verdict is None or verdict.state != "judged"]
+    wrong = [name for name, verdict in found.items() if verdict is False]
+    lost = [name for name, verdict in found.items() if verdict is None]
     total = sum(map(len, wanted.values()))
     beyond = total - len(asked)
     others = f"; the tasks of {beyond} others are not in this run" if beyond else ""

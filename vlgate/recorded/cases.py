@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
 
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
-NO_FACTS = frozenset({*TEXTS, *LISTS, "right", "choices"})
+NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
 STATES = ("judged", "unscored", "skipped")
 
 
@@ -38,6 +39,20 @@ def read_cases(run: RecordedRun) -> Any:
 def fact_names(table: Any) -> list[str]:
     """Return the names of the columns that hold facts of verdicts, in their order."""
     return [name for name in table.column_names if name not in NO_FACTS]
+
+
+def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
+    """Return the tags of each row.
+
+    Raises: OptionError if those of a row are not a JSON object of texts.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in table.column("tags").unique().to_pylist():
+        try:
+            found[text] = dict(json.loads(text))
+        except (ValueError, TypeError, RecursionError):
+            raise run.wrong(f"{CASES} is damaged: tags={str(text)[:40]!r} is not a JSON object") from None
+    return [found[text] for text in table.column("tags").to_pylist()]
 
 
 def _typed(table: Any, run: RecordedRun) -> Any:

@@ -46,6 +46,18 @@ class RecordedRun:
         """What the run lacks; empty if it is complete."""
         return "" if self.figures["complete"] else str(self.figures.get("why") or "it did not come to its end")
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the run; empty if they are unknown."""
+        found = self.environment.get("options")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def version(self) -> str:
+        """The version of vlgate; empty if it is unknown."""
+        packages = self.environment.get("packages")
+        return str(packages.get("vlgate", "")) if isinstance(packages, dict) else ""
+
     def wrong(self, problem: str, remedy: str = AGAIN) -> OptionError:
         """Return an error that names the folder as the user did, the problem and the remedy."""
         return OptionError(f"{self.named}: {problem}; {remedy}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,12 @@ from vlgate.types import Metric
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
     content = metrics_content(run, model, options)
-    write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(file, as_written(content))
+
+
+def as_written(content: Mapping[str, Any]) -> str:
+    """Return the text of ``metrics.json``."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[str, Any]:
@@ -52,11 +58,12 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
             "scenes": version() if shown and options.seed == SHIPPED_SEED else None,
         },
         "tasks": {result.task.id: _task(result) for result in run.results},
+        "unasked": {task.id: {"shape": task.shape, "cases": len(task.cases)} for task in run.unasked},
         "averages": {
             name: {"value": mean.value, "tasks": mean.tasks, "of": mean.of} for name, mean in run.averages.items()
         },
         "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
-        "gates": [_gate(decision) for decision in run.decisions],
+        "gates": [gate_record(decision) for decision in run.decisions],
         **({} if run.error_rates is None else {"error_rates": asdict(run.error_rates)}),
         **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
     }
@@ -66,6 +73,7 @@ def _task(result: TaskResult) -> dict[str, object]:
     coverage = result.coverage
     found: dict[str, object] = {
         "capability": result.task.capability,
+        "shape": result.task.shape,
         "cases": coverage.cases,
         "judged": coverage.judged,
         "unscored": coverage.unscored,
@@ -102,7 +110,8 @@ def _beside(result: TaskResult, name: str) -> dict[str, object]:
     return found
 
 
-def _gate(decision: Decision) -> dict[str, object]:
+def gate_record(decision: Decision) -> dict[str, object]:
+    """Return what ``metrics.json`` has of a decision."""
     gate, metric = decision.gate, decision.metric
     return {
         "gate": gate.id,

@@ -65,13 +65,14 @@ def conclude(
     results = _examined(figures, options)
     known = shapes(options.data)
     made = decisions(thresholds, results, tasks, options.ties, options.model)
-    comparison = None if earlier is None else compare(earlier, _later(results, options))
+    comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, verdicts)]
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, _right(verdicts))]
     made = corrected((*held, *made, *changes), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
-    whole = [*required(thresholds, tasks, verdicts, options, known), *unjudged_gates(made, thresholds, options)]
+    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
+    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
     rows, gaps = averages(results, known)
     return RunResult(
         results=results,
@@ -82,6 +83,7 @@ def conclude(
         comparison=comparison,
         error_rates=error_rates(made, thresholds.fail_correction),
         digests=digests(thresholds, tasks, verdicts),
+        unasked=tuple(task for task in tasks if not verdicts.get(task.id)),
     )
 
 
@@ -90,7 +92,12 @@ def unjudged(thresholds: Thresholds) -> RunResult:
     return RunResult(results=(), decisions=decisions(thresholds, ()))
 
 
-def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
+def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:
+    """The tasks that are asked only in part, because cases were deselected."""
+    return frozenset(task.id for task in tasks if len(verdicts.get(task.id, ())) < len(task.cases))
+
+
+def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[str]) -> LaterRun:
     return LaterRun(
         name=options.model,
         fingerprint="",
@@ -99,7 +106,16 @@ def _later(results: Sequence[TaskResult], options: Options) -> LaterRun:
         version=__version__,
         tasks={result.task.id: judged_cases(result.verdicts) for result in results},
         shapes={result.task.id: result.task.shape for result in results},
+        partial=partial,
     )
+
+
+def _right(verdicts: Mapping[str, Sequence[Verdict]]) -> dict[str, dict[str, bool | None]]:
+    """Whether each case is right, None if it is not judged."""
+    return {
+        task: {one.case.id: one.right if one.state == "judged" else None for one in said}
+        for task, said in verdicts.items()
+    }
 
 
 def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:

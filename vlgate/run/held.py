@@ -10,7 +10,6 @@ from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
-from vlgate.types import Task, Verdict
 
 
 def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
@@ -50,8 +49,7 @@ def _suspect(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
 
 def required(
     thresholds: Thresholds,
-    tasks: Sequence[Task],
-    verdicts: Mapping[str, Sequence[Verdict]],
+    counts: Mapping[str, tuple[int, int]],
     options: Options,
     known: Collection[str],
 ) -> list[Decision]:
@@ -59,18 +57,16 @@ def required(
 
     Args:
         thresholds: the thresholds file, with the patterns of ``require``.
-        tasks: the tasks of the plan.
-        verdicts: the verdicts of the selected cases, by task id.
+        counts: how many cases of each task of the plan were selected, and how many it has.
         options: the options of the run; with ``--suite``, tasks that are not planned are not required.
         known: the ids of all known tasks.
     """
-    planned = {task.id: task for task in tasks}
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     found = []
     for name in needed:
-        if name in planned:
-            cases, selected = len(planned[name].cases), len(verdicts.get(name, ()))
+        if name in counts:
+            selected, cases = counts[name]
             if selected < cases:
                 why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
                 found.append(_about(name, "required", "inconclusive", why))

@@ -9,25 +9,22 @@ import numpy as np
 
 from vlgate.comparing.pairing import Comparison
 from vlgate.explaining.record import Explained
-from vlgate.gates.decide import Coverage, decide, idle
+from vlgate.gates.decide import Coverage
+from vlgate.gates.deciding import CONFIDENCE, Judged, decide_all
 from vlgate.gates.error_rates import ErrorRates
-from vlgate.gates.expanding import expand
-from vlgate.gates.records import Decision, Gate
-from vlgate.gates.tails import tail
+from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
-from vlgate.metrics.compute import Columns, at_confidence, columns, metrics, with_intervals
+from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.types import Metric, Read, Task, Ties, Verdict
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +69,7 @@ class RunResult:
     was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
     explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
     ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded. ``digests`` are
-    those of what was judged.
+    those of what was judged. ``unasked`` are the tasks of the plan of which every case was deselected.
     """
 
     results: tuple[TaskResult, ...]
@@ -87,6 +84,7 @@ class RunResult:
     error_rates: ErrorRates | None = None
     digests: Digests | None = None
     crashed: bool = False
+    unasked: tuple[Task, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -119,12 +117,12 @@ def tabulate(
         verdicts=tuple(verdicts),
         columns=found,
         metrics={
-            **metrics(found, confidence=_CONFIDENCE),
+            **metrics(found, confidence=CONFIDENCE),
             **_variants(task, judged, found, variants),
         },
         slices=_slices(judged, found),
         chance=guessed,
-        blind=raised(metrics(columns(task.shape, blind), confidence=_CONFIDENCE), guessed) if blind else {},
+        blind=raised(metrics(columns(task.shape, blind), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
         images=len({one.image.key for v in judged for one in v.case.requests if not isinstance(one, Read)}),
         cut=len({v.case.id for v in judged for reply in v.predictions if reply.cut}),
@@ -150,16 +148,14 @@ def decisions(
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
-    by_id = {result.task.id: result for result in results}
-    tasks = {task.id: task for task in (*planned, *(result.task for result in results))}
-    gates, rules = expand(thresholds, {id_: task.shape for id_, task in tasks.items()}, model)
-    made = [
-        _with_p(decide(gate, by_id[gate.task].coverage, _at(gate, by_id[gate.task]), ties), by_id[gate.task])
-        if gate.task in by_id
-        else decide(gate, _coverage(tasks[gate.task], ()), {}, ties)
-        for gate in gates
-    ]
-    return (*made, *(idle(rule, why) for rule, why in rules))
+    tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, ())) for task in planned}
+    tasks |= {
+        result.task.id: Judged(
+            shape=result.task.shape, coverage=result.coverage, columns=result.columns, metrics=result.metrics
+        )
+        for result in results
+    }
+    return decide_all(thresholds, tasks, ties, model)
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
@@ -187,19 +183,7 @@ def _variants(task: Task, judged: Sequence[Verdict], found: Columns, variants: C
         truths = np.array([v.case.truths for v in judged], dtype=object)
         evidence = replace(evidence, answers=answers, truths=truths)
     given = measures(variants, task.id, evidence)
-    return with_intervals(given, found, _CONFIDENCE)
-
-
-def _at(gate: Gate, result: TaskResult) -> Mapping[str, Metric]:
-    if gate.confidence == _CONFIDENCE:
-        return result.metrics
-    return metrics(result.columns, confidence=gate.confidence)
-
-
-def _with_p(decision: Decision, result: TaskResult) -> Decision:
-    if decision.outcome != "fail" or not decision.tested:
-        return decision
-    return replace(decision, p=tail(decision.gate, at_confidence(result.columns, decision.gate.metric)))
+    return with_intervals(given, found, CONFIDENCE)
 
 
 def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:
@@ -233,4 +217,4 @@ def _slices(judged: Sequence[Verdict], found: Columns) -> dict[str, Mapping[str,
     for row, verdict in enumerate(judged):
         for tag, value in verdict.case.tags.items():
             rows.setdefault(f"{tag}={value}", []).append(row)
-    return {name: metrics(found.take(np.array(rows[name])), confidence=_CONFIDENCE) for name in sorted(rows)}
+    return {name: metrics(found.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}

@@ -1,0 +1,116 @@
+"""Write a finished run in the format of another tool.
+
+csv and jsonl have one line per case. every-eval-ever and lm-eval are folders with the figures and one line per case.
+hf-eval-results is a file for .eval_results/ of a model's repository on the Hugging Face Hub, with the headline metric
+of each task whose dataset is known there. Cases that were not scored, or whose answer could not be read, are in every
+export: as rows that say so, or as counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from vlgate.errors import OptionError
+from vlgate.recorded.folder import read_run
+from vlgate.report.exports.rows import Exported, exported
+
+WRONG_OPTION = 4
+HELP = "write a finished run in the format of another tool"
+TO_A_FILE = ("csv", "jsonl", "hf-eval-results")
+FORMATS = (*TO_A_FILE, "every-eval-ever", "lm-eval")
+RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
+    to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
+    parser.add_argument("--to", type=Path, metavar="PATH", help=to)
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    dataset = "hf-eval-results: the dataset of a benchmark on the Hub; the option can be repeated"
+    parser.add_argument("--dataset", action="append", default=[], metavar="BENCHMARK=ID", help=dataset)
+    parser.add_argument("--source", default="", metavar="URL", help="hf-eval-results: a page that shows the results")
+    organization = "every-eval-ever: who evaluated the model (default: unknown)"
+    parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
+    relation = "every-eval-ever: what the evaluator is to the model (default: other)"
+    parser.add_argument("--relationship", choices=RELATIONSHIPS, default="other", help=relation)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the files, and print their paths; what is left out is said on the standard error.
+
+    Returns: the exit status: 0, or 4 if the folder or an option cannot be used.
+    """
+    if given.to is None and given.format not in TO_A_FILE:
+        raise OptionError(f"--format {given.format}: is several files; name a folder with --to DIR")
+    recorded = read_run(given.run, f"vlgate export {given.run}")
+    source = exported(
+        recorded,
+        organization=given.organization,
+        relationship=given.relationship,
+        source=given.source,
+        datasets=dict(_dataset(text) for text in given.dataset),
+    )
+    if recorded.incomplete:
+        _note(f"the run is incomplete: {recorded.incomplete}")
+    if given.format in TO_A_FILE:
+        _to_a_file(_lines(given.format, source), given)
+        return 0
+    for name, content in _files(given.format, source):
+        _write(given.to / name, [content], given)
+    return 0
+
+
+def _lines(name: str, source: Exported) -> Iterator[str]:
+    from vlgate.report.exports.flat import csv_lines, json_lines
+    from vlgate.report.exports.hf_eval_results import entries, yaml_lines
+
+    if name != "hf-eval-results":
+        return csv_lines(source) if name == "csv" else json_lines(source)
+    found, left_out = entries(source)
+    for line in left_out:
+        _note(line)
+    return yaml_lines(found)
+
+
+def _files(name: str, source: Exported) -> Iterator[tuple[str, str]]:
+    from vlgate.report.exports import every_eval_ever, lm_eval
+
+    return every_eval_ever.files(source) if name == "every-eval-ever" else lm_eval.files(source)
+
+
+def _to_a_file(lines: Iterable[str], given: argparse.Namespace) -> None:
+    if given.to is None:
+        for line in lines:
+            print(line, end="")  # noqa: T201  # what a command is for
+    else:
+        _write(given.to, lines, given)
+
+
+def _write(file: Path, lines: Iterable[str], given: argparse.Namespace) -> None:
+    if file.exists() and not given.overwrite:
+        raise OptionError(f"--to {given.to}: {file} exists; replace it with --overwrite, or name another place")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            stream.writelines(lines)
+    except OSError as error:
+        raise OptionError(f"--to {given.to}: cannot be written ({error.strerror}); name another place") from None
+    print(file)  # noqa: T201  # what a command is for
+
+
+def _dataset(text: str) -> tuple[str, str]:
+    benchmark, equals, name = text.partition("=")
+    if not equals or not benchmark or "/" not in name:
+        raise OptionError(
+            f"--dataset {text}: expected BENCHMARK=OWNER/NAME, as --dataset winoground=facebook/winoground"
+        )
+    return benchmark, name
+
+
+def _note(line: str) -> None:
+    print(f"note: {line}", file=sys.stderr)  # noqa: T201  # what a command is for

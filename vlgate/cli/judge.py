@@ -1,0 +1,105 @@
+"""Decide the gates of a thresholds file about a finished run, from its files.
+
+It needs neither the model nor torch. The decisions and the exit status are those that the run itself would give with
+this file: cases that were deselected, skipped or not scored, and a run that did not come to its end, cannot pass.
+Nothing is written unless --results names a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+from vlgate.comparing.earlier import read_earlier
+from vlgate.gates.records import Decision, Outcome
+from vlgate.recorded.folder import RecordedRun, read_run
+from vlgate.run.judging_again import JudgedAgain, judge_again
+
+WRONG_OPTION = 4
+HELP = "decide the gates of a thresholds file about a finished run"
+ORDER: tuple[Outcome, ...] = ("fail", "inconclusive", "cannot", "pass", "not run")
+_NAMED = 3  # the most gates that a line names
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
+    baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
+    parser.add_argument("--baseline", type=Path, metavar="DIR", help=baseline)
+    gates = "whether a run of which no gate is judged does not pass (default: yes)"
+    parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=True, help=gates)
+    results = "also write the run's files with these decisions, and their page, to this folder"
+    parser.add_argument("--results", type=Path, metavar="DIR", help=results)
+    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in that folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the decisions, and whether the run may pass.
+
+    Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive or the run lacks something, 4 if
+        a file or an option cannot be used.
+    """
+    from vlgate.report.after.judged_folder import figures_again, refuse_folder
+
+    recorded = read_run(given.run, f"vlgate judge {given.run}")
+    if given.results is not None:
+        refuse_folder(recorded, given.results, overwrite=given.overwrite)
+    earlier = None if given.baseline is None else read_earlier(given.baseline, f"--baseline {given.baseline}")
+    judged = judge_again(recorded, given.thresholds, earlier, require_gates=given.require_gates)
+    figures = figures_again(recorded, judged, given.thresholds)
+    if given.json:
+        content = {
+            "run": str(given.run),
+            "model": recorded.model,
+            "thresholds": str(given.thresholds),
+            "passed": judged.passed,
+            "lacking": list(judged.lacking),
+            "gates": figures["gates"],
+        }
+        _say(json.dumps(content, indent=1, ensure_ascii=False))
+    else:
+        _say("\n".join(_lines(recorded, judged, given.thresholds)))
+    if given.results is not None:
+        _write(recorded, figures, given)
+    return int(not judged.passed)
+
+
+def _write(recorded: RecordedRun, figures: dict[str, object], given: argparse.Namespace) -> None:
+    from vlgate.report.after.judged_folder import write_judged
+    from vlgate.report.page.again import tasks_again
+
+    tasks, problem = tasks_again(recorded.figures, recorded.environment)
+    write_judged(recorded, figures, given.results, tasks)
+    if not given.json:
+        _say("\n".join(filter(None, (problem and f"note: {problem}", f"written to {given.results}"))))
+
+
+def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:
+    counts = Counter(one.outcome for one in judged.decisions)
+    said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
+    passes = any(one.outcome == "pass" for one in judged.decisions)
+    word = ("passes" if passes else "no gate was judged") if judged.passed else "does not pass"
+    lines = [f"{recorded.model} with {thresholds}: {word} ({said or 'no gates'})"]
+    lines += [f"cannot pass: {why}" for why in judged.lacking]
+    ordered = sorted(judged.decisions, key=lambda one: ORDER.index(one.outcome))
+    lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
+    return lines + _idle([one for one in ordered if one.outcome == "not run"])
+
+
+def _idle(decisions: list[Decision]) -> list[str]:
+    """The gates that were not run, in one line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for one in decisions:
+        by_reason.setdefault(one.why, []).append(one.gate.id)
+    return [
+        f"not run: {', '.join(ids[:_NAMED])}{f' and {len(ids) - _NAMED} more' if len(ids) > _NAMED else ''}: {why}"
+        for why, ids in by_reason.items()
+    ]
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201  # what a command is for

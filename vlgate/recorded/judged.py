@@ -1,0 +1,110 @@
+"""What the gates of a finished run are decided from again: the judged cases of each task, from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.gates.decide import Coverage
+from vlgate.gates.deciding import Judged
+from vlgate.metrics.compute import Columns, metrics
+from vlgate.metrics.names import HEADLINE
+from vlgate.recorded.cases import fact_names
+from vlgate.recorded.folder import CASES, METRICS, RecordedRun
+from vlgate.types import FloatArray, Shape
+
+_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # which has the metrics of "set", too
+
+
+def shape_of(facts: Iterable[str]) -> Shape:
+    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs.
+
+    >>> shape_of(["acc_r", "tied"]), shape_of(["set_acc"])
+    ('pair', 'active_passive_set')
+    """
+    known = set(facts)
+    return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
+
+
+def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
+    """Return what the gates of each task are decided from.
+
+    Args:
+        run: the run.
+        table: its rows; see ``read_cases``.
+
+    Raises: OptionError if a metric that the rows give is not that of ``metrics.json``.
+    """
+    names = table.column("task").combine_chunks().dictionary_encode()
+    codes, known = names.indices.to_numpy(), names.dictionary.to_pylist()
+    found: dict[str, Judged] = {}
+    for task, told in run.figures["tasks"].items():
+        places = np.flatnonzero(codes == known.index(task)) if task in known else np.array([], dtype=np.intp)
+        found[task] = _judged(table.take(places), told)
+        _refuse_other_figures(run, task, found[task], told["metrics"])
+    for task, told in run.figures.get("unasked", {}).items():
+        coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=told["cases"], distinct=0)
+        found[task] = Judged(shape=told["shape"], coverage=coverage)
+    return found
+
+
+def _judged(rows: Any, told: Mapping[str, Any]) -> Judged:
+    """What the gates of a task are decided from, from all its rows and its part of ``metrics.json``."""
+    states = np.array(rows.column("state").to_pylist(), dtype=str)
+    kept = rows.take(np.flatnonzero(states == "judged"))
+    facts = {name: _numbers(kept, name) for name in fact_names(kept)}
+    facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
+    images, texts = kept.column("images").to_pylist(), kept.column("texts").to_pylist()
+    coverage = Coverage(
+        cases=len(states),
+        judged=len(images),
+        unscored=int((states == "unscored").sum()),
+        skipped=int((states == "skipped").sum()),
+        deselected=told["deselected"],
+        distinct=len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)}),
+    )
+    shape: Shape = told.get("shape") or shape_of(facts)
+    clusters = [keys[0] or case for keys, case in zip(images, kept.column("case").to_pylist(), strict=True)]
+    columns = Columns(
+        shape=shape,
+        scores=_scores(kept),
+        accepted=_accepted(facts, len(images)),
+        facts=facts,
+        images=_numbered(clusters),
+    )
+    return Judged(shape=shape, coverage=coverage, columns=columns, metrics=metrics(columns))
+
+
+def _numbers(rows: Any, name: str) -> FloatArray:
+    return np.asarray(rows.column(name).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _scores(rows: Any) -> FloatArray:
+    import pyarrow.compute as pc
+
+    flat = np.asarray(pc.list_flatten(rows.column("scores")).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return flat.reshape(rows.num_rows, -1) if rows.num_rows else np.empty((0, 0))
+
+
+def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:
+    """Whether the model accepts the caption and the foil of each pair, from the facts that say so."""
+    unknown = np.full(n, np.nan)
+    return np.stack([facts.get("p_c", unknown), 1.0 - facts.get("p_f", unknown)], axis=1)
+
+
+def _numbered(names: list[str]) -> NDArray[np.int64]:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def _refuse_other_figures(run: RecordedRun, task: str, found: Judged, told: Mapping[str, Any]) -> None:
+    """Refuse rows whose metrics are not those of the figures: one of the files is of another run, or was changed."""
+    for name, metric in found.metrics.items():
+        given = told.get(name)
+        if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:
+            said = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
+            problem = f"{METRICS} has {name} of {task} as {said}, but {CASES} gives {metric.value:.6f} of {metric.n:,}"
+            raise run.wrong(problem, "name a folder whose files are of one run")

@@ -1,0 +1,1 @@
+"""What the commands that read a finished run print, draw and write."""

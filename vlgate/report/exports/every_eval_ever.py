@@ -1,0 +1,152 @@
+"""The format of Every Eval Ever (github.com/evaleval/every_eval_ever): figures, and one line per case.
+
+Its schemas are ``eval.schema.json`` and ``instance_level_eval.schema.json``, version 0.3.0. There is a file per
+benchmark, at the path that its collection asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b, sha256
+from typing import Any
+from uuid import UUID
+
+from vlgate.metrics.bla import METRICS
+from vlgate.report.exports.rows import Exported, replies
+from vlgate.report.page.sections import headline_of
+from vlgate.sources.measures import measures
+
+VERSION = "0.3.0"
+_UNDIRECTED = frozenset(METRICS["active_passive_set"]) | frozenset(METRICS["set"])
+_DIRECTED = frozenset({"sen_acc", "set_acc", "set_error"})
+
+
+def files(run: Exported) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the contents of the files: for each benchmark its figures, then its cases."""
+    tasks = run.run.figures["tasks"]
+    for benchmark in dict.fromkeys(name.partition("/")[0] for name in tasks):
+        own = {name: task for name, task in tasks.items() if name.partition("/")[0] == benchmark}
+        developer, _, model = run.model_id.rpartition("/")
+        place = "/".join(_plain(part) for part in (benchmark, developer or "unknown", model))
+        stem = f"data/{place}/{_uuid(run, benchmark)}"
+        named = f"{benchmark}/{run.model_id}/{int(run.time.timestamp())}"
+        instances = "".join(
+            json.dumps(_instance(run, named, headline_of(task), row)) + "\n"
+            for name, task in own.items()
+            for row in run.rows(name)
+        )
+        details = {
+            "format": "jsonl",
+            "file_path": f"{stem}_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": sha256(instances.encode()).hexdigest(),
+            "total_rows": instances.count("\n"),
+        }
+        figures = {**_head(run, named), "evaluation_results": _results(own), "detailed_evaluation_results": details}
+        yield f"{stem}.json", json.dumps(figures, indent=2) + "\n"
+        yield f"{stem}_samples.jsonl", instances
+
+
+def _head(run: Exported, named: str) -> dict[str, Any]:
+    model = run.run.figures["model"]
+    details = {
+        "deployment_type": "self_deployed",
+        "model_availability": "unknown",
+        "fingerprint": model["fingerprint"],
+        **{f"adapter for {kind}": how for kind, how in model["adapters"].items()},
+    }
+    settings = run.run.figures["run"]
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": named,
+        "evaluation_timestamp": run.time.isoformat(),
+        "retrieved_timestamp": str(int(run.time.timestamp())),
+        "source_metadata": {
+            "source_name": "vlgate",
+            "source_type": "evaluation_run",
+            "source_organization_name": run.organization,
+            "evaluator_relationship": run.relationship,
+            "additional_details": {"complete": str(not run.run.incomplete).lower()},
+        },
+        "eval_library": {
+            "name": "vlgate",
+            "version": run.run.version or "unknown",
+            "additional_details": {"seed": str(settings["seed"]), "ties": settings["ties"]},
+        },
+        "model_info": {"name": run.run.model, "id": run.model_id, "additional_details": details},
+    }
+
+
+def _results(tasks: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        _result(name, task, metric, task["metrics"][metric])
+        for name, task in tasks.items()
+        for metric in task["metrics"]
+    ]
+
+
+def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread", "images")
+    details = {key: str(task[key]) for key in counts} | {
+        "chance": str(found["chance"]) if "chance" in found else "unknown"
+    }
+    undirected = metric in _UNDIRECTED - _DIRECTED
+    return {
+        "evaluation_result_id": f"{name}:{metric}",
+        "evaluation_name": name,
+        "source_data": {"dataset_name": name, "source_type": "other"},
+        "metric_config": {
+            "evaluation_description": measures(name),
+            "metric_id": metric,
+            "metric_name": metric,
+            "metric_unit": "proportion",
+            "lower_is_better": metric == "set_error",
+            "score_type": "continuous",
+            "min_score": 0.0,
+            "max_score": 1.0,
+            **({"additional_details": {"direction": "none: a preference"}} if undirected else {}),
+        },
+        "score_details": {
+            "score": found["value"],
+            "details": details,
+            "uncertainty": {
+                "confidence_interval": {"lower": found["low"], "upper": found["high"], "confidence_level": 0.95},
+                "num_samples": found["n"],
+            },
+        },
+    }
+
+
+def _instance(run: Exported, named: str, headline: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A case; one without a verdict has an error, because the format has no other way to say that it has no score."""
+    keys = (f"image {key}: " if key is not None else "" for key in row["images"])
+    raw = "\n".join(f"{key}{text}" for key, text in zip(keys, row["texts"], strict=True))
+    tags = {f"tag {tag}": str(value) for tag, value in row["tags"].items()}
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": named,
+        "model_id": run.model_id,
+        "evaluation_name": row["task"],
+        **({"evaluation_result_id": f"{row['task']}:{headline}"} if headline else {}),
+        "sample_id": row["case"],
+        "sample_hash": sha256((raw + "".join(row["truths"])).encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": {"raw": raw, "reference": row["truths"]},
+        "output": {"raw": replies(row)},
+        "answer_attribution": [],
+        "evaluation": {"score": row["facts"].get(headline, 0.0), "is_correct": bool(row["right"])},
+        "error": None if row["state"] == "judged" else f"{row['state']}: {row['why']}",
+        "metadata": {"state": row["state"], "unread": str(row["unread"]).lower(), "why": row["why"] or "", **tags},
+    }
+
+
+def _uuid(run: Exported, benchmark: str) -> UUID:
+    """The same identifier whenever the same run is exported."""
+    parts = [run.run.figures["model"]["fingerprint"], run.run.model, benchmark, run.time.isoformat()]
+    return UUID(bytes=blake2b("\0".join(parts).encode(), digest_size=16).digest(), version=4)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name).strip(".") or "unknown"

@@ -1,0 +1,146 @@
+"""Decide the gates of a thresholds file again, from the files of a finished run, without its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vlgate.comparing.changes import change_decisions, refuse_blunt_sizes
+from vlgate.comparing.earlier import EarlierRun, judged_rows
+from vlgate.comparing.pairing import Comparison, LaterRun, compare
+from vlgate.errors import VlgateError
+from vlgate.gates.correcting import corrected
+from vlgate.gates.deciding import Judged, decide_all
+from vlgate.gates.error_rates import ErrorRates, error_rates
+from vlgate.gates.must_hold import must_hold_decision
+from vlgate.gates.records import Decision, Gate
+from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import METRICS, RecordedRun
+from vlgate.recorded.judged import judged_tasks
+from vlgate.run.held import doubts, required, unjudged_gates
+from vlgate.run.model_card import card_from
+from vlgate.run.options import Options
+from vlgate.run.quick import without_passes
+from vlgate.sources.registry import shapes
+from vlgate.types import Shape
+
+ABOUT_REPLIES = ("same-model", "asked-once", "same-data")
+"""Decisions against a run that no thresholds file makes: they are taken over as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedAgain:
+    """The decisions about a finished run; ``lacking`` says why it cannot pass whatever they are, in a sentence each."""
+
+    decisions: tuple[Decision, ...]
+    comparison: Comparison | None
+    error_rates: ErrorRates | None
+    lacking: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run may pass: no gate failed or was inconclusive, and every case was scored."""
+        return not self.lacking and all(one.outcome in {"pass", "cannot", "not run"} for one in self.decisions)
+
+
+def judge_again(
+    run: RecordedRun, file: Path, earlier: EarlierRun | None = None, *, require_gates: bool = True
+) -> JudgedAgain:
+    """Decide every gate of a thresholds file about a finished run, as the run itself would.
+
+    Args:
+        run: the run.
+        file: the thresholds file.
+        earlier: the run to compare with; without one, the gates that need it are inconclusive.
+        require_gates: whether a run of which no gate is judged is inconclusive.
+
+    Returns: the decisions, in the order in which a run makes them.
+    Raises: OptionError if a file of a run cannot be used, or if the runs cannot be compared; ThresholdsError if the
+        thresholds file cannot be used.
+    """
+    if "unasked" not in run.figures:
+        raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
+    table = read_cases(run)
+    tasks = judged_tasks(run, table)
+    kinds = {name: task.shape for name, task in tasks.items()}
+    known = {**_known(run), **kinds}
+    thresholds = read_thresholds(file, known)
+    counts = {name: (one.coverage.cases, one.coverage.cases + one.coverage.deselected) for name, one in tasks.items()}
+    refuse_blunt_sizes(thresholds, kinds, {name: cases for name, (_, cases) in counts.items()})
+    told, model = run.figures["run"], str(run.options.get("model") or run.model)
+    asked = _options(run, file, require_gates=require_gates)
+    comparison = None if earlier is None else compare(earlier, _later(run, table, tasks, model))
+    left_out = {name: cases - selected for name, (selected, cases) in counts.items()}
+    every = [
+        *_held(thresholds, table),
+        *decide_all(thresholds, tasks, told["ties"], model),
+        *change_decisions(thresholds, comparison, kinds, left_out),
+    ]
+    made = corrected(every, thresholds.fail_correction)
+    made = without_passes(made) if told.get("quick") else made
+    card = card_from(run.figures["model"])
+    whole = [*required(thresholds, counts, asked, known), *unjudged_gates(made, thresholds, asked)]
+    return JudgedAgain(
+        decisions=(*doubts(card, [card], thresholds), *_taken_over(run), *whole, *made),
+        comparison=comparison,
+        error_rates=error_rates(made, thresholds.fail_correction),
+        lacking=tuple(_lacking(run, tasks)),
+    )
+
+
+def _known(run: RecordedRun) -> dict[str, Shape]:
+    """The shape of every task that a source can make, with the user's own if the data folders are still there."""
+    named = run.options.get("data", ())
+    folders = tuple(folder for folder in map(Path, named) if folder.is_dir())
+    try:
+        return dict(shapes(folders))
+    except VlgateError:  # the data changed after the run, and its gates do not depend on them
+        return dict(shapes(()))
+
+
+def _options(run: RecordedRun, file: Path, *, require_gates: bool) -> Options:
+    suite = tuple(run.figures["run"]["suite"])
+    return Options(folder=run.folder, suite=suite, thresholds=file, results=run.folder, require_gates=require_gates)
+
+
+def _later(run: RecordedRun, table: Any, tasks: Mapping[str, Judged], model: str) -> LaterRun:
+    return LaterRun(
+        name=model,
+        fingerprint=run.figures["model"]["fingerprint"],
+        seed=run.figures["run"]["seed"],
+        ties=run.figures["run"]["ties"],
+        version=run.version,
+        tasks=judged_rows(table),
+        shapes={name: task.shape for name, task in tasks.items()},
+        partial=frozenset(name for name, task in tasks.items() if task.coverage.deselected),
+    )
+
+
+def _held(thresholds: Thresholds, table: Any) -> list[Decision]:
+    if thresholds.must_hold is None:
+        return []
+    found: dict[str, dict[str, bool | None]] = {}
+    columns = (table.column(name).to_pylist() for name in ("task", "case", "state", "right"))
+    for task, case, state, right in zip(*columns, strict=True):
+        found.setdefault(task, {})[case] = bool(right) if state == "judged" else None
+    return [must_hold_decision(thresholds.must_hold, found)]
+
+
+def _taken_over(run: RecordedRun) -> list[Decision]:
+    """The decisions about the replies as such, which the run made and no thresholds file changes."""
+    found = []
+    for gate in run.figures["gates"]:
+        task, _, name = gate["gate"].rpartition(":")
+        if name in ABOUT_REPLIES:
+            found.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
+    return found
+
+
+def _lacking(run: RecordedRun, tasks: Mapping[str, Judged]) -> list[str]:
+    said = [f"the run is incomplete: {run.incomplete}"] if run.incomplete else []
+    unscored = {name: task.coverage for name, task in tasks.items() if task.coverage.unscored}
+    said += [f"{name}: {one.unscored:,} of {one.cases:,} cases could not be scored" for name, one in unscored.items()]
+    return said
