@@ -44,6 +44,7 @@ def test_the_schema_the_model_and_the_run_are_named(content, options):
     assert content["run"] == {
         "seed": 7,
         "limit": 40,
+        "quick": False,
         "ties": "strict",
         "missing_images": "fail",
         "suite": ["scenes/*"],
