@@ -16,7 +16,7 @@ settings.load_profile("vlgate")
 
 @pytest.fixture(autouse=True)
 def _no_options_from_the_environment(monkeypatch):
-    """``CI`` makes a run without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines, and the others are options."""
+    """``CI`` makes a run without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines; the others are options."""
     for name in [
         *(name for name in os.environ if name.startswith("VLGATE_")),
         "CI",
