@@ -176,7 +176,7 @@ def test_an_incomplete_run_is_no_baseline(before):
         (['{"task": "valse/existence", "case": "record_7"}', ""], [], "pass"),
         (['{"task": "valse/existence", "case": "record_7"}'], [7], "fail"),
         (['{"task": "valse/existence", "case": "record_99"}'], [], "inconclusive"),
-        (['{"task": "valse/plurals", "case": "record_7"}'], [], "not run"),
+        (['{"task": "valse/plurality", "case": "record_7"}'], [], "not run"),
     ],
 )
 def test_cases_that_must_hold(before, lines, broken, outcome):

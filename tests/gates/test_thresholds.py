@@ -314,3 +314,15 @@ def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(
     assert found.must_hold.cases == {"valse/existence": ("a",)}
     assert found.digest == hashlib.sha256(text.encode()).hexdigest()
     assert found.must_hold.digest == hashlib.sha256(b'{"task": "valse/existence", "case": "a"}\n').hexdigest()
+
+
+@pytest.mark.parametrize("most", ["1.0", "2.5", "-1", '"2"', "true"])
+def test_the_most_newly_broken_cases_are_a_whole_number_or_a_share_below_1(most, complaint):
+    said = complaint(f"schema = 1\n{gate(f'max_broken = {most}')}")
+    assert "write a whole number of cases, as 2, or a share of them below 1, as 0.05" in said
+
+
+def test_a_case_that_must_hold_is_of_a_known_task(read, tmp_path):
+    (tmp_path / "held.jsonl").write_text('{"task": "valse/existance", "case": "1"}\n')
+    with pytest.raises(ThresholdsError, match="no task is named 'valse/existance'; did you mean 'valse/existence'"):
+        read(f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}')

@@ -10,7 +10,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from vlgate import __version__
-from vlgate.errors import OptionError, UnknownNameError, VlgateError
+from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -59,6 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         begins = f"vlgate {given.command}"
         said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
         print(said, file=sys.stderr)  # noqa: T201  # what a command is for
-        wrong_option = isinstance(error, OptionError | UnknownNameError)
-        return getattr(import_module(COMMANDS[given.command]), "WRONG_OPTION", 1) if wrong_option else 1
+        wrong = isinstance(error, OptionError | ThresholdsError | UnknownNameError)
+        return _wrong_option(given.command) if wrong else 1
+    except OSError as error:
+        place = error.filename or "a file"
+        print(  # noqa: T201  # what a command is for
+            f"vlgate {given.command}: {place}: cannot be read or written ({error.strerror}); name another place",
+            file=sys.stderr,
+        )
+        return _wrong_option(given.command)
     return status
+
+
+def _wrong_option(command: str) -> int:
+    """The exit status of a command that cannot use an option or a file."""
+    return int(getattr(import_module(COMMANDS[command]), "WRONG_OPTION", 1))

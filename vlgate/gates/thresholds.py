@@ -123,7 +123,7 @@ class _Parser:
             require=self.require(defaults),
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
             fail_correction=cast(Correction, correction),
-            must_hold=read_must_hold(self.file.parent / must_hold) if must_hold else None,
+            must_hold=self.held(must_hold),
         )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
@@ -198,14 +198,34 @@ class _Parser:
         for kind in kinds:
             if kind not in given:
                 continue
-            value = given[kind]
-            if kind == "max_broken" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-                found[kind] = value
-            else:
-                found[kind] = self.fraction(where, given, kind) or 0.0
+            found[kind] = self.broken(where, given[kind]) if kind == "max_broken" else self.share(where, given, kind)
         if found and metric in _NOT_MEANS:
             raise self.wrong(where, f"{next(iter(found))} needs a mean over cases", f"{metric} is none; name acc_r")
         return found
+
+    def broken(self, where: str, value: object) -> float:
+        """Read the most newly broken cases: a whole number, or a share below 1."""
+        counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        shared = isinstance(value, float) and 0 <= value < 1
+        if not (counted or shared) or not isinstance(value, int | float):
+            remedy = "write a whole number of cases, as 2, or a share of them below 1, as 0.05"
+            raise self.wrong(where, f"max_broken = {value!r}", remedy)
+        return value
+
+    def share(self, where: str, keys: Mapping[str, object], name: str) -> float:
+        """Read a number from 0 to 1 that is there."""
+        return self.fraction(where, keys, name) or 0.0
+
+    def held(self, name: str) -> MustHold | None:
+        """Read the cases that must be right, all of known tasks; None if no file is named."""
+        if not name:
+            return None
+        held = read_must_hold(self.file.parent / name)
+        for task in held.cases:
+            if task not in self.tasks:
+                remedy = nearest(task, sorted(self.tasks))
+                raise UnknownTaskError(f"{held.file}: no task is named {task!r}; {remedy}", task)
+        return held
 
     def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[Literal["lower", "value"], float, int, float]:
         """Read a gate's basis, confidence, smallest number of cases and largest share of skipped ones."""

@@ -26,7 +26,7 @@ def read_cases(run: RecordedRun) -> Any:
 
     try:
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
-            table = read_table(stream)
+            table = read_table(stream, use_threads=False, pre_buffer=False)  # a thread left over aborts the exit
     except (FileNotFoundError, NotADirectoryError):
         raise run.wrong(f"holds no {CASES}", NAME_ANOTHER) from None
     except (OSError, pa.ArrowException) as error:
