@@ -16,7 +16,8 @@ from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import given
 from vlgate.plugin.searches import check_hypothesis, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
-from vlgate.report.results_folder import JOURNAL, take_folder
+from vlgate.recorded.folder import JOURNAL
+from vlgate.report.results_folder import take_folder
 from vlgate.run.digest import digest
 from vlgate.run.options import Options
 from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder

@@ -15,6 +15,7 @@ from vlgate.recorded.form import faults
 SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
+JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 NAME_ANOTHER = "name the results folder of a run that ended"
 _FORM = Path(__file__).parents[1] / "report" / "metrics.schema.json"
@@ -120,7 +121,7 @@ def _content(file: Path, named: str) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise OptionError(f"{named}: holds no {file.name}; {NAME_ANOTHER}") from None
+        raise OptionError(f"{named}: {_without(file)}; {NAME_ANOTHER}") from None
     except OSError as error:
         raise OptionError(f"{named}: {file.name} cannot be read ({error.strerror}); name another folder") from None
     except (ValueError, RecursionError):
@@ -128,3 +129,10 @@ def _content(file: Path, named: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise OptionError(f"{named}: {file.name} is not a JSON object; {NAME_ANOTHER}")
     return content
+
+
+def _without(file: Path) -> str:
+    """Why a file of a run is not there."""
+    if not file.parent.is_dir():
+        return "is a file, not a folder" if file.parent.exists() else "does not exist"
+    return f"holds no {file.name}" + (", because the run did not end" if (file.parent / JOURNAL).exists() else "")
