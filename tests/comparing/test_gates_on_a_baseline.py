@@ -156,8 +156,11 @@ def test_a_part_of_the_cases_is_compared_and_passes_no_gate(before):
 
 def test_new_cases_are_named_and_not_compared(before):
     before.valse(n=44)
+    before.thresholds(gate("max_broken = 5"))
     result = run(before, [42])
     assert result.ret == 0
+    [made] = before.metrics()["gates"]
+    assert made["why"].endswith("; 4 cases of this run are not in the baseline")
     change = before.metrics()["baseline"]["tasks"]["valse/existence"]
     assert (change["n"], change["added"], change["broken"]) == (40, 4, [])
 

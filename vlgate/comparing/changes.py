@@ -76,6 +76,7 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decis
     doubt = _doubt(gate, change, found, deselected)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
+    why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
     counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
     made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted)
     return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
