@@ -31,6 +31,7 @@ _CHANGING = (
     (re.compile(r"\b\d+\.\d+s\b( \(\d+:\d\d:\d\d\))?"), "TIME"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
     (re.compile(r"={3,}|_{3,}"), "RULE"),
+    (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
 )
 """What may change from run to run, and what stands for it in a comparison."""
 
