@@ -198,7 +198,7 @@ def test_gates_on_a_comparison_need_the_earlier_run(place, tasks, capsys):
     assert without["gates"] == place.expected(later, COMPARED)[0]
     assert outcomes(without["gates"])["valse/relations:acc_r:max_broken"] == "inconclusive"
     assert main(["judge", str(place.path / "run"), f"--thresholds={place.path / 'gates.toml'}", "--baseline=no"]) == 4
-    assert "vlgate judge: --baseline no: holds no metrics.json" in capsys.readouterr().err
+    assert "vlgate judge: --baseline no: does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kept", [0, 30])

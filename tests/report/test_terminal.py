@@ -7,7 +7,9 @@ from vlgate.health.flaws import Flaw
 from vlgate.report.ci.release import release
 from vlgate.report.rows import HEADINGS, rows
 from vlgate.report.terminal import Screen, closing_text, results_line, terminal_table
+from vlgate.run.model_card import ModelCard
 
+CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 ESCAPE = "\x1b"
 
 
@@ -16,7 +18,7 @@ def plain(text):
 
 
 def shown(run, width=None, colour=False, status=1):
-    return closing_text(run, release(run), "tiny-lxmert", status, Screen(width=width, colour=colour))
+    return closing_text(run, release(run, CARD), "tiny-lxmert", status, Screen(width=width, colour=colour))
 
 
 @pytest.mark.parametrize("colour", [False, True])
@@ -58,11 +60,11 @@ def test_outcomes_have_colours_of_their_own(run, passing):
 
 def test_the_decision_comes_first_then_its_reasons_then_abilities_and_then_the_table(run):
     lines = shown(run).splitlines()
-    assert lines[0].startswith("FAIL: tiny-lxmert may not be released: ")
+    assert lines[0].startswith("BROKEN: tiny-lxmert may not be released: ")
     places = [
         next(place for place, line in enumerate(lines) if line.startswith(start))
         for start in (
-            "FAIL: ",
+            "BROKEN: ",
             "fail: ",
             "inconclusive: ",
             "44 cases: ",

@@ -106,7 +106,7 @@ class Closing:
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
         screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
         card = merged(self.run.cards, self.run.options.model)
-        found = release(result, failed_tests(reporter.stats))
+        found = release(result, card, failed_tests(reporter.stats))
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
         if self.run.journal.problem:

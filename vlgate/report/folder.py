@@ -14,7 +14,7 @@ from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
-from vlgate.report.verdict_json import VERDICT, write_verdict
+from vlgate.report.verdict_json import QUIET, VERDICT, write_verdict
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
@@ -65,7 +65,7 @@ def write_figures(
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
-        problems += _saved(lambda: write_badge(folder, _lacking(run, problems)))
+        problems += _saved(lambda: write_badge(folder, _lacking(run, problems), card, int(status not in QUIET)))
     last = _lacking(run, problems)  # the last file: a run that lacks any other one does not pass
     return problems + _saved(lambda: write_verdict(folder / VERDICT, last, card, options, status))
 

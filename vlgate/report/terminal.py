@@ -21,6 +21,7 @@ _STYLES = {
     "PASS": "bold green",
     "FAIL": "bold red",
     "INCONCLUSIVE": "bold yellow",
+    "BROKEN": "bold red",
     "INCOMPLETE": "bold red",
     "NOT GATED": "bold yellow",
     "pass": "green",

@@ -22,7 +22,8 @@ from vlgate.run.verdict import Digests, Word, unscored, word
 
 VERDICT = "verdict.json"
 SCHEMA = 1
-_QUIET = (0, 5)  # pytest's statuses of a session without a failed test: all passed, or none was collected
+QUIET = (0, 5)
+"""pytest's statuses of a session without a failed test: all passed, or none was collected."""
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options, status: int = 0) -> None:
@@ -81,7 +82,7 @@ def _content(
         "schema": SCHEMA,
         "vlgate": __version__,
         "verdict": found,
-        "status": status if status not in _QUIET else 1 if found != "pass" else status,
+        "status": status if status not in QUIET else 1 if found != "pass" else status,
         "gates": {outcome: counted[outcome] for outcome in get_args(Outcome)},
         "decisions": [_decision(decision) for decision in run.decisions],
         "cases": {

@@ -6,7 +6,10 @@ import pytest
 
 from vlgate.gates.records import Decision, Gate
 from vlgate.report.ci.release import not_passed_lines, release, release_line
+from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
+
+CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 
 
 def decided(*outcomes, why="because"):
@@ -29,20 +32,20 @@ def decided(*outcomes, why="because"):
     ],
 )
 def test_the_worst_comes_first(outcomes, failures, word, why):
-    found = release(decided(*outcomes), failures)
+    found = release(decided(*outcomes), CARD, failures)
     assert (found.word, found.why) == (word, why)
 
 
 @pytest.mark.parametrize("outcomes", [["pass"], ["fail"], ["inconclusive"], []])
 def test_an_incomplete_run_decides_nothing(outcomes):
-    found = release(replace(decided(*outcomes), incomplete="a worker crashed"))
+    found = release(replace(decided(*outcomes), incomplete="a worker crashed"), CARD)
     assert found.word == "INCOMPLETE"
     assert found.why.endswith("a worker crashed")
 
 
 def test_only_a_pass_says_that_a_model_may_be_released():
     lines = {
-        word: release_line(release(decided(outcome)), "clip:a/b", status)
+        word: release_line(release(decided(outcome), CARD), "clip:a/b", status)
         for word, outcome, status in (("PASS", "pass", 0), ("FAIL", "fail", 1), ("NOT GATED", "not run", 0))
     }
     assert lines["PASS"] == "PASS: clip:a/b may be released: 1 of 1 gate passes (exit status 0)"

@@ -149,7 +149,7 @@ def test_a_baseline_that_is_gone_costs_its_replies_only(again, right):
     page = (again / "later/report.html").read_text(encoding="utf-8")
     assert f"{len(changed(right, True, False))} cases are newly broken" in text(page)
     assert "What the earlier run replied is not shown" in text(page)
-    assert f"--baseline {again / 'baseline'}: holds no metrics.json" in text(page)
+    assert f"--baseline {again / 'baseline'}: does not exist" in text(page)
     assert "Before: " not in text(page)
 
 

@@ -33,7 +33,7 @@ def test_a_run_is_numbers_words_and_files(run, card, written):
     assert (found.numbers["scenes/existence/acc_r.n"], found.numbers["scenes/existence/acc_r.chance"]) == (38, 0.5)
     assert found.numbers["scenes/existence/acc_r.blind"] == 0.5
     assert [found.numbers[f"gates/{what}"] for what in ("pass", "fail", "inconclusive")] == [0, 2, 3]
-    assert found.words["release"] == "FAIL"
+    assert found.words["release"] == "BROKEN"
     assert found.words["model"] == "lxmert:unc-nlp/lxmert"
     assert found.words["gate/scenes/existence:p_c"] == "fail"
     assert not any("valse/*" in name for name in found.words)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from vlgate.report.rows import NOT_PASSED, named
+from vlgate.report.verdict_json import verdict_of
+from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
+from vlgate.run.verdict import Word
 
-ReleaseWord = Literal["PASS", "FAIL", "INCONCLUSIVE", "INCOMPLETE", "NOT GATED"]
+ReleaseWord = Literal["BROKEN", "INCOMPLETE", "FAIL", "INCONCLUSIVE", "PASS", "NOT GATED"]
+
+
+_WORDS: Mapping[Word, ReleaseWord] = MappingProxyType(
+    {"broken": "BROKEN", "incomplete": "INCOMPLETE", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,27 +29,28 @@ class Release:
     why: str
 
 
-def release(run: RunResult, failures: int = 0) -> Release:
-    """Decide whether the model of a run may be released; the worst that happened comes first.
+def release(run: RunResult, model: ModelCard, failures: int = 0) -> Release:
+    """Decide whether the model of a run may be released: the verdict of ``verdict.json``, with its reason.
 
     Args:
         run: the result of the run.
+        model: its model.
         failures: the number of tests that failed and are not gates.
 
-    Returns: the word and the reason. A run without a judged gate says nothing about a release.
+    Returns: the word and the reason. A run without a judged gate says nothing about a release, and one that passes
+        does not if another test fails.
     """
+    verdict = verdict_of(run, model)
     counts = _counts(run)
     tests = f"{failures} test{'s fail' if failures != 1 else ' fails'}" if failures else ""
-    if run.incomplete:
-        return Release(word="INCOMPLETE", why="; ".join(filter(None, [counts, run.incomplete])))
-    outcomes = {decision.outcome for decision in run.decisions}
-    if "fail" in outcomes:
-        return Release(word="FAIL", why=", ".join(filter(None, [counts, tests])))
-    if "inconclusive" in outcomes:
-        return Release(word="INCONCLUSIVE", why=", ".join(filter(None, [counts, tests])))
+    if verdict in ("broken", "incomplete"):
+        lacks = run.incomplete or tests or "a case could not be scored, or a process of the run crashed"
+        return Release(word=_WORDS[verdict], why="; ".join(filter(None, [counts, lacks])))
+    if verdict in ("fail", "inconclusive"):
+        return Release(word=_WORDS[verdict], why=", ".join(filter(None, [counts, tests])))
     if failures:
         return Release(word="FAIL", why=", but ".join(filter(None, [counts, tests])))
-    if "pass" in outcomes:
+    if verdict == "pass":
         return Release(word="PASS", why=counts)
     return Release(word="NOT GATED", why=", ".join(["no gate was judged", *filter(None, [counts])]))
 

@@ -81,7 +81,7 @@ def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
         "fingerprint": model.fingerprint,
         "vlgate": __version__,
         "seed": str(options.seed),
-        "release": release(run).word,
+        "release": release(run, model).word,
         **{f"gate/{one.gate.id}": one.outcome for one in run.decisions if one.outcome != "not run"},
     }
     files = tuple(file for name in _FILES if (file := options.results / name).is_file())
