@@ -13,7 +13,7 @@ import yaml
 from vlgate.cli import main
 
 FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
-FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505}
+FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505, "chance": 0.5}
 
 
 @pytest.fixture
@@ -85,7 +85,8 @@ def test_the_gates_of_a_run_stand_at_the_lower_end_rounded_down(folder):
         "valse/plurality": {"metrics": {"acc_r": FIGURE | {"low": 0.504}}},
         "valse/relations": {"metrics": {"acc_r": FIGURE | {"n": 29}}},
         "valse/actant-swap": {"metrics": {}},
-        "winoground/all": {"metrics": {"group": FIGURE | {"low": 0.29}, "text": FIGURE}},
+        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.63, "low": 0.6, "high": 0.66}}}},
+        "winoground/all": {"metrics": {"group": FIGURE | {"low": 0.29, "chance": 1 / 6}, "text": FIGURE}},
     }
     assert main(run_folder(folder, tasks)) == 0
     text = (folder / "thresholds.toml").read_text()
@@ -95,12 +96,19 @@ def test_the_gates_of_a_run_stand_at_the_lower_end_rounded_down(folder):
         "winoground/all": {"group": 0.29},
     }
     assert gates["valse/existence"]["acc_r"]["why"] == "clip:a/b reached 0.669 (0.628 to 0.709, n = 505)"
-    for task, why in (("plurality", "not above chance"), ("relations", "only 29 cases"), ("actant-swap", "no acc_r")):
+    reasons = {
+        "plurality": "is not above chance (0.500)",
+        "relations": "only 29 cases",
+        "actant-swap": "no acc_r",
+        "foil-it": "is not above what text alone reaches (0.630)",
+    }
+    for task, why in reasons.items():
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
 def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester):
-    arguments = ["--pyargs", "tests_vl", "--suite=scenes/foil-it,scenes/order-inv,scenes/relations", "--health=off"]
+    suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
+    arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]
     pytester.runpytest_inprocess(*arguments, "--results=run")
     assert main(["init", "--from", "run"]) == 0
     assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0

@@ -240,6 +240,21 @@ def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, cap
     assert main(["bless", "out", "--why", "the first release"]) == 0
     record = json.loads((before.path / "baseline/blessed.json").read_text())
     assert (record["why"], record["gates_not_passed"]) == ("the first release", ["valse/existence:acc_r"])
+    assert json.loads((before.path / "baseline/verdict.json").read_text())["verdict"] == "fail"
+
+
+def test_a_run_without_a_judged_gate_is_blessed_only_with_a_reason(before, capsys):
+    before.thresholds("")
+    before.run(before.model(worse([3]), "newer"))
+    assert main(["bless", "out"]) == 4
+    assert "no gate was judged in it; bless a run that passes, or say why with --why TEXT" in capsys.readouterr().err
+    assert main(["bless", "out", "--why", "there are no gates yet"]) == 0
+
+
+@pytest.mark.usefixtures("before")
+def test_a_suite_without_cases_that_must_hold_is_refused(capsys):
+    assert main(["bless", "before", "--to", "kept", "--suite", "valse/*"]) == 4
+    assert "--suite: chooses the cases of --must-hold" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

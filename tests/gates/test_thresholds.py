@@ -95,6 +95,12 @@ def test_rules_come_in_the_order_of_the_file(read):
         ("schema = 2", "schema", "is 2", "write schema = 1"),
         ('schema = "1"', "schema", "is '1'", "write schema = 1"),
         ("schema = 1\ndefault = {}", "top level", "unknown key 'default'", "did you mean 'defaults'?"),
+        (
+            "schema = 1\nfail_correction = 'bh'",
+            "top level",
+            "unknown key 'fail_correction'",
+            "it belongs into [defaults]",
+        ),
         ("schema = 1\n[gates]", "top level", "unknown key 'gates'", "did you mean 'gate'?"),
         ("schema = 1\n[defaults]\nmin_case = 3", "[defaults]", "unknown key 'min_case'", "did you mean 'min_cases'?"),
         ("schema = 1\ndefaults = 3", "defaults", "is 3,", "write [gate"),

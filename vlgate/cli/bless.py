@@ -1,9 +1,9 @@
 """Keep a run as the baseline that later releases are compared with.
 
 The files that a comparison needs are copied to a folder that you can commit: metrics.json, cases.parquet,
-environment.json and summary.md, and blessed.json, which says where they come from. A run that is incomplete is refused;
-one whose gates do not pass needs a reason. With --must-hold, the cases that the run gets right are also written as
-cases that every model must get right.
+environment.json, verdict.json and summary.md, and blessed.json, which says where they come from. A run that is
+incomplete is refused; one whose gates do not pass, or of which none was judged, needs a reason. With --must-hold, the
+cases that the run gets right are also written as cases that every model must get right.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, read_run
+from vlgate.report.verdict_json import VERDICT
 
 WRONG_OPTION = 4
 HELP = "keep a run as the baseline that later ones are compared with"
-FILES = (CASES, ENVIRONMENT, "summary.md", METRICS)
+FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
 RECORD = "blessed.json"
 
 
@@ -32,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     to = "the folder of the baseline (default: baseline)"
     parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
-    why = "why the run is the baseline; needed if its gates do not pass"
+    why = "why the run is the baseline; needed if its gates do not pass, or if no gate was judged"
     parser.add_argument("--why", default="", metavar="TEXT", help=why)
     held = "also write the cases that the run gets right to FILE, for must_hold in thresholds.toml"
     parser.add_argument("--must-hold", type=Path, metavar="FILE", help=held)
@@ -47,10 +48,14 @@ def run(given: argparse.Namespace) -> int:
     """
     recorded = read_run(given.run, f"vlgate bless {given.run}")
     found = earlier_of(recorded)
-    refused = [gate["gate"] for gate in recorded.figures["gates"] if gate["decision"] in {"fail", "inconclusive"}]
-    if refused and not given.why.strip():
-        remedy = "bless a run that passes, or say why with --why TEXT"
-        raise recorded.wrong(f"its gates do not pass ({refused[0]})", remedy)
+    gates = recorded.figures["gates"]
+    refused = [gate["gate"] for gate in gates if gate["decision"] in {"fail", "inconclusive"}]
+    judged = bool(refused) or any(gate["decision"] == "pass" for gate in gates)
+    if not given.why.strip() and (refused or not judged):
+        problem = f"its gates do not pass ({refused[0]})" if refused else "no gate was judged in it"
+        raise recorded.wrong(problem, "bless a run that passes, or say why with --why TEXT")
+    if given.suite and given.must_hold is None:
+        raise OptionError("--suite: chooses the cases of --must-hold; name its file, or leave --suite out")
     lines = _held(given, found.tasks) if given.must_hold is not None else []
     if (given.to / "metrics.json").exists() and not given.overwrite:
         raise OptionError(f"--to {given.to}: holds a baseline; replace it with --overwrite, or name another folder")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
-from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.names import HEADLINE
 
 MIN_CASES = 30
 HEAD = """\
@@ -77,7 +77,7 @@ def thresholds_of_run(folder: Path) -> str:
 
     A gate stands at the lower end of the metric's interval, rounded down to 0.01. A task has none, and a comment says
     why, if the run judged fewer than ``MIN_CASES`` of its cases, if the model lacks the metric, or if the gate would
-    not be above chance.
+    not be above chance and above what a text-only model reaches.
 
     Raises: DataError if the folder does not hold the ``metrics.json`` of a run.
     """
@@ -96,17 +96,19 @@ def thresholds_of_run(folder: Path) -> str:
 
 
 def _gate(task: str, figures: Mapping[str, Any], name: str) -> str:
-    shape = next((shape for shape, name in HEADLINE.items() if name in figures["metrics"]), None)
-    if shape is None:
+    metric = next((name for name in HEADLINE.values() if name in figures["metrics"]), None)
+    if metric is None:
         return f"# {task}: no gate, because the run has no {' or '.join(dict.fromkeys(HEADLINE.values()))}\n"
-    metric = HEADLINE[shape]
     found = figures["metrics"][metric]
     low = Decimal(repr(found["low"])).quantize(Decimal("0.01"), rounding=ROUND_FLOOR)
     if found["n"] < MIN_CASES:
         return f"# {task}: no gate, because the run judged only {found['n']} cases\n"
-    chance = CHANCE[shape].get(metric, 0.0)
-    if low <= chance:
+    chance, blind = found.get("chance"), found.get("blind")
+    if chance is not None and low <= chance:
         return f"# {task}: no gate, because {metric} >= {low} is not above chance ({chance:.3f})\n"
+    if blind is not None and low <= blind["value"]:
+        text_only = f"what text alone reaches ({blind['value']:.3f})"
+        return f"# {task}: no gate, because {metric} >= {low} is not above {text_only}\n"
     return "\n".join(_lines(task, metric, low, f"{name} reached {_figure(found)}"))
 
 

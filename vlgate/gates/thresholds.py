@@ -275,7 +275,9 @@ class _Parser:
         """Raise an error for a key that is not allowed."""
         for key in keys:
             if key not in allowed:
-                raise self.wrong(where, f"unknown key {key!r}", nearest(key, list(allowed)))
+                belongs = next((" or ".join(one.sections) for one in KEYS if one.name == key), None)
+                remedy = f"it belongs into {belongs}" if belongs else nearest(key, list(allowed))
+                raise self.wrong(where, f"unknown key {key!r}", remedy)
 
     def wrong(self, where: str, problem: str, remedy: str) -> ThresholdsError:
         """Return an error that names the file, the key, the problem and the remedy."""
