@@ -57,7 +57,7 @@ def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
     assert (data.task()["judged"], found["complete"]) == (40, False)
     assert "check polarity" in found["why"]
     assert [check["outcome"] for check in found["model"]["checks"]] == ["failed"] * 3
-    result.stdout.fnmatch_lines(["INCOMPLETE: *check polarity*"])
+    result.stdout.fnmatch_lines(["BROKEN: *check polarity*"])
     assert "**incomplete**" in (data.path / "out" / "summary.md").read_text()
 
 
