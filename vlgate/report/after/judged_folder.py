@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def write_judged(run: RecordedRun, figures: dict[str, Any], to: Path, tasks: Seq
         for name in COPIED:
             if (run.folder / name).is_file():
                 shutil.copyfile(run.folder / name, to / name)
-        write_page(to, figures, run.environment, tasks)
+        write_page(replace(run, folder=to, figures=figures), tasks)
         write_whole(to / METRICS, as_written(figures))
     except OSError as error:
         raise OptionError(f"--results {to}: cannot be written ({error.strerror}); name another folder") from None
