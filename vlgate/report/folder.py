@@ -63,7 +63,7 @@ def write_figures(
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
-        recorded = _recorded(_lacking(run, problems), card, options, workers)
+        recorded = recorded_run(_lacking(run, problems), card, options, workers)
         standing = Standing(verdict=verdict_of(_lacking(run, problems), card), status=status)
         problems += _page_saved(recorded, tasks, standing)
     if run.results:  # if it is there and says that the run is complete, so are all files above
@@ -78,8 +78,8 @@ def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
     return replace(run, incomplete="; ".join(filter(None, [run.incomplete, *problems])))
 
 
-def _recorded(run: RunResult, card: ModelCard, options: Options, workers: int) -> RecordedRun:
-    """The run as its folder will tell it."""
+def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int) -> RecordedRun:
+    """Return a run as its folder will tell it."""
     return RecordedRun(
         folder=options.results,
         named=f"--results {options.results}",
