@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from vlgate.analyses.saved import analysed
 from vlgate.errors import OptionError
-from vlgate.plugin.analysing import analysed
 from vlgate.recorded.folder import RecordedRun
 
 

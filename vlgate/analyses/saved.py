@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, VlgateError, described, printable
 from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import ANALYSES, RecordedRun
 from vlgate.report.whole_file import write_whole
@@ -61,6 +61,21 @@ def analyse_run(run: RecordedRun) -> None:
         except OptionError as error:  # a package is not installed
             lacking[paper] = str(error)
     _write(run.folder, {"schema": SCHEMA, "analyses": found, "lacking": lacking})
+
+
+def analysed(run: RecordedRun) -> list[str]:
+    """Analyse a run when it ends, as ``analyse_run`` does.
+
+    Returns: why the analyses are not there, in a sentence; empty if nothing is wrong. They change no decision, so a
+        mistake in them must not cost the run.
+    """
+    try:
+        analyse_run(run)
+    except (VlgateError, OSError) as error:
+        return [f"{ANALYSES} could not be written ({printable(str(error))})"]
+    except Exception as error:  # noqa: BLE001  # see above
+        return [f"{ANALYSES} could not be written ({described(error)})"]
+    return []
 
 
 def save(folder: Path, analysed: Mapping[str, Any]) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from vlgate.analyses.saved import analysed
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.explaining.record import Explained
-from vlgate.plugin.analysing import analysed
 from vlgate.plugin.counts import failed_tests
 from vlgate.plugin.ending import CHECKS_MISSING, EXPLANATIONS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_reports

@@ -121,7 +121,7 @@ def _form() -> dict[str, Any]:
 def content_of(file: Path, named: str) -> dict[str, Any]:
     """Return the object that a JSON file of a run holds.
 
-    Raises: OptionError if it is missing, cannot be read or is no JSON object; its message begins with ``named``.
+    Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
     """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))

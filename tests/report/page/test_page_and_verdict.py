@@ -27,7 +27,7 @@ BROKEN = "This release may not ship: the run is broken"
 
 @pytest.fixture(scope="module")
 def task(tasks):
-    """A task of which a gate passes, in a few cases."""
+    """A few cases of a task that a gate judges."""
     [found] = [one for one in tasks if one.id == "scenes/visual-inv"]
     return replace(found, cases=found.cases[:9])
 
