@@ -26,6 +26,7 @@ _FLAGS = [
     "--hide-scrollbars",
     "--window-size=900,1000",
 ]
+_LONGEST = 240  # seconds of a script: axe takes many on a machine that does much else
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -43,7 +44,11 @@ class Browser:
             "args": _FLAGS,
             "prefs": {"download.default_directory": str(downloads), "download.prompt_for_download": False},
         }
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        wanted = {
+            "timeouts": {"script": 1000 * _LONGEST},
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }
         created = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self._session = f"/session/{created['sessionId']}"
 
@@ -106,5 +111,5 @@ class Browser:
         request = urllib.request.Request(f"http://127.0.0.1:{self._port}{path}", data=data, method=method)
         request.add_header("Content-Type", "application/json")
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as reply:
+        with opener.open(request, timeout=_LONGEST) as reply:
             return json.load(reply)["value"]

@@ -36,6 +36,7 @@ FILES = {
     "predictions.parquet": "one row per distinct request; `--model=replay:FILE` reads it",
     "summary.md": "the figures, decisions and remarks as Markdown, for people",
     "environment.json": "time, machine, versions of packages, and options, to run it again",
+    "analyses.json": "the [analyses](../analyses.md) of the papers, if the run has at least 100 cases of a benchmark",
     "badge.json": "whether the model may be released, for the endpoint of shields.io",
     f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",

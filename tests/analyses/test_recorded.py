@@ -100,7 +100,7 @@ def priors():
 
 def test_gpt4v_is_analysed_against_a_language_models_priors(priors):
     tasks, readers = priors
-    analysis = valse.analyse([run("gpt4v", **tasks)], run("bigrams", adapter=PERPLEXITY, **readers))
+    analysis = valse.analyse([run("gpt4v", **tasks)], run("bigrams", adapter=PERPLEXITY, **readers), "*")
     found = rows(analysis, "Linguistic priors")
     for task, count, right in (("sugarcrepe/add_obj", 2062, 1918), ("sugarcrepe/swap_obj", 246, 198)):
         parts = [row for labels, row in found.items() if labels[1] == task and labels[2] != "difference"]

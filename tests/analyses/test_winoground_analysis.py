@@ -139,5 +139,6 @@ def test_a_size_that_cannot_be_read_is_named(text):
 
 
 def test_without_quads_the_tasks_that_are_missing_are_named():
-    with pytest.raises(OptionError, match="no task '\\*' with judged cases with the metric group"):
+    said = r"no task 'winoground/\*' or 'scenes/\*' with judged cases with the metric group"
+    with pytest.raises(OptionError, match=said):
         winoground.analyse([run()])

@@ -1,8 +1,10 @@
 """``vlgate analyse``: from a run's folder to its tables."""
 
 import json
+import shutil
 
 import pytest
+from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import result_of
 from vlgate.cli import main
@@ -74,6 +76,56 @@ def test_a_language_models_run_is_read_with_perplexity(paper, folders, capsys):
     found = json.loads(printed(capsys, paper, folders[0], "--perplexity", folders[1], "--json"))
     titles = [table["title"] for table in found["tables"]]
     assert {"winoground": "Perplexity"}.get(paper, "Against a language model") in titles
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "# valse on scenes/*, the drawn scenes, because no run has valse/*: oracle"),
+        (["--tasks", "*/relations"], "# valse on */relations: oracle"),
+    ],
+)
+def test_the_first_line_says_which_tasks_were_taken(arguments, said, folders, capsys):
+    assert printed(capsys, "valse", folders[0], *arguments).splitlines()[0] == said
+
+
+def test_cases_of_another_name_are_not_taken_for_those_of_a_benchmark(tmp_path, folders, capsys):
+    for name in ("metrics.json", "cases.parquet"):
+        shutil.copy(folders[0] / name, tmp_path)
+    figures = json.loads((tmp_path / "metrics.json").read_text())
+    figures["tasks"] = {name.replace("scenes/", "own/"): task for name, task in figures["tasks"].items()}
+    (tmp_path / "metrics.json").write_text(json.dumps(figures))
+    rows = read_table(tmp_path / "cases.parquet")
+    tasks = [name.replace("scenes/", "own/") for name in rows.column("task").to_pylist()]
+    write_table(rows.set_column(0, "task", [tasks]), tmp_path / "cases.parquet")
+    assert main(["analyse", "valse", str(tmp_path)]) == 4
+    said = capsys.readouterr().err
+    assert "no task 'valse/*' or 'scenes/*' with judged cases with the metric acc_r in the runs" in said
+    assert "or the tasks with --tasks GLOB" in said
+    assert printed(capsys, "valse", tmp_path, "--tasks", "own/*").startswith("# valse on own/*: ")
+
+
+def test_a_saved_analysis_is_on_the_page(tmp_path, folders, capsys):
+    shutil.copytree(folders[0], tmp_path / "run")
+    for paper, more in (("valse", []), ("bla", []), ("valse", ["--perplexity", folders[1]])):
+        printed(capsys, paper, tmp_path / "run", "--save", *more)
+    saved = json.loads((tmp_path / "run/analyses.json").read_text(encoding="utf-8"))
+    assert [one["analysis"] for one in saved["analyses"]] == ["bla", "valse"]
+    assert main(["report", str(tmp_path / "run")]) == 0
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    [row] = [
+        row
+        for table in saved["analyses"][1]["tables"]
+        if table["title"] == "Against a language model"
+        for row in table["rows"]
+        if row["task"] == "scenes/relations"
+    ]
+    assert f"{row['low']:.3f} \N{EN DASH} {row['high']:.3f}" in page.partition('id="analysis/valse"')[2]
+    assert f"{row['n']}*</td>" in page
+    (tmp_path / "run/analyses.json").write_text("{}")
+    assert main(["report", str(tmp_path / "run")]) == 0
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    assert "analyses.json is damaged; vlgate analyse PAPER RUN --save writes it again" in page
 
 
 def test_only_the_chosen_tasks_are_analysed(folders, capsys):

@@ -56,7 +56,7 @@ def test_the_worst_missed_cases_are_explained_and_how_much_is_asked_is_said_befo
     said = [line for line in result.outlines if line.startswith("explaining ")]
     found = index(place)["explanations"]
     assert len(said) == 1
-    assert said[0].startswith("explaining 2 missed cases of 1 tasks with ")
+    assert said[0].startswith("explaining 2 missed cases of 1 task with ")
     assert len(log(place)) - 2 * before == int(said[0].split()[-2].replace(",", ""))
     assert len(found) == 2
     assert [one["case"] for one in found] == ["record_0", "record_1"]

@@ -52,7 +52,9 @@ def analyse(
         notes.append("agreement between models: left out; name two or more runs")
     if reader is not None:
         tables.append(reader_table(runs, reader, pattern, HEADLINE, f"{_SOURCE}, Table 6.3"))
-    return Analysis(name="bla", runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes))
+    return Analysis(
+        name="bla", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
 
 
 def preferences(cases: Cases) -> tuple[str, ...]:

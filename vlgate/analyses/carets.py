@@ -43,7 +43,9 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     else:
         notes.append("coverage between models: left out; name two or more runs")
     tables.append(blind_table(runs, pattern, HEADLINE, ("acc", "cons", HEADLINE)))
-    return Analysis(name="carets", runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes))
+    return Analysis(
+        name="carets", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
 
 
 def change_of(cases: Cases, row: int) -> str:

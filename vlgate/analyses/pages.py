@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vlgate.analyses.records import SMALL, Analysis, Detail, Row, Table
+from vlgate.analyses.records import DRAWN, SMALL, Analysis, Detail, Row, Table
 
 _MARK = "*"
 
@@ -17,7 +17,7 @@ def markdown(analysis: Analysis, most: int | None = None) -> str:
         analysis: the analysis.
         most: the most rows of a table; None for all.
     """
-    lines = [f"# {analysis.name}: {', '.join(analysis.runs)}"]
+    lines = [f"# {analysis.name} on {_tasks(analysis)}: {', '.join(analysis.runs)}"]
     for table in analysis.tables:
         lines += ["", f"## {table.title}", "", f"{table.about[0].upper()}{table.about[1:]}.", "", *_lines(table, most)]
     if any(row.small for table in analysis.tables for row in table.rows):
@@ -33,18 +33,28 @@ def record(analysis: Analysis) -> dict[str, Any]:
     """Return the analysis for JSON: each row with its labels, value, interval, n, and whether n is small."""
     return {
         "analysis": analysis.name,
+        "tasks": analysis.tasks,
         "runs": list(analysis.runs),
         "tables": [
             {
                 "title": table.title,
                 "about": table.about,
+                "labels": list(table.labels),
                 "value": table.value,
+                "more": list(table.more),
                 "rows": [_row(table, row) for row in table.rows],
             }
             for table in analysis.tables
         ],
         "notes": list(analysis.notes),
     }
+
+
+def _tasks(analysis: Analysis) -> str:
+    """The tasks of an analysis; if they are not its benchmark's, that is said, because the figures are not either."""
+    if analysis.tasks == DRAWN:
+        return f"{DRAWN}, the drawn scenes, because no run has {analysis.name}/*"
+    return analysis.tasks
 
 
 def _row(table: Table, row: Row) -> dict[str, Any]:

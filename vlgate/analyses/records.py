@@ -10,6 +10,9 @@ from vlgate.types import Metric
 SMALL = 30
 """A number from fewer cases than this is marked."""
 
+DRAWN = "scenes/*"
+"""The tasks that an analysis takes if no run has its benchmark."""
+
 Detail = float | int | str | None
 
 
@@ -57,9 +60,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The analysis of a paper: its tables, and notes on what is left out and why."""
+    """The analysis of a paper: its tables, and notes on what is left out and why.
+
+    ``tasks`` is the pattern of the tasks that it took.
+    """
 
     name: str
+    tasks: str
     runs: tuple[str, ...]
     tables: tuple[Table, ...]
     notes: tuple[str, ...]

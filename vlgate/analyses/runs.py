@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate.analyses.records import DRAWN
 from vlgate.comparing.cases import digest_of
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import Clusters, clusters
 from vlgate.metrics.names import HEADLINE
-from vlgate.recorded.cases import fact_names, read_cases
+from vlgate.recorded.cases import fact_names, read_cases, rows_at
 from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
 from vlgate.types import FloatArray
 
@@ -112,22 +113,30 @@ def cases_of(table: Any) -> dict[str, Cases]:
     return {task: _cases(columns, facts, places) for task, places in rows.items()}
 
 
+def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
+    """Return the tasks of a benchmark in a run, with its rows as ``read_cases`` returns them."""
+    names = table.column("task").to_pylist()
+    places = np.array([place for place, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
+    return Run(name=run.model, figures=run.figures, tasks=cases_of(rows_at(table, places)))
+
+
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
     return {task: cases for task, cases in run.tasks.items() if cases.shape == headline and fnmatchcase(task, pattern)}
 
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
-    """Return the pattern of the tasks to analyse: the given one, or that of the benchmark if a run has it, or ``*``.
+    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes.
 
     Raises: OptionError if no task of the runs fits.
     """
-    own = f"{benchmark}/*"
-    pattern = given or (own if any(chosen(run, own, headline) for run in runs) else "*")
-    if not any(chosen(run, pattern, headline) for run in runs):
-        what = f"judged cases with the metric {headline}"
-        raise OptionError(f"no task {pattern!r} with {what} in the runs; name a run on {benchmark} or on the scenes")
-    return pattern
+    wanted = (given,) if given else (f"{benchmark}/*", DRAWN)
+    found = next((pattern for pattern in wanted if any(chosen(run, pattern, headline) for run in runs)), None)
+    if found is None:
+        said = " or ".join(map(repr, wanted))
+        problem = f"no task {said} with judged cases with the metric {headline} in the runs"
+        raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
+    return found
 
 
 def shared(first: Cases, second: Cases) -> tuple[Cases, Cases]:

@@ -51,7 +51,9 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
         tables.append(agreement_table(runs, pattern, HEADLINE))
     else:
         notes.append("agreement between models: left out; name two or more runs")
-    return Analysis(name="valse", runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes))
+    return Analysis(
+        name="valse", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
 
 
 def prior(cases: Cases, known: Mapping[str, float]) -> FloatArray:

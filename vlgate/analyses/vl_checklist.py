@@ -39,7 +39,9 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
     if not classes.rows:
         notes.append("location and size: no task says them; give the boxes of the objects with --boxes FILE")
-    return Analysis(name=BENCHMARK, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes))
+    return Analysis(
+        name=BENCHMARK, tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
 
 
 def by_class(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[str, Metric]:

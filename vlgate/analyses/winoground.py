@@ -44,7 +44,9 @@ def analyse(
         notes.append(
             f"pretraining size: not known of {', '.join(lacking)}; give it with --pretraining NAME=IMAGES,CAPTIONS"
         )
-    return Analysis(name="winoground", runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes))
+    return Analysis(
+        name="winoground", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
 
 
 def captions(cases: Cases) -> tuple[tuple[str, str], ...]:

@@ -45,10 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        command = import_module(module)
+    said = sys.argv[1:] if arguments is None else arguments
+    known = [name for name in said[:1] if name in COMMANDS]  # the modules of the others need not be imported
+    for name in known or COMMANDS:
+        command = import_module(COMMANDS[name])
         command.add(commands.add_parser(name, help=command.HELP, description=command.__doc__))
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(said)
     try:
         status = int(import_module(COMMANDS[given.command]).run(given))
         print(end="", flush=True)  # noqa: T201  # so that a broken pipe shows here, not when Python exits

@@ -1,8 +1,8 @@
 """Analyse finished runs as the paper of a benchmark does, from the files of their folders.
 
-Each analysis takes the tasks of its benchmark or, if no run has them, all tasks with cases of that shape, such as the
-embedded scenes. Each number has its interval and the n that it is made from; fewer than 30 are marked. It needs scipy
-and statsmodels: pip install 'vlgate[analysis]'.
+Each analysis takes the tasks of its benchmark or, if no run has them, those of the drawn scenes, and says in its first
+line which it took. Each number has its interval and the n that it is made from; fewer than 30 are marked. It needs
+scipy and statsmodels: pip install 'vlgate[analysis]'.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("paper", choices=tuple(_USES), help="the benchmark whose paper has the analyses")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the results folder of a run")
-    parser.add_argument("--tasks", metavar="GLOB", help="the ids of the tasks (default: those of the benchmark)")
+    tasks = "the ids of the tasks (default: those of the benchmark, or those of the drawn scenes)"
+    parser.add_argument("--tasks", metavar="GLOB", help=tasks)
     reads = "the results folder of a language model's run on the same tasks (winoground, bla, valse)"
     parser.add_argument("--perplexity", type=Path, metavar="RUN", help=reads)
     size = "millions of images and captions that a model was pretrained on; the option can be repeated (winoground)"
@@ -57,6 +58,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="write analysis-PAPER.md and analysis-PAPER.json with all rows"
     )
+    saved = "also put the analysis into analyses.json of the first RUN, for the page that vlgate report writes"
+    parser.add_argument("--save", action="store_true", help=saved)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -67,6 +70,7 @@ def run(given: argparse.Namespace) -> int:
     """
     from vlgate.analyses.pages import markdown, record
     from vlgate.analyses.runs import read_runs
+    from vlgate.analyses.saved import save
 
     others = sorted({name for names in _USES.values() for name in names} - _USES[given.paper])
     if unused := [name for name in others if getattr(given, name)]:
@@ -77,6 +81,8 @@ def run(given: argparse.Namespace) -> int:
         given.out.mkdir(parents=True, exist_ok=True)
         (given.out / f"analysis-{given.paper}.md").write_text(markdown(found), encoding="utf-8")
         (given.out / f"analysis-{given.paper}.json").write_text(told, encoding="utf-8")
+    if given.save:
+        save(given.runs[0], record(found))
     print(told if given.json else markdown(found, MOST), end="")  # noqa: T201  # what a command is for
     return 0
 

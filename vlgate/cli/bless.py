@@ -18,8 +18,7 @@ from typing import Any
 from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import HEADLINE
-from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, read_run
-from vlgate.report.verdict_json import VERDICT
+from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 
 WRONG_OPTION = 4
 HELP = "keep a run as the baseline that later ones are compared with"

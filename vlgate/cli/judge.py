@@ -13,14 +13,14 @@ from collections import Counter
 from pathlib import Path
 
 from vlgate.comparing.earlier import read_earlier
-from vlgate.gates.records import Decision, Outcome
+from vlgate.gates.records import Outcome
 from vlgate.recorded.folder import RecordedRun, read_run
+from vlgate.report.rows import outcome_lines
 from vlgate.run.judging_again import JudgedAgain, judge_again
 
 WRONG_OPTION = 4
 HELP = "decide the gates of a thresholds file about a finished run"
 ORDER: tuple[Outcome, ...] = ("fail", "inconclusive", "cannot", "pass", "not run")
-_NAMED = 3  # the most gates that a line names
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -87,18 +87,7 @@ def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list
     lines += [f"cannot pass: {why}" for why in judged.lacking]
     ordered = sorted(judged.decisions, key=lambda one: ORDER.index(one.outcome))
     lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
-    return lines + _idle([one for one in ordered if one.outcome == "not run"])
-
-
-def _idle(decisions: list[Decision]) -> list[str]:
-    """The gates that were not run, in one line for each reason."""
-    by_reason: dict[str, list[str]] = {}
-    for one in decisions:
-        by_reason.setdefault(one.why, []).append(one.gate.id)
-    return [
-        f"not run: {', '.join(ids[:_NAMED])}{f' and {len(ids) - _NAMED} more' if len(ids) > _NAMED else ''}: {why}"
-        for why, ids in by_reason.items()
-    ]
+    return lines + outcome_lines(ordered, "not run")
 
 
 def _say(line: str) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import CASES, read_run
+from vlgate.recorded.folder import CASES, NAME_ANOTHER, read_run
 
 WRONG_OPTION = 4
 HELP = "write report.html of a finished run again"
@@ -29,20 +28,19 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Write the page, and print its path and what it leaves out.
 
-    Returns: the exit status: 0, or 4 if the folder holds no run.
+    Returns: the exit status: 0, or 4 if the folder holds no run, or a file of it is missing or damaged.
     """
     from vlgate.report.page.again import tasks_again
     from vlgate.report.page.page import PAGE, write_page
 
     found = read_run(given.run, f"vlgate report {given.run}")
-    if (given.run / CASES).exists():
-        read_cases(found)  # so that a damaged file is told as such, and not by the page
-    figures, environment = found.figures, found.environment
+    if not (given.run / CASES).exists():
+        raise found.wrong(f"holds no {CASES}", NAME_ANOTHER)
     data = tuple(folder.expanduser().resolve() for folder in given.data)
-    tasks, problem = tasks_again(figures, environment, data)
+    tasks, problem = tasks_again(found.figures, found.environment, data)
     earlier = [folder.expanduser().resolve() for folder in given.earlier]
     earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
-    content = write_page(given.run, figures, environment, tasks, earlier)
+    content = write_page(found, tasks, earlier)
     for line in filter(None, (problem, *content.left_out)):
         print(f"note: {line}")  # noqa: T201  # what a command is for
     print(given.run / PAGE)  # noqa: T201  # likewise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from vlgate.analyses.saved import analysed
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.explaining.record import Explained
@@ -23,7 +24,7 @@ from vlgate.recorded.folder import titled
 from vlgate.report.ci.release import release
 from vlgate.report.ci.step_summary import append_summary
 from vlgate.report.explanations.files import explained_lines
-from vlgate.report.folder import write_figures, write_rows
+from vlgate.report.folder import recorded_run, write_figures, write_rows
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
@@ -83,9 +84,10 @@ class Closing:
         result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
         lacks = run.ending.lacks(run.collected, card.checks)
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
+        self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if not lacks else []
         run.result = self._write(session, result, lacks, run.plan.tasks)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
-        self.problems = [append_summary(run.options.results / "summary.md", place)]
+        self.problems += [append_summary(run.options.results / "summary.md", place)]
         self.problems += log_to(run.options.log_to, run.result, card, run.options)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True

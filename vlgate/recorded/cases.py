@@ -6,7 +6,11 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
+from vlgate.types import FloatArray
 
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
@@ -22,11 +26,11 @@ def read_cases(run: RecordedRun) -> Any:
         ``metrics.json`` counts; the message names the file, the column and the remedy.
     """
     import pyarrow as pa
-    from pyarrow.parquet import read_table
+    from pyarrow.parquet import ParquetFile
 
     try:
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
-            table = read_table(stream, use_threads=False, pre_buffer=False)  # a thread left over aborts the exit
+            table = ParquetFile(stream, pre_buffer=False).read(use_threads=False)  # a thread left over aborts the exit
     except (FileNotFoundError, NotADirectoryError):
         raise run.wrong(f"holds no {CASES}", NAME_ANOTHER) from None
     except (OSError, pa.ArrowException) as error:
@@ -39,6 +43,27 @@ def read_cases(run: RecordedRun) -> Any:
 def fact_names(table: Any) -> list[str]:
     """Return the names of the columns that hold facts of verdicts, in their order."""
     return [name for name in table.column_names if name not in NO_FACTS]
+
+
+def rows_at(table: Any, places: NDArray[Any]) -> Any:
+    """Return the rows of a table at some places, an array of shape (n,), as a table.
+
+    A list or an array of numpy would make pyarrow import pandas, which takes longer than all else here.
+    """
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))
+    return table.take(pa.Array.from_buffers(pa.int64(), len(places), [None, buffer]))
+
+
+def numbers(column: Any) -> FloatArray:
+    """Return a column of numbers as an array of shape (n,), NaN for an empty cell; it imports no pandas either."""
+    import pyarrow as pa
+
+    cells = column.combine_chunks()
+    found = np.full(len(cells), np.nan)
+    found[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
+    return found
 
 
 def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:

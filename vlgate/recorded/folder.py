@@ -15,6 +15,7 @@ from vlgate.recorded.form import faults
 SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
+VERDICT, ANALYSES = "verdict.json", "analyses.json"
 JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 NAME_ANOTHER = "name the results folder of a run that ended"
@@ -85,7 +86,7 @@ def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -
     Raises: OptionError if a file is missing, cannot be read or is damaged, or if it has another format; the message
         names the file, the key and the remedy.
     """
-    figures = _content(folder / METRICS, named)
+    figures = content_of(folder / METRICS, named)
     if figures.get("schema") != SCHEMA:
         raise OptionError(f"{named}: {METRICS} has schema {figures.get('schema')!r}, expected {SCHEMA}; {AGAIN}")
     form = _form()
@@ -97,7 +98,7 @@ def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -
     if fault is not None:
         raise OptionError(f"{named}: {METRICS} is damaged: {fault}; {AGAIN}")
     file = folder / ENVIRONMENT
-    environment = _content(file, named) if file.exists() else {}
+    environment = content_of(file, named) if file.exists() else {}
     return RecordedRun(folder=folder, named=named, figures=figures, environment=environment)
 
 
@@ -117,7 +118,11 @@ def _form() -> dict[str, Any]:
     return content
 
 
-def _content(file: Path, named: str) -> dict[str, Any]:
+def content_of(file: Path, named: str) -> dict[str, Any]:
+    """Return the object that a JSON file of a run holds.
+
+    Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
+    """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
+from vlgate.recorded.folder import VERDICT, RecordedRun
 from vlgate.report.ci.badge import write_badge
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
+from vlgate.report.page.standing import Standing
 from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
-from vlgate.report.verdict_json import QUIET, VERDICT, write_verdict
+from vlgate.report.verdict_json import QUIET, verdict_of, write_verdict
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
@@ -61,7 +63,9 @@ def write_figures(
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
-        problems += _page_saved(_lacking(run, problems), card, options, workers, tasks)
+        recorded = recorded_run(_lacking(run, problems), card, options, workers)
+        standing = Standing(verdict=verdict_of(_lacking(run, problems), card), status=status)
+        problems += _page_saved(recorded, tasks, standing)
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
         problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
@@ -74,16 +78,24 @@ def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
     return replace(run, incomplete="; ".join(filter(None, [run.incomplete, *problems])))
 
 
-def _page_saved(run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task]) -> list[str]:
+def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int) -> RecordedRun:
+    """Return a run as its folder will tell it."""
+    return RecordedRun(
+        folder=options.results,
+        named=f"--results {options.results}",
+        figures=metrics_content(run, card, options),
+        environment=environment_content(options, workers),
+    )
+
+
+def _page_saved(run: RecordedRun, tasks: Sequence[Task], standing: Standing) -> list[str]:
     """Write the page. An image or a text of a user must not cost the figures, whatever it raises."""
     from vlgate.report.page.page import PAGE, write_page
 
-    figures, environment = metrics_content(run, card, options), environment_content(options, workers)
-    file = options.results / PAGE
     try:
-        return _saved(lambda: write_page(options.results, figures, environment, tasks))
+        return _saved(lambda: write_page(run, tasks, standing=standing))
     except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
-        return [f"{file} could not be written ({described(error)})"]
+        return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 
 
 def _saved(write: Callable[[], object]) -> list[str]:

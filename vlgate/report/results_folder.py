@@ -21,6 +21,7 @@ FILES = (
     "environment.json",
     "shrunk.jsonl",
     "badge.json",
+    "analyses.json",
 )
 NAMES = (*FILES, JOURNAL)
 """The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""

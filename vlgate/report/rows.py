@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import Decision, GateKind, Outcome
@@ -11,7 +11,7 @@ from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
-NOT_PASSED = ("fail", "inconclusive")
+NOT_PASSED: tuple[Outcome, ...] = ("fail", "inconclusive")
 NAMED = 3
 """The most gates that a line names; the results folder names all."""
 
@@ -114,13 +114,22 @@ def unit_line(run: RunResult) -> str:
     return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
 
 
-def idle_lines(run: RunResult) -> list[str]:
-    """Describe the gates that were not run, by reason."""
-    idle: dict[str, list[str]] = {}
-    for one in run.decisions:
-        if one.outcome == "not run":
-            idle.setdefault(one.why, []).append(one.gate.id)
-    return [f"not run: {named(ids)}: {why}" for why, ids in idle.items()]
+def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the names of gates by their reasons, in the order of the first gate of each reason.
+
+    >>> by_reason([("a", "no data"), ("b", "too few"), ("c", "no data")])
+    {'no data': ['a', 'c'], 'too few': ['b']}
+    """
+    found: dict[str, list[str]] = {}
+    for name, why in gates:
+        found.setdefault(why, []).append(name)
+    return found
+
+
+def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
+    """Describe the gates with an outcome, those with the same reason in one line."""
+    alike = by_reason((one.gate.id, one.why) for one in decisions if one.outcome == outcome)
+    return [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
 
 
 def blind_line(run: RunResult, decision: Decision) -> str | None:

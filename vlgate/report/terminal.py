@@ -9,7 +9,16 @@ from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.comparison import comparison_lines
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, ResultRow, blind_line, chance_line, coverage_lines, idle_lines, rows, unit_line
+from vlgate.report.rows import (
+    HEADINGS,
+    ResultRow,
+    blind_line,
+    chance_line,
+    coverage_lines,
+    outcome_lines,
+    rows,
+    unit_line,
+)
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
@@ -130,7 +139,7 @@ def _remarks(run: RunResult) -> list[str]:
     figures = [*average_lines(run), *variant_lines(run)]
     doubts = [*fatal_lines(run), *shortcut_lines(run), *warnings]
     rates = error_rate_lines(run.error_rates)
-    return [*doubts, *coverage_lines(run), *idle_lines(run), *figures, *rates, *run.notes]
+    return [*doubts, *coverage_lines(run), *outcome_lines(run.decisions, "not run"), *figures, *rates, *run.notes]
 
 
 def _styled(lines: list[str], screen: Screen) -> str:

@@ -20,7 +20,6 @@ from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 from vlgate.run.verdict import Digests, Word, unscored, word
 
-VERDICT = "verdict.json"
 SCHEMA = 1
 QUIET = (0, 5)
 """pytest's statuses of a session without a failed test: all passed, or none was collected."""
@@ -49,7 +48,8 @@ def verdict_of(run: RunResult, model: ModelCard) -> Word | None:
     """Return the verdict on a run, None if no gate was judged; see ``vlgate.run.verdict.word``."""
     lost = any(unscored(result.verdicts) for result in run.results)
     unchecked = any(check.outcome == "failed" for check in model.checks)
-    return word(run.decisions, broken=run.crashed or lost or unchecked, incomplete=bool(run.incomplete))
+    outcomes = {decision.outcome for decision in run.decisions}
+    return word(outcomes, broken=run.crashed or lost or unchecked, incomplete=bool(run.incomplete))
 
 
 def canonical(content: object) -> str:

@@ -57,4 +57,6 @@ def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
 
 
 def _announced(tasks: int, cases: int, requests: int) -> str:
-    return f"explaining {cases:,} missed cases of {tasks:,} tasks with {requests:,} requests"
+    counted = ((cases, "missed case"), (tasks, "task"), (requests, "request"))
+    said, of, asking = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
+    return f"explaining {said} of {of} with {asking}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from vlgate.gates.records import Decision
+from vlgate.gates.records import Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.run.digest import digest
 from vlgate.run.rows import UNASKED
@@ -69,8 +69,8 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def word(decisions: Sequence[Decision], *, broken: bool, incomplete: bool) -> Word | None:
-    """Return the verdict on a run: the first word of the ladder that applies.
+def word(outcomes: Collection[Outcome], *, broken: bool, incomplete: bool) -> Word | None:
+    """Return the verdict on a run with decisions of these outcomes: the first word of the ladder that applies.
 
     ``broken``: something crashed, or a case could not be scored. ``incomplete``: the run did not come to its end.
     ``fail``, ``inconclusive``: a gate says so. ``pass``: a gate passes, and no other word applies.
@@ -81,7 +81,6 @@ def word(decisions: Sequence[Decision], *, broken: bool, incomplete: bool) -> Wo
         return "broken"
     if incomplete:
         return "incomplete"
-    outcomes = {decision.outcome for decision in decisions}
     words: tuple[Word, ...] = ("fail", "inconclusive", "pass")
     return next((one for one in words if one in outcomes), None)
 

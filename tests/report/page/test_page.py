@@ -17,6 +17,7 @@ from pyarrow.parquet import read_table, write_table
 from reading import Reading
 
 from vlgate.cli import main
+from vlgate.metrics.names import HEADLINE
 from vlgate.report.folder import UNWRITTEN, write_figures, write_rows
 from vlgate.report.page import page as page_module
 from vlgate.run.model_card import ModelCard
@@ -35,6 +36,17 @@ def test_the_first_words_say_whether_the_release_may_ship_and_why_not(page, resu
     assert f"{failed.gate.id}: {failed.why}" in body[:300]
     body = body[body.index("What the model can and cannot do") :]
     assert body.index("Cannot") < body.index("Unknown") < body.index("Can ") < body.index("Gates")
+
+
+def test_each_ability_has_its_interval_below_the_rule_for_the_three_words(page, result):
+    text = Reading(page).text
+    text = text[text.index("What the model can and cannot do") :]
+    rule, _, lists = text.partition("✗")
+    for words in ("In brackets: the 95 % interval", "Can: it lies above", "Cannot: it lies below", "Unknown: neither"):
+        assert words in rule
+    for one in result.results:
+        found = one.metrics[HEADLINE[one.task.shape]]
+        assert f"{found.value:.2f} of {found.n} ({found.low:.2f} - {found.high:.2f})" in lists
 
 
 def test_each_task_has_its_question_figures_example_and_missed_cases(page, result):

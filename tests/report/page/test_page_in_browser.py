@@ -216,6 +216,21 @@ def test_nothing_is_wider_than_a_phone_and_the_themes_differ(browser, address, t
         browser.command("Emulation.setEmulatedMedia", features=[])
 
 
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_the_first_screen_has_the_sentence_the_rule_and_figures(browser, address, size):
+    width, height = size
+    browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    try:
+        browser.open("about:blank")
+        browser.open(address)
+        ends = "return arguments[0].map((one) => document.querySelector(one).getBoundingClientRect().bottom)"
+        places = browser.run(ends, ["h1", ".rule", ".column li .figures"])
+    finally:
+        browser.command("Emulation.clearDeviceMetricsOverride")
+    assert places == sorted(places)
+    assert places[-1] < height
+
+
 def test_everything_is_printed(page):
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert len(page.run(SHOWN)) == 48

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from PIL import Image
 from pyarrow.parquet import write_table
 
+from vlgate.recorded.folder import RecordedRun
 from vlgate.report.page.answer import answer
 from vlgate.report.page.page import write_page
+from vlgate.report.page.standing import Standing
 from vlgate.report.page.worst import chosen, margins
+from vlgate.run.verdict import word
 from vlgate.types import Case, LazyImage, Match, Task
 
 TASKS, CASES = 60, 200
@@ -36,7 +39,8 @@ def gate(decision, name="mine/a:acc_r", kind="gate"):
     ],
 )
 def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence):
-    said = answer({"gates": list(map(gate, decisions)), "complete": not why, **({"why": why} if why else {})})
+    ended = Standing(verdict=word(decisions, broken=False, incomplete=bool(why)))
+    said = answer({"gates": list(map(gate, decisions)), "complete": not why, **({"why": why} if why else {})}, ended)
     assert said.tone == tone
     assert said.sentence.endswith(sentence)
     assert len(said.reasons) == bool(why) + sum(one in {"fail", "inconclusive"} for one in decisions)
@@ -137,12 +141,13 @@ def many(tmp_path_factory):
         "gaps": {},
         "gates": [],
     }
-    return folder, figures, tasks
+    return RecordedRun(folder=folder, named="many", figures=figures, environment={}), tasks
 
 
 def test_a_page_of_many_missed_cases_stays_small_and_says_what_it_leaves_out(many):
-    folder, figures, tasks = many
-    content = write_page(folder, figures, {}, tasks)
+    run, tasks = many
+    content = write_page(run, tasks)
+    folder = run.folder
     cards = [card for section in content.sections for card in section.cards]
     assert len(cards) == 600
     assert all(len(section.cards) == 10 for section in content.sections)
@@ -158,9 +163,9 @@ def test_a_page_of_many_missed_cases_stays_small_and_says_what_it_leaves_out(man
 
 
 def test_equal_runs_have_equal_pages(many):
-    folder, figures, tasks = many
+    run, tasks = many
     pages = []
     for _ in range(2):
-        write_page(folder, figures, {}, tasks[:1])
-        pages.append((folder / "report.html").read_bytes())
+        write_page(run, tasks[:1])
+        pages.append((run.folder / "report.html").read_bytes())
     assert pages[0] == pages[1]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, RecordedRun
+from vlgate.recorded.folder import ANALYSES, CASES, ENVIRONMENT, METRICS, RecordedRun
 from vlgate.report.comparison import comparison_record
 from vlgate.report.metrics_json import as_written, gate_record
 from vlgate.report.page.page import write_page
@@ -18,7 +18,7 @@ from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.types import Task
 
-COPIED = (CASES, "predictions.parquet", ENVIRONMENT)
+COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES)
 
 
 def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def write_judged(run: RecordedRun, figures: dict[str, Any], to: Path, tasks: Seq
         for name in COPIED:
             if (run.folder / name).is_file():
                 shutil.copyfile(run.folder / name, to / name)
-        write_page(to, figures, run.environment, tasks)
+        write_page(replace(run, folder=to, figures=figures), tasks)
         write_whole(to / METRICS, as_written(figures))
     except OSError as error:
         raise OptionError(f"--results {to}: cannot be written ({error.strerror}); name another folder") from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from vlgate.report.rows import NOT_PASSED, named
+from vlgate.report.rows import NOT_PASSED, outcome_lines
 from vlgate.report.verdict_json import verdict_of
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
@@ -66,14 +66,7 @@ def release_line(found: Release, model: str, status: int) -> str:
 
 def not_passed_lines(run: RunResult) -> list[str]:
     """Describe the gates that failed or are inconclusive, those with the same reason in one line."""
-    lines = []
-    for outcome in NOT_PASSED:
-        alike: dict[str, list[str]] = {}
-        for one in run.decisions:
-            if one.outcome == outcome:
-                alike.setdefault(one.why, []).append(one.gate.id)
-        lines += [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
-    return lines
+    return [line for outcome in NOT_PASSED for line in outcome_lines(run.decisions, outcome)]
 
 
 def _counts(run: RunResult) -> str:

@@ -7,32 +7,52 @@ from typing import Any
 
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.records import Answer, Decided
-from vlgate.report.rows import difference_words, threshold_words
+from vlgate.report.page.standing import Standing
+from vlgate.report.rows import by_reason, difference_words, threshold_words
 
 _NO = "This release may not ship"
 _STOPS = ("fail", "inconclusive")
 
 
-def answer(figures: Mapping[str, Any]) -> Answer:
-    """Return whether a release may ship, and what stops it, from the content of ``metrics.json``.
+def answer(figures: Mapping[str, Any], ended: Standing, unscored: int = 0) -> Answer:
+    """Return whether a release may ship, and what stops it.
 
-    It may ship if the run is complete, at least one gate passes, and none fails or is inconclusive.
+    Args:
+        figures: the content of ``metrics.json``.
+        ended: how the run ended; a release may ship if its verdict is ``pass`` and no other test failed.
+        unscored: the number of cases that were asked and could not be scored.
     """
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
     stops = {word: [gate for gate in gates if gate["decision"] == word] for word in _STOPS}
     reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in _STOPS for gate in stops[word])
     passed = sum(gate["decision"] == "pass" for gate in gates)
     said = [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
-    if not figures["complete"]:
-        said.insert(0, "the run is incomplete")
-        reasons = (f"incomplete: {figures['why']}", *reasons)
+    if ended.verdict in ("broken", "incomplete"):
+        flaws = _flaws(figures, ended, unscored)
+        said = [*(f"the run is {word}" for word in flaws), *said]
+        reasons = (*(f"{word}: {why}" for word, found in flaws.items() for why in found), *reasons)
+    every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+    if ended.only_tests_fail:
+        return Answer(tone="no", sentence=f"{_NO}: {every}, but a test that is not a gate fails.", reasons=reasons)
     if said:
         return Answer(tone="no", sentence=f"{_NO}: {_joined(said)}.", reasons=reasons)
-    if passed:
-        every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+    if ended.verdict == "pass":
         return Answer(tone="yes", sentence=f"This release may ship: {every}.", reasons=())
     sentence = "No gate was judged, so nothing says whether this release may ship."
     return Answer(tone="open", sentence=sentence, reasons=())
+
+
+def _flaws(figures: Mapping[str, Any], ended: Standing, unscored: int) -> dict[str, list[str]]:
+    """What a run lacks: ``broken`` and ``incomplete``, each with its reasons."""
+    found: dict[str, list[str]] = {}
+    if ended.verdict == "broken":
+        whys = [f"{unscored:,} case{'s' if unscored != 1 else ''} could not be scored"] if unscored else []
+        checks = figures["model"]["checks"]
+        whys += [f"the check {one['name']} failed: {one['why']}" for one in checks if one["outcome"] == "failed"]
+        found["broken"] = whys or ["a process of the run crashed, or its model could not be used"]
+    if ended.verdict == "incomplete" or not figures["complete"]:
+        found["incomplete"] = [figures.get("why") or "a file could not be written"]
+    return found
 
 
 def urgency(gate: Mapping[str, Any]) -> int:
@@ -72,10 +92,7 @@ def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
 
 def idle(gates: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the gates that were not run, by the reason."""
-    found: dict[str, list[str]] = {}
-    for gate in gates:
-        if gate["decision"] == "not run":
-            found.setdefault(gate["why"], []).append(gate["gate"])
+    found = by_reason((gate["gate"], gate["why"]) for gate in gates if gate["decision"] == "not run")
     return tuple((why, tuple(names)) for why, names in found.items())
 
 

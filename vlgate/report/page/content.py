@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vlgate.recorded.folder import titled
+from vlgate.recorded.folder import RecordedRun
 from vlgate.report.abilities import WORDS
+from vlgate.report.page.analysed import analyses
 from vlgate.report.page.answer import answer, decided, idle, urgency
 from vlgate.report.page.changes import changes
 from vlgate.report.page.chart import MOST, chart, figure_of, published_of
@@ -19,6 +20,8 @@ from vlgate.report.page.records import PageContent, Section
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.sections import cards_of, section
 from vlgate.report.page.shown import ShownCases, shown_cases
+from vlgate.report.page.standing import Standing
+from vlgate.report.page.standing import standing as standing_of
 from vlgate.types import CAPABILITIES, Task
 
 _VERSIONS = ("vlgate", "torch", "transformers")
@@ -26,31 +29,28 @@ _TAGS = 40  # the most values of a tag that the page can be filtered by
 
 
 def page_content(
-    figures: Mapping[str, Any],
-    rows: Path,
-    environment: Mapping[str, Any],
-    tasks: Sequence[Task],
-    earlier: Sequence[Path] = (),
+    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), standing: Standing | None = None
 ) -> PageContent:
     """Return what the page of a run shows.
 
     Args:
-        figures: the content of ``metrics.json``.
-        rows: the file ``cases.parquet``; the page has no cases if it is not there.
-        environment: the content of ``environment.json``; may be empty.
+        run: the run; the page has no cases if ``cases.parquet`` is not there.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
+        standing: how the run ended; None for what the files of its folder say.
 
-    Raises: OptionError if the rows of an earlier run cannot be read.
+    Raises: OptionError if the rows or the verdict of a run cannot be read.
     """
+    figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
-    shown = shown_cases(figures, rows, environment, tasks, earlier)
+    shown = shown_cases(run, tasks, earlier)
+    ended = standing or standing_of(run, shown.lost)
     changed = changes(comparison, shown.baseline, shown.broken(), shown.problem) if comparison else None
     sections = _sections(figures, shown)
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
     return PageContent(
-        model=titled(figures["model"]["name"], figures["model"]["weights"]),
-        answer=answer(figures),
+        model=run.model,
+        answer=answer(figures, ended, shown.lost),
         counts=_counts(known, {name: maker.rows for name, maker in shown.makers.items()}),
         changes=changed,
         abilities={
@@ -68,9 +68,10 @@ def page_content(
         sections=sections,
         capabilities=tuple(name for name in CAPABILITIES if any(one.capability == name for one in sections)),
         tags=_tags(sections),
-        facts=_facts(figures, environment),
+        facts=_facts(run),
         left_out=_left_out(sections, shown.pictures),
-        whys=whys(rows.parent, {card.anchor for one in sections for card in one.cards}),
+        whys=whys(run.folder, {card.anchor for one in sections for card in one.cards}),
+        analyses=analyses(run.folder),
     )
 
 
@@ -133,11 +134,11 @@ def _tags(sections: Sequence[Section]) -> dict[str, tuple[str, ...]]:
     return {tag: tuple(sorted(value for value, _ in found.most_common(_TAGS))) for tag, found in sorted(counts.items())}
 
 
-def _facts(figures: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, str]:
-    run, model = figures["run"], figures["model"]
-    versions = environment.get("packages", {})
+def _facts(recorded: RecordedRun) -> dict[str, str]:
+    run, model = recorded.figures["run"], recorded.figures["model"]
+    versions = recorded.environment.get("packages", {})
     facts = {
-        "model": titled(figures["model"]["name"], figures["model"]["weights"]),
+        "model": recorded.model,
         "fingerprint": model["fingerprint"],
         "thresholds": run["thresholds"] or "none",
         "seed": str(run["seed"]),
@@ -146,7 +147,7 @@ def _facts(figures: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[s
         "protocols": ", ".join(run["protocols"]),
         "drawn scenes": run["scenes"] or "",
         "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
-        "time": environment.get("time", ""),
+        "time": recorded.environment.get("time", ""),
     }
     return {name: value for name, value in facts.items() if value}
 

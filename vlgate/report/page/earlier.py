@@ -8,7 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.recorded.cases import read_cases
+import numpy as np
+
+from vlgate.recorded.cases import read_cases, rows_at
 from vlgate.recorded.folder import read_run
 from vlgate.report.page.rows import Row
 
@@ -75,15 +77,11 @@ def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[
 
     Raises: OptionError if the folder holds no run, or if one of its files cannot be read or is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     table = read_cases(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
-    cases = pa.array(sorted({case for found in wanted.values() for case in found}), pa.string())
-    rows = table.filter(pc.is_in(table.column("case"), value_set=cases)).to_pylist()
-    asked = {task: frozenset(found) for task, found in wanted.items()}
-    kept = {(row["task"], row["case"]): row for row in rows if row["case"] in asked.get(row["task"], ())}
-    return Release(name=name, rows=kept)
+    asked = {(task, case) for task, found in wanted.items() for case in found}
+    known = zip(table.column("task").to_pylist(), table.column("case").to_pylist(), strict=True)
+    rows = rows_at(table, np.array([place for place, one in enumerate(known) if one in asked])).to_pylist()
+    return Release(name=name, rows={(row["task"], row["case"]): row for row in rows})
 
 
 def names(folders: Sequence[Path]) -> list[str]:

@@ -8,13 +8,14 @@ escaped, and control characters in it are shown as escapes.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
+from vlgate.recorded.folder import RecordedRun
 from vlgate.report.page.content import page_content
 from vlgate.report.page.records import PageContent
+from vlgate.report.page.standing import Standing
 from vlgate.report.whole_file import write_whole
 from vlgate.types import Task
 
@@ -25,26 +26,21 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def write_page(
-    folder: Path,
-    figures: Mapping[str, Any],
-    environment: Mapping[str, Any],
-    tasks: Sequence[Task],
-    earlier: Sequence[Path] = (),
+    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), standing: Standing | None = None
 ) -> PageContent:
     """Write ``report.html`` into the folder of a run, beside ``cases.parquet``.
 
     Args:
-        folder: the run's folder.
-        figures: the content of ``metrics.json``.
-        environment: the content of ``environment.json``; may be empty.
+        run: the run.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
+        standing: how the run ended; None for what the files of its folder say.
 
     Returns: what the page shows.
-    Raises: OSError if a file cannot be read or written; OptionError if the rows of an earlier run cannot be read.
+    Raises: OSError if a file cannot be read or written; OptionError if the rows or the verdict of a run cannot be read.
     """
-    content = page_content(figures, folder / "cases.parquet", environment, tasks, earlier)
-    write_whole(folder / PAGE, rendered(content))
+    content = page_content(run, tasks, earlier, standing)
+    write_whole(run.folder / PAGE, rendered(content))
     return content
 
 

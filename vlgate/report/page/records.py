@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from vlgate.report.abilities import Ability
 from vlgate.report.difference import Piece
+from vlgate.report.page.analysed import Analyses
 from vlgate.report.page.why_records import Whys
 
 
@@ -202,3 +203,4 @@ class PageContent:
     facts: Mapping[str, str]
     left_out: tuple[str, ...]
     whys: Whys = field(default_factory=Whys)
+    analyses: Analyses = field(default_factory=Analyses)

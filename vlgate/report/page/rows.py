@@ -1,16 +1,16 @@
-"""The rows of ``cases.parquet`` by task, of which only those that are shown become Python objects."""
+"""The rows of a run by task, of which only those that are shown become Python objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate.recorded.cases import numbers, rows_at
 from vlgate.report.page.worst import chosen, margins
 
 Row = Mapping[str, Any]
@@ -51,37 +51,36 @@ class Wanted:
     quota: int = 0
 
 
-def task_rows(file: Path, headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
+def task_rows(table: Any, headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
     """Choose the rows that a page shows.
 
     Args:
-        file: ``cases.parquet``.
+        table: all rows; see ``read_cases``.
         headlines: the headline metric of each task.
         wanted: how many of them.
 
     Returns: the rows by task; a task of which there is none is absent.
     """
-    from pyarrow.parquet import read_table
-
-    table = read_table(file)
     tasks = table.column("task").combine_chunks().dictionary_encode()
-    names, codes = tasks.dictionary.to_pylist(), tasks.indices.to_numpy()
+    names, codes = tasks.dictionary.to_pylist(), np.from_dlpack(tasks.indices)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     return {
-        name: _of_task(name, table.take(order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted)
+        name: _of_task(
+            name, rows_at(table, order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted
+        )
         for number, name in enumerate(names)
     }
 
 
 def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
-    states = table.column("state").to_numpy()
-    right = table.column("right").to_numpy(zero_copy_only=False)
+    states = np.array(table.column("state").to_pylist(), dtype=str)
+    right = np.array(table.column("right").to_pylist(), dtype=bool)  # None, of a case that was not judged, is false
     judged = np.flatnonzero(states == "judged")
-    missed = judged[[not right[place] for place in judged]] if len(judged) else judged
+    missed = judged[~right[judged]]
     scores = _scores(table)
     margin = margins(headline, scores[missed], 1.0 - _column(table, "acc")[missed])
-    places = np.flatnonzero(_among(table.column("case").take(missed), wanted.broken.get(name, frozenset())))
+    places = _among(rows_at(table, missed).column("case").to_pylist(), wanted.broken.get(name, frozenset()))
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     return TaskRows(
@@ -95,29 +94,24 @@ def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
     )
 
 
-def _among(cases: Any, ids: frozenset[str]) -> NDArray[np.bool_]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = pc.is_in(cases, value_set=pa.array(sorted(ids), pa.string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
+def _among(cases: Sequence[str], ids: frozenset[str]) -> NDArray[np.intp]:
+    """The places of the cases that are among some ids."""
+    return np.array([place for place, case in enumerate(cases) if case in ids], dtype=np.intp)
 
 
 def _scores(table: Any) -> NDArray[np.float64]:
     """The scores of a task's cases, shape (n, k): all cases of a task have equally many requests."""
     import pyarrow.compute as pc
 
-    flat = pc.list_flatten(table.column("scores")).to_numpy()
-    found: NDArray[np.float64] = np.asarray(flat, dtype=np.float64).reshape(table.num_rows, -1)
-    return found
+    return numbers(pc.list_flatten(table.column("scores"))).reshape(table.num_rows, -1)
 
 
 def _column(table: Any, name: str) -> NDArray[np.float64]:
     if name not in table.column_names:
         return np.zeros(table.num_rows)
-    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+    return numbers(table.column(name))
 
 
 def _rows(table: Any, places: NDArray[Any]) -> list[Row]:
-    rows: list[Row] = table.take(places).to_pylist()
+    rows: list[Row] = rows_at(table, places).to_pylist()
     return rows

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import CASES, RecordedRun
 from vlgate.report.page.cards import CardMaker
 from vlgate.report.page.changes import quota
 from vlgate.report.page.earlier import History, Release, names, release
@@ -15,6 +17,7 @@ from vlgate.report.page.pictures import Pictures
 from vlgate.report.page.records import Card
 from vlgate.report.page.rows import Row, TaskRows, Wanted, task_rows
 from vlgate.report.page.sections import headline_of
+from vlgate.run.rows import UNASKED
 from vlgate.types import Case, Task
 
 CARDS = 600
@@ -27,13 +30,14 @@ class ShownCases:
     """What makes the cards of a page: one maker per task that has rows.
 
     ``baseline`` is the name of the run that this one is compared with, and ``problem`` says why its replies cannot be
-    shown; each is empty if there is none.
+    shown; each is empty if there is none. ``lost`` counts the cases of the run that were asked and not scored.
     """
 
     makers: Mapping[str, CardMaker]
     pictures: Pictures
     baseline: str = ""
     problem: str = ""
+    lost: int = 0
 
     def broken(self) -> dict[str, tuple[Card, ...]]:
         """Return the cards of newly broken cases that stand at the top, by task."""
@@ -42,24 +46,17 @@ class ShownCases:
         }
 
 
-def shown_cases(
-    figures: Mapping[str, Any],
-    file: Path,
-    environment: Mapping[str, Any],
-    tasks: Sequence[Task],
-    earlier: Sequence[Path],
-) -> ShownCases:
+def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]) -> ShownCases:
     """Choose the cases that a page shows.
 
     Args:
-        figures: the content of ``metrics.json``.
-        file: ``cases.parquet``; without it, there are no cases.
-        environment: the content of ``environment.json``; may be empty.
+        run: the run; without ``cases.parquet`` in its folder, there are no cases.
         tasks: the tasks of the run with their images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
 
-    Raises: OptionError if the rows of an earlier run cannot be read.
+    Raises: OptionError if the rows of the run or of an earlier one cannot be read.
     """
+    figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     wanted = Wanted(
         most=max(2, min(CARDS_A_TASK, CARDS // max(1, len(known)))),
@@ -68,7 +65,8 @@ def shown_cases(
         quota=quota(comparison),
     )
     headlines = {name: headline_of(task) for name, task in known.items()}
-    found = task_rows(file, headlines, wanted) if file.is_file() else {}
+    table = read_cases(run) if (run.folder / CASES).exists() else None
+    found = {} if table is None else task_rows(table, headlines, wanted)
     history, baseline, problem = _history(comparison, wanted.broken, found, earlier)
     pictures, again = Pictures(), {task.id: task for task in tasks}
     makers = {
@@ -79,13 +77,20 @@ def shown_cases(
             rows=rows,
             cases=_cases(again.get(name), rows),
             pictures=pictures,
-            options={"model": figures["model"]["name"], **environment.get("options", {})},
+            options={"model": figures["model"]["name"], **run.options},
             history=history,
         )
         for name, rows in found.items()
         if name in known
     }
-    return ShownCases(makers=makers, pictures=pictures, baseline=baseline, problem=problem)
+    return ShownCases(makers=makers, pictures=pictures, baseline=baseline, problem=problem, lost=_lost(table))
+
+
+def _lost(table: Any) -> int:
+    if table is None:
+        return 0
+    said = zip(table.column("state").to_pylist(), table.column("why").to_pylist(), strict=True)
+    return sum(state == "unscored" and not (why or "").endswith(UNASKED) for state, why in said)
 
 
 def _history(
