@@ -143,5 +143,5 @@ def test_the_deciding_thing_leads_in_at_least_80_percent_by_an_intervention_of_e
 
 def test_each_rate_stands_beside_its_own_method():
     [one] = beside("hide windows")
-    assert one.says.startswith("tiny-clip on the drawn scenes: of all objects, the deciding one leads in ")
+    assert one.says.startswith("tiny-clip on the drawn scenes: the deciding object leads in ")
     assert beside("no such method") == ()

@@ -65,10 +65,9 @@ class Rate:
                 f"{self.leads:.0%} of {self.n} right answers (a random one in {self.chance_leads:.0%})"
             )
         return (
-            f"{self.model} on the drawn scenes: of all objects, the deciding one leads in {self.leads:.0%} of {self.n} "
-            f"right answers ({self.low:.0%} to {self.high:.0%}; a random object in {self.chance_leads:.0%}); the "
-            f"strongest part touches it in {self.touches:.0%} ({self.chance_touches:.0%}), and its middle is on it in "
-            f"{self.points:.0%} ({self.chance_points:.0%})"
+            f"{self.model} on the drawn scenes: the deciding object leads in {self.leads:.0%} of {self.n} right "
+            f"answers ({self.low:.0%} to {self.high:.0%}; a random one in {self.chance_leads:.0%}), and is touched in "
+            f"{self.touches:.0%} ({self.chance_touches:.0%})"
         )
 
 
