@@ -9,7 +9,8 @@ from PIL import Image
 from vlgate.errors import NoReplyError
 from vlgate.explaining.explain import explain, number_of_requests, subjects
 from vlgate.explaining.record import Attended
-from vlgate.explaining.words import words_of
+from vlgate.explaining.regions import hidden
+from vlgate.explaining.words import swaps, words_of
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
@@ -206,7 +207,7 @@ def test_no_more_is_asked_than_was_said_and_nothing_twice():
     assert not model.asked
     said = number_of_requests(asked)
     explain(asked, predictor, model)
-    assert len(model.asked) == len(set(model.asked)) == said <= 2 * 49 + 2 + 2 * 2
+    assert len(model.asked) == len(set(model.asked)) == said <= 2 * (49 + 49) + 2 + 2 * 2
 
 
 class Attending(LooksAt):
@@ -240,3 +241,89 @@ def test_maps_stand_beside_the_interventions_and_cannot_cost_them(maps, texts, w
 
 def test_long_texts_cost_no_more_than_the_bound():
     assert len(words_of([" ".join(f"word{number}" for number in range(500))])) == 40
+
+
+def test_what_the_score_of_the_true_text_rests_on_is_measured_beside_the_margin():
+    class Both(LooksAt):
+        """Sees one place for both texts, so that the lead of one over the other does not depend on it."""
+
+        def match(self, pairs):
+            return np.array([self.contrast(pair.image) + (pair.text == "yes") for pair in pairs])
+
+    parts = finding(explained(Both(8, 40), pair("yes", "no")), "hide windows").parts
+    assert not any(part.effect for part in parts)
+    best = max(parts, key=lambda part: part.support)
+    assert best.support > 10
+    assert best.box[0] * SIDE < 12
+    assert best.box[2] * SIDE > 8
+    assert all(
+        part.support is None for part in finding(explained(Reads("red"), pair("a", "red")), "exchange words").parts
+    )
+
+
+def dotted(key, across):
+    """Two dots on white: one at the left, and one at a place."""
+    pixels = np.full((SIDE, SIDE, 3), 255, np.uint8)
+    pixels[30:34, 4:8] = pixels[30:34, across : across + 4] = 0
+    return LazyImage(key=key, load=lambda: Image.fromarray(pixels))
+
+
+def test_an_exchange_between_images_finds_the_place_in_which_they_differ():
+    class Dark:
+        """Likes "first" for a dot at 40, and "second" for one at 56."""
+
+        def match(self, pairs):
+            places = {"first": 40, "second": 56}
+            return np.array([self.dark(pair.image, places.get(pair.text, 0)) for pair in pairs])
+
+        def dark(self, image, across):
+            return 255 - float(np.asarray(image.load())[30:34, across : across + 4].mean())
+
+    images = dotted("first", 40), dotted("second", 56)
+    asked = tuple(Match(image=image, text=text) for image in images for text in ("first", "second"))
+    found = explained(Dark(), Case(id="1", requests=asked, truths=(True, False, False, True)), "quad")
+    moved = [part for part in finding(found, "exchange between images").parts if part.effect]
+    assert found.right
+    assert {part.image for part in moved} == {0, 1}
+    assert all(part.box[2] * SIDE > 40 and part.box[1] * SIDE < 34 and part.box[3] * SIDE > 30 for part in moved)
+    assert all(part.effect > 0 for part in moved)
+    assert any(part.turns for part in moved)
+
+
+def test_a_case_of_one_image_has_no_exchange_between_images():
+    assert "exchange between images" not in {one.method for one in explained(LooksAt(0, 0), pair("a", "b")).findings}
+
+
+def test_an_exchange_between_texts_finds_the_word_that_a_matcher_reads():
+    found = explained(Reads("red"), pair("a red cup on an old chair", "a blue cup on a small chair"))
+    parts = finding(found, "exchange between texts").parts
+    assert [part.word for part in parts] == ["red / blue", "an old / a small"]
+    assert [part.effect for part in parts] == [2.0, 0.0]
+    assert [part.turns for part in parts] == [True, False]
+
+
+def test_texts_that_differ_in_one_place_are_not_exchanged():
+    found = explained(Reads("red"), pair("a red cup", "a blue cup"))
+    assert "exchange between texts" not in {one.method for one in found.findings}
+    assert len(swaps(" x ".join("abcdefghijklm"), " x ".join("nopqrstuvwyzA"))) == 8
+
+
+@settings(max_examples=25, deadline=None)
+@given(left=st.integers(4, 30), top=st.integers(4, 30), side=st.integers(6, 24))
+def test_a_hidden_thing_is_painted_over_with_what_is_around_it(left, top, side):
+    pixels = np.full((SIDE, SIDE, 3), (90, 180, 60), np.uint8)
+    pixels[top : top + side, left : left + side] = (250, 10, 10)
+    box = tuple((edge + more) / SIDE for edge, more in ((left, -2), (top, -2), (left + side, 2), (top + side, 2)))
+    [region] = hidden(LazyImage(key="1", load=lambda: Image.fromarray(pixels)), [box])
+    found = np.asarray(region.changed.load(), dtype=int)
+    assert np.abs(found - (90, 180, 60)).max() <= 10  # the library rounds at each pixel
+
+
+def test_only_the_box_is_changed_and_a_box_of_the_whole_image_is_one_colour():
+    large = np.random.default_rng(0).integers(0, 256, (150, 260, 3)).astype(np.uint8)
+    image = LazyImage(key="1", load=lambda: Image.fromarray(large))
+    part, whole = (np.asarray(one.changed.load()) for one in hidden(image, [(0.25, 0.2, 0.5, 0.6), (0, 0, 1, 1)]))
+    changed = (part != large).any(axis=2)
+    assert changed[30:90, 65:130].mean() > 0.9
+    assert changed.sum() == changed[30:90, 65:130].sum()
+    assert len(np.unique(whole.reshape(-1, 3), axis=0)) == 1

@@ -70,7 +70,8 @@ def test_the_worst_missed_cases_are_explained_and_how_much_is_asked_is_said_befo
     assert found[0]["says"] in summary
     page = (place.path / "out/report.html").read_text()
     assert "Why cases were missed" in page
-    assert page.count("Effects by the method hide windows") == 2
+    assert page.count('"Effects by the method hide windows"') == 2
+    assert page.count('"Effects by the method hide windows: the true text"') == 2
 
 
 def test_without_the_option_nothing_more_is_asked_or_written(place, model):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
 from vlgate.explaining.changes import images_of
-from vlgate.explaining.protocols import Attends
+from vlgate.explaining.protocols import Attends, RollsOut
 from vlgate.explaining.record import Attended
 from vlgate.types import Case, Match
 
@@ -19,24 +19,42 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
         cases: n cases.
         model: the model.
 
-    Returns: n tuples, each with one map per different pair of the case, in the order of its requests; and why there are
-        none, if the model raised. That must not cost the interventions, which are worth more.
+    Returns: n tuples, each with one map per method and different pair of the case, in the order of its requests; and
+        why there are none, if the model raised. That must not cost the interventions, which are worth more.
     """
     pairs = [tuple(dict.fromkeys(one for one in case.requests if isinstance(one, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
-    nothing: tuple[tuple[Attended, ...], ...] = ((),) * len(cases)
-    if not asked or not isinstance(model, Attends):
-        return nothing, ""
-    try:
-        maps = model.attended(asked)
-    except Exception as error:  # noqa: BLE001  # a foreign model may raise anything
-        return nothing, f"attended() of the model raised {described(error)}"
-    if not maps:
-        return nothing, ""
-    if len(maps) != len(asked):
-        return nothing, f"attended() of the model returned {len(maps)} maps for {len(asked)} pairs; return one per pair"
-    found = dict(zip(asked, maps, strict=True))
+    found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
+    problems = []
+    for name, ask in _asked_of(model):
+        maps, problem = _maps(name, ask, asked)
+        problems += [problem] if problem else []
+        for pair, one in maps.items():
+            found[pair].append(one)
     return tuple(
-        tuple(replace(found[pair], image=images_of(case).index(pair.image)) for pair in some)
+        tuple(replace(one, image=images_of(case).index(pair.image)) for pair in some for one in found[pair])
         for case, some in zip(cases, pairs, strict=True)
-    ), ""
+    ), "; ".join(problems)
+
+
+def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]]:
+    """The maps that a model offers, by the name of the method."""
+    if isinstance(model, Attends):
+        yield "attended", model.attended
+    if isinstance(model, RollsOut):
+        yield "attention_rollout", model.attention_rollout
+
+
+def _maps(
+    name: str, ask: Callable[[Sequence[Match]], Sequence[Attended]], pairs: Sequence[Match]
+) -> tuple[dict[Match, Attended], str]:
+    """The map of each pair, and why there is none."""
+    if not pairs:
+        return {}, ""
+    try:
+        maps = ask(pairs)
+    except Exception as error:  # noqa: BLE001  # a foreign model may raise anything
+        return {}, f"{name}() of the model raised {described(error)}"
+    if maps and len(maps) != len(pairs):
+        return {}, f"{name}() of the model returned {len(maps)} maps for {len(pairs)} pairs; return one per pair"
+    return dict(zip(pairs, maps, strict=True)) if maps else {}, ""

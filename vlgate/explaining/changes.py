@@ -1,18 +1,30 @@
-"""The changed copies of a case: one part of an image hidden, or one word left out or exchanged, in all its requests."""
+"""The changed copies of a case: one part of an image, or of a text, hidden or exchanged in all of its requests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from vlgate.explaining.margin import Margin, margin_of
+from vlgate.explaining.painting import Box
 from vlgate.explaining.record import Method, Part
-from vlgate.explaining.regions import WINDOWS, Box, regions
-from vlgate.explaining.words import exchanged, left_out, words_of
+from vlgate.explaining.regions import WINDOWS, from_another, hidden
+from vlgate.explaining.words import Swap, exchanged, left_out, swaps, words_of
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, Shape
 
+_PARTNERS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        "pair": ((0, 1),),
+        "quad": ((0, 1),),
+        "set": ((0, 2), (1, 3)),
+        "active_passive_set": ((0, 2), (1, 3)),
+        "questions": ((0, 1),),
+    }
+)
+"""The requests whose texts exchange words, by their places."""
 Boxes = Mapping[LazyImage, Sequence[Box]]
-"""The boxes that a model looks at, by image; windows are hidden in an image that is not among them."""
+"""Boxes by image: those that a model looks at (an image without them has windows), or the segments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +52,7 @@ class Subject:
         return tuple(dict.fromkeys(request for margin in margins for request in margin.requests))
 
 
-def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes) -> Subject | None:
+def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
     """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
 
     Args:
@@ -49,13 +61,14 @@ def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes)
         case: the case.
         model: the model that will be asked, for the way in which it answers.
         boxes: the boxes that the model looks at; may be empty.
+        segments: the segments of the images; may be empty.
     """
     margin = margin_of(case, shape, model)
     if margin is None:
         return None
     changes = (
         Change(method=method, part=part, margin=changed)
-        for method, part, copy in (*_without_regions(case, boxes), *_without_words(case))
+        for method, part, copy in _copies(case, shape, boxes, segments)
         if (changed := margin_of(copy, shape, model)) is not None
     )
     return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
@@ -68,16 +81,65 @@ def images_of(case: Case) -> tuple[LazyImage, ...]:
 
 def texts_of(case: Case) -> tuple[str, ...]:
     """Return the different captions or questions of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(one.question if isinstance(one, Ask) else one.text for one in case.requests))
+    return tuple(dict.fromkeys(_text(one) for one in case.requests))
 
 
-def _without_regions(case: Case, boxes: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+def _text(request: Request) -> str:
+    return request.question if isinstance(request, Ask) else request.text
+
+
+def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
+    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case.
+
+    In questions, it is the two questions whose words are exchanged.
+    """
+    for one, other in _PARTNERS[shape]:
+        for swap in swaps(*texts_at(case, (one, other))):
+            yield (one, other), swap
+
+
+def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
+    """Return the texts of two requests of a case."""
+    return _text(case.requests[places[0]]), _text(case.requests[places[1]])
+
+
+def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    yield from _without_regions(case, boxes, segments)
+    yield from _with_other_regions(case, boxes)
+    yield from _without_words(case)
+    yield from _with_other_words(case, shape)
+
+
+def _without_regions(case: Case, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
     for number, image in enumerate(images_of(case)):
-        own = boxes.get(image)
-        method: Method = "hide windows" if own is None else "hide boxes"
-        for region in regions(image, WINDOWS if own is None else own):
+        first: Method = "hide boxes" if image in boxes else "hide windows"
+        parts: tuple[tuple[Method, Sequence[Box]], ...] = (
+            (first, boxes.get(image, WINDOWS)),
+            ("hide segments", segments.get(image, ())),
+        )
+        for method, places in parts:
+            for region in hidden(image, places):
+                part = Part(effect=None, box=region.box, image=number)
+                yield method, part, _mapped(case, _shown_instead(image, region.changed))
+
+
+def _with_other_regions(case: Case, boxes: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    """Copies of a case of two images, one with a part of the other."""
+    images = images_of(case)
+    if len(images) != 2:
+        return
+    for number, image in enumerate(images):
+        for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
             part = Part(effect=None, box=region.box, image=number)
-            yield method, part, _mapped(case, _shown_instead(image, region.hidden))
+            yield "exchange between images", part, _mapped(case, _shown_instead(image, region.changed))
+
+
+def _with_other_words(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
+    """Copies of a case whose texts have exchanged the words of one place."""
+    for (one, other), swap in text_swaps(case, shape):
+        instead = dict(zip(texts_at(case, (one, other)), swap.texts, strict=True))
+        part = Part(effect=None, word=swap.words)
+        yield "exchange between texts", part, _mapped(case, _with_text(instead))
 
 
 def _without_words(case: Case) -> Iterator[tuple[Method, Part, Case]]:
@@ -102,6 +164,15 @@ def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], R
         if isinstance(request, Read) or request.image != image:
             return request
         return replace(request, image=hidden)
+
+    return change
+
+
+def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
+    def change(request: Request) -> Request:
+        """Say another text, if there is one for it."""
+        text = instead.get(_text(request), _text(request))
+        return replace(request, question=text) if isinstance(request, Ask) else replace(request, text=text)
 
     return change
 

@@ -5,14 +5,15 @@ The reader evaluates each text on the scene graph, with and without each object.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from vlgate.explaining.regions import Box
+from vlgate.explaining.painting import Box
 from vlgate.fixtures.reader.forms import Choice
 from vlgate.fixtures.reader.reading import Reading, UnreadableError
 from vlgate.fixtures.reader.seeing import view_of, without
 from vlgate.fixtures.reader.truth import Looking
+from vlgate.perturb.scene_graph import Box as GraphBox
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.types import Ask, Case, LazyImage, Read
 
@@ -49,11 +50,7 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     view = view_of(image)
     if view is None or not view.scene.width or not view.scene.height:
         return None
-    texts = [
-        one.question if isinstance(one, Ask) else one.text
-        for one in case.requests
-        if not isinstance(one, Read) and one.image == image
-    ]
+    texts = _texts(case, image)
     try:
         whole = _said(view.scene, texts, reading)
         decides = tuple(_said(_less(view.scene, one), texts, reading) != whole for one in view.scene.objects.values())
@@ -62,7 +59,88 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     if not any(decides):
         return None
     size = (view.scene.width, view.scene.height)
-    return Deciding(boxes=tuple(_share(one, size) for one in view.scene.objects.values()), decides=decides)
+    return Deciding(boxes=tuple(_share(one.box, size) for one in view.scene.objects.values()), decides=decides)
+
+
+def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
+    """Return in which places an exchange with another image of a case decides.
+
+    The places are those of the things of both images. An exchange in a place gives the image those things of the other
+    image that have their middle there, for its own. It decides if one of the case's texts about the image is then true
+    in place of false, or false in place of true, or if a question has another answer.
+
+    Args:
+        case: the case.
+        image: one of its images.
+        other: the image that the parts come from.
+        reading: what reads the texts; each text is read once.
+
+    Returns: the places; None if an image is not drawn, a text cannot be read, or no exchange in a single place decides.
+    """
+    views = view_of(image), view_of(other)
+    if views[0] is None or views[1] is None:
+        return None
+    own, others = views[0].scene, views[1].scene
+    if not own.width or not own.height or (own.width, own.height) != (others.width, others.height):
+        return None
+    texts = _texts(case, image)
+    boxes = tuple(dict.fromkeys(one.box for scene in (own, others) for one in scene.objects.values()))
+    try:
+        whole = _said(own, texts, reading)
+        decides = tuple(_said(_exchanged(own, others, box), texts, reading) != whole for box in boxes)
+    except UnreadableError:
+        return None
+    if not any(decides):
+        return None
+    return Deciding(boxes=tuple(_share(box, (own.width, own.height)) for box in boxes), decides=decides)
+
+
+def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
+    """Return whether other texts in place of those of a case would say something else; None if one cannot be read.
+
+    Args:
+        case: the case.
+        texts: the new text by the old one.
+        reading: what reads the texts.
+    """
+    try:
+        for image in dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)):
+            view = view_of(image)
+            if view is None:
+                return None
+            old = _texts(case, image)
+            if _said(view.scene, old, reading) != _said(view.scene, [texts.get(one, one) for one in old], reading):
+                return True
+    except UnreadableError:
+        return None
+    return False
+
+
+def _texts(case: Case, image: LazyImage) -> list[str]:
+    """The texts of a case about an image."""
+    about = [one for one in case.requests if not isinstance(one, Read) and one.image == image]
+    return [one.question if isinstance(one, Ask) else one.text for one in about]
+
+
+def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
+    """The scene with what another one has in a box."""
+
+    def there(thing: SceneObject) -> bool:
+        """Whether the middle of a thing is in the box."""
+        across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
+        return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
+
+    kept = without(own, lambda thing: not there(thing))
+    given = without(others, there)
+    renamed = {
+        f"other {name}": replace(
+            thing,
+            id=f"other {name}",
+            relations=tuple(replace(link, object=f"other {link.object}") for link in thing.relations),
+        )
+        for name, thing in given.objects.items()
+    }
+    return replace(kept, objects={**kept.objects, **renamed})
 
 
 def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Truth]:
@@ -81,6 +159,6 @@ def _less(scene: SceneGraph, one: SceneObject) -> SceneGraph:
     return without(scene, lambda thing: thing.id != one.id)
 
 
-def _share(one: SceneObject, size: tuple[int, int]) -> Box:
-    box, (width, height) = one.box, size
+def _share(box: GraphBox, size: tuple[int, int]) -> Box:
+    width, height = size
     return (box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height)

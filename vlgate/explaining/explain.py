@@ -8,8 +8,10 @@ from dataclasses import replace
 from vlgate.errors import VlgateError
 from vlgate.explaining.attending import attended_in
 from vlgate.explaining.changes import Boxes, Change, Subject, images_of, subject_of, texts_of
+from vlgate.explaining.painting import Box, Decoded
 from vlgate.explaining.protocols import Boxed
 from vlgate.explaining.record import INTERVENTIONS, Attended, Explanation, Finding, Part
+from vlgate.explaining.segments import segments
 from vlgate.explaining.sentences import says
 from vlgate.types import LazyImage, Prediction, Predictor, Request, Shape, Verdict
 
@@ -20,11 +22,12 @@ Told = tuple[str, Shape, Verdict]
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
     """Return what to ask about each verdict; those that have no margin are left out.
 
-    Only the boxes that a model looks at are asked here, for the unchanged images.
+    The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged images.
     """
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of(verdict.case))
     boxes = _boxes(model, list(images))
-    found = (subject_of(task, shape, verdict.case, model, boxes) for task, shape, verdict in told)
+    parts = {image: some for image in images if (some := _segments(image))}
+    found = (subject_of(task, shape, verdict.case, model, boxes, parts) for task, shape, verdict in told)
     return tuple(one for one in found if one is not None)
 
 
@@ -62,6 +65,13 @@ def _boxes(model: object, images: Sequence[LazyImage]) -> Boxes:
     }
 
 
+def _segments(image: LazyImage) -> tuple[Box, ...]:
+    try:
+        return segments(Decoded(image).pixels)
+    except VlgateError:  # an image that cannot be decoded: its requests have no reply, and say why
+        return ()
+
+
 def _explained(
     subject: Subject, said: Mapping[Request, Prediction], seen: tuple[Attended, ...], unseen: str
 ) -> Explanation | None:
@@ -93,6 +103,7 @@ def _explained(
 
 def _finding(subject: Subject, changes: Sequence[Change], said: Mapping[Request, Prediction], base: float) -> Finding:
     was_right = subject.margin.right(base)
+    fit = subject.margin.fit(said)
     parts: list[Part] = []
     problems: list[str] = []
     for change in changes:
@@ -102,6 +113,8 @@ def _finding(subject: Subject, changes: Sequence[Change], said: Mapping[Request,
             parts.append(change.part)
         else:
             turns = change.margin.right(margin) != was_right
-            parts.append(replace(change.part, effect=base - margin, turns=turns))
+            left = change.margin.fit(said) if change.part.box is not None else None
+            support = None if fit is None or left is None else fit - left
+            parts.append(replace(change.part, effect=base - margin, support=support, turns=turns))
     why = problems[0] if problems else ""
     return Finding(method=changes[0].method, parts=tuple(parts), lacking=len(problems), why=why)

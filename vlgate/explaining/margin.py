@@ -54,6 +54,13 @@ class Margin:
             return min(_lead(said[true], [said[one] for one in others]) for true, others in self.compared)
         return sum(_right(said[question], truth) for question, truth in self.answers) / len(self.answers)
 
+    def fit(self, said: Mapping[Request, Prediction]) -> float | None:
+        """Return the mean score of the true texts, or right choices; None if one is missing, or there are no scores."""
+        true = dict.fromkeys(request for request, _ in self.compared)
+        scores = [said[request].score for request in true]
+        known = [score for score in scores if score is not None]
+        return sum(known) / len(known) if known and len(known) == len(scores) else None
+
     def right(self, margin: float) -> bool:
         """Whether a case with this margin is right."""
         return margin > 0 if self.graded else margin == 1

@@ -23,3 +23,11 @@ class Attends(Protocol):
 
     def attended(self, pairs: Sequence[Match]) -> Sequence[Attended]:
         """Return a map for each pair; its ``image`` is 0."""
+
+
+@runtime_checkable
+class RollsOut(Protocol):
+    """A transformer that tells what it attends to through all of its layers."""
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> Sequence[Attended]:
+        """Return a map for each pair, or none at all; its ``image`` is 0."""

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.explaining.regions import Box, heat, places
+from vlgate.explaining.painting import Box, places
+from vlgate.explaining.record import Method
+from vlgate.explaining.regions import heat
+from vlgate.metrics.stats import wilson
 from vlgate.types import FloatArray
 
+WORDS: Method = "exchange between texts"
 _FILE = Path(__file__).with_name("rates.toml")
 
 
@@ -35,7 +39,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The rates of one method for one model over ``n`` images of right answers."""
+    """The rates of one method for one model over ``n`` images of right answers, or ``n`` cases for words.
+
+    ``low`` and ``high`` are the ends of the 95 % interval of ``leads``.
+    """
 
     model: str
     method: str
@@ -46,14 +53,21 @@ class Rate:
     chance_touches: float
     chance_points: float
     chance_leads: float
+    low: float
+    high: float
 
     @property
     def says(self) -> str:
         """The rate in words, as it stands beside a picture."""
+        if self.method == WORDS:
+            return (
+                f"{self.model} on the drawn scenes: the strongest exchange changes what the texts say in "
+                f"{self.leads:.0%} of {self.n} right answers (a random one in {self.chance_leads:.0%})"
+            )
         return (
-            f"{self.model} on the drawn scenes: touches the deciding object in {self.touches:.0%} of {self.n} right "
-            f"answers (a random part in {self.chance_touches:.0%}), its middle is on it in {self.points:.0%} "
-            f"({self.chance_points:.0%})"
+            f"{self.model} on the drawn scenes: the deciding object leads in {self.leads:.0%} of {self.n} right "
+            f"answers ({self.low:.0%} to {self.high:.0%}; a random one in {self.chance_leads:.0%}), and is touched in "
+            f"{self.touches:.0%} ({self.chance_touches:.0%})"
         )
 
 
@@ -87,14 +101,15 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
 
 
 def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
-    """Return the mean of some hits, of which there must be at least one."""
+    """Return the mean of some hits, of which there must be at least one, and Wilson's interval of ``leads``."""
 
     def mean(name: str) -> float:
         """The mean of one figure, to four digits."""
         return round(float(np.mean([getattr(one, name) for one in hits])), 4)
 
     names = ("touches", "points", "leads", "chance_touches", "chance_points", "chance_leads")
-    return Rate(model=model, method=method, n=len(hits), **{name: mean(name) for name in names})
+    low, high = (round(end, 4) for end in wilson(float(np.mean([one.leads for one in hits])), len(hits)))
+    return Rate(model=model, method=method, n=len(hits), low=low, high=high, **{name: mean(name) for name in names})
 
 
 @lru_cache(maxsize=1)

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from vlgate.explaining.regions import Box
+import numpy as np
 
-Method = Literal["hide windows", "hide boxes", "leave words out", "exchange words"]
-INTERVENTIONS: tuple[Method, ...] = ("hide windows", "hide boxes", "leave words out", "exchange words")
+from vlgate.explaining.painting import Box
+from vlgate.types import FloatArray
+
+Method = Literal[
+    "hide windows",
+    "hide boxes",
+    "hide segments",
+    "exchange between images",
+    "leave words out",
+    "exchange words",
+    "exchange between texts",
+]
+INTERVENTIONS: tuple[Method, ...] = get_args(Method)
 ATTENDS = "what the model attends to; it hardly predicts whether an answer is right"
 """What stands beside every map of attention (R_pb 0.001 over 3,090 answers, arXiv 2605.08200)."""
+
+
+def of_the_true_text(method: Method) -> str:
+    """Return the name of what a method measures on the score of the true text alone.
+
+    >>> of_the_true_text("hide windows")
+    'hide windows: the true text'
+    """
+    return f"{method}: the true text"
 
 
 def turning(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -24,12 +45,14 @@ class Part:
     """A part of an image, or a word, with the effect of hiding it.
 
     ``effect`` is how much the margin falls: above 0 if the part speaks for the right answer, below 0 if it speaks for
-    the wrong one. It is None if the model gave no reply. ``turns`` is true if the change turns a missed case into a
-    right one, or a right one into a missed one. ``box`` and ``image`` are given for a part of an image, ``word`` for a
-    word.
+    the wrong one. It is None if the model gave no reply. ``support`` is how much the score of the true text falls, the
+    mean if there are several; it is None for a word, and for a model that gives no scores. ``turns`` is true if the
+    change turns a missed case into a right one, or a right one into a missed one. ``box`` and ``image`` are given for a
+    part of an image, ``word`` for a word.
     """
 
     effect: float | None
+    support: float | None = None
     turns: bool = False
     box: Box | None = None
     image: int | None = None
@@ -49,6 +72,18 @@ class Finding:
     def measured(self) -> tuple[Part, ...]:
         """The parts that have an effect."""
         return tuple(part for part in self.parts if part.effect is not None)
+
+    def of_image(self, image: int) -> Iterator[tuple[str, tuple[Box, ...], FloatArray]]:
+        """Yield what the method measured about the parts of an image: its name, n boxes, and n numbers.
+
+        The effects on the margin come first, then those on the score of the true text, if there are any.
+        """
+        parts = [part for part in self.measured if part.image == image and part.box is not None]
+        boxes = tuple(part.box for part in parts if part.box is not None)
+        if parts:
+            yield self.method, boxes, np.array([part.effect for part in parts], dtype=np.float64)
+        if parts and all(part.support is not None for part in parts):
+            yield of_the_true_text(self.method), boxes, np.array([part.support for part in parts], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

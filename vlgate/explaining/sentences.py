@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vlgate.explaining.painting import Box
 from vlgate.explaining.record import Explanation, Finding, Part, turning
-from vlgate.explaining.regions import Box
 
 _NAMED = 3  # the most parts that a sentence names
 _SAID = {
     "hide windows": "with the {place} of {image} hidden",
     "hide boxes": "with the box at the {place} of {image} hidden",
+    "hide segments": "with the segment at the {place} of {image} hidden",
+    "exchange between images": "with the {place} of {image} from the other image",
     "leave words out": "without {word!r}",
     "exchange words": "with 'thing' for {word!r}",
+    "exchange between texts": "with {word!r} exchanged between the texts",
 }
 
 

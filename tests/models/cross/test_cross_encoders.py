@@ -291,6 +291,20 @@ def test_vilt_aligns_each_word_with_the_patches_of_its_own_image_whatever_else_i
     assert len({len(found.boxes) for found in together}) > 1
 
 
+def test_the_rollout_of_vilt_is_about_the_patches_of_each_pair_whatever_else_is_asked(tmp_path):
+    model = of("vilt", cross_checkpoints.save("vilt", tmp_path), tmp_path)
+    asked = pairs()[::3]
+    together = model.attention_rollout(asked)
+    for pair, found, aligned in zip(asked, together, model.attended(asked), strict=True):
+        [alone] = model.attention_rollout([pair])
+        assert found.text == pair.text
+        assert np.array(found.boxes) == pytest.approx(np.array(aligned.boxes))
+        assert np.array(found.weights) == pytest.approx(np.array(alone.weights), abs=1e-4)
+        assert 0 < min(found.weights) <= max(found.weights) == 1
+    assert len({len(found.boxes) for found in together}) > 1
+
+
 def test_heads_that_do_not_align_words_have_no_maps(name, model):
     if name != "vilt":
         assert model.attended(pairs()[:2]) == []
+        assert model.attention_rollout(pairs()[:2]) == []

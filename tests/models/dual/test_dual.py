@@ -404,3 +404,19 @@ def test_a_grad_cam_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it
         assert 0 <= min(one.weights) <= max(one.weights) <= 1
     assert len({one.weights for one in found}) > 3
     assert np.array_equal(model.encode_images(images(3)), before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rollout_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(models, kind):
+    model, asked = models[kind], [Match(image=image, text=text) for image in images(2) for text in TEXTS[:2]]
+    before = model.encode_images(images(2))
+    found = model.attention_rollout(asked)
+    assert np.array_equal(model.encode_images(images(2)), before)
+    if kind in ("align", "naflex", "siglip2"):
+        assert found == []
+        return
+    assert [one.text for one in found] == [pair.text for pair in asked]
+    assert found[0].weights == found[1].weights != found[2].weights
+    for one in found:
+        assert len(one.boxes) == len(one.weights) == round(len(one.boxes) ** 0.5) ** 2 > 1
+        assert 0 < min(one.weights) <= max(one.weights) == 1

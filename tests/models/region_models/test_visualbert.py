@@ -303,3 +303,21 @@ def test_berts_tokenizer_is_the_default(coco, tmp_path):
     assert found.match(PAIRS).shape == (6,)
     save_tokenizer(tmp_path / "turned", [*TOKENS[:5], *TOKENS[:4:-1]])
     assert visualbert.build("bare?tokenizer=turned", tmp_path).fingerprint != found.fingerprint
+
+
+def test_the_rollout_is_the_product_of_the_librarys_own_attention(coco, matcher):
+    whole = transformers.VisualBertForPreTraining.from_pretrained(coco, attn_implementation="eager").eval()
+    pair = PAIRS[0]
+    [regions] = Stub().regions([pair.image])
+    tokens, _ = matcher._inputs.tokens([pair.text])
+    with torch.inference_mode():
+        reply = whole.visual_bert(
+            **tokens, **seen(torch.from_numpy(regions.features)[None]), output_attentions=True
+        ).attentions
+    token = np.eye(reply[0].shape[-1])[0]
+    for layer in reversed(reply):
+        token = (token @ layer[0].mean(dim=0).double().numpy() + token) / 2
+    expected = token[len(token) - len(regions.boxes) :]
+    [found] = matcher.attention_rollout([pair])
+    assert np.array(found.weights) == pytest.approx(expected / expected.max(), abs=1e-5)
+    assert np.array(found.boxes) == pytest.approx(regions.boxes)

@@ -8,17 +8,18 @@ from vlgate.types import FloatArray
 METHOD = "attention to regions"
 
 
-def attention(text: str, boxes: FloatArray, weights: FloatArray) -> Attended:
-    """Return the attention of a text to the boxes of an image.
+def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = METHOD) -> Attended:
+    """Return the attention of a text to the boxes of an image, in 0..1 of the largest.
 
     Args:
         text: the text.
         boxes: n boxes, shape (n, 4), in 0..1.
         weights: their weights, shape (n,), at least 0.
+        method: the name of the method.
     """
     most = float(weights.max()) or 1.0
     return Attended(
-        method=METHOD,
+        method=method,
         image=0,
         text=text,
         boxes=tuple((float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in boxes),

@@ -131,9 +131,9 @@ class CrossEncoder:
     """A matcher: a head over image and text together.
 
     ``decision_threshold`` is 0 for a head with logits of match and no match, whose probability is one half there; it is
-    None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, None if the
-    architecture does not say. ``cut_texts`` holds all texts so far that lost their
-    end, and ``note`` is a note for the readers of the results ("" for nothing).
+    None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, and
+    ``roll`` the attention through all layers, None if the architecture does not say. ``cut_texts`` holds all texts so
+    far that lost their end, and ``note`` is a note for the readers of the results ("" for nothing).
     """
 
     def __init__(
@@ -159,6 +159,7 @@ class CrossEncoder:
         self.cut_texts: set[str] = set()
         self.decision_threshold = rank.threshold
         self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
+        self.roll: Callable[[Inputs, list[str]], list[Attended]] | None = None
         self._head = head
         self._prepare = prepare
         self._rank = rank
@@ -183,17 +184,28 @@ class CrossEncoder:
 
         Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
         """
+        align = self.align
+        if align is None:
+            return []
+        return self._maps(pairs, lambda inputs, texts: align(inputs, self._prepare.words(inputs), texts))
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return the attention rollout of each pair, or nothing if the architecture does not give its attention.
+
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        """
+        return [] if self.roll is None else self._maps(pairs, self.roll)
+
+    def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
         import torch
 
-        if self.align is None:
-            return []
         found: list[Attended] = []
         for start in range(0, len(pairs), _ALIGNED_AT_ONCE):
             some = pairs[start : start + _ALIGNED_AT_ONCE]
             texts = [pair.text for pair in some]
             inputs = self._prepare.inputs([pair.image for pair in some], texts)
             with torch.inference_mode():
-                found += self.align(inputs, self._prepare.words(inputs), texts)
+                found += of(inputs, texts)
         return found
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:

@@ -26,7 +26,8 @@ class MatchingHead:
     ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
     score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
     returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
-    n requests, which returns how words align with patches; None for an architecture without one.
+    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
+    which returns the attention through all layers; both are None for an architecture without one.
     """
 
     default: str
@@ -35,6 +36,7 @@ class MatchingHead:
     places: Callable[[Any], int]
     match: int | None
     align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
+    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
 
     def check(self, weights: str, folder: Path) -> None:
         """Check the option and the files of a local checkpoint. Imports no torch.
@@ -62,6 +64,7 @@ class MatchingHead:
         prepare = Preparation(processor, self.places(model.config), model)
         encoder = CrossEncoder(partial(self.logits, model), prepare, rank=rank, fingerprint=what)
         encoder.align = None if self.align is None else partial(self.align, model)
+        encoder.roll = None if self.roll is None else partial(self.roll, model)
         return tried(encoder, source.asked)
 
     def _parsed(self, weights: str, folder: Path) -> tuple[Pretrained, RankScore]:

@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vlgate.explaining.record import Attended
+from vlgate.models.attending.regions import attention
+from vlgate.models.attending.rollout import METHOD as ROLLOUT
+from vlgate.models.attending.rollout import cells, mean_of_heads, rolled_out
 from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.alignment import aligned
 from vlgate.models.cross.cross_encoder import Inputs, Preparation
@@ -39,7 +42,23 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
     return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
 
 
-def _reply(vilt: Any, inputs: Inputs) -> tuple[Any, torch.Tensor]:
+def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
+    """Return how much of each patch is in the token that the score of each request is computed from.
+
+    Source: Abnar and Zuidema, ACL 2020; see ``vlgate.models.attending.rollout``.
+    """
+    reply, real = _reply(model.vilt, inputs, attentions=True)
+    start = inputs.input_ids.shape[1] + 1
+    found = []
+    for place, (text, here) in enumerate(zip(texts, real.cpu(), strict=True)):
+        rows, columns = int(here[:, 0].sum()), int(here[0].sum())
+        token = rolled_out(mean_of_heads(reply.attentions, place))[0]
+        patches = token[start:].reshape(*here.shape)[:rows, :columns].ravel()
+        found.append(attention(text, cells((rows, columns)), patches, ROLLOUT))
+    return found
+
+
+def _reply(vilt: Any, inputs: Inputs, *, attentions: bool = False) -> tuple[Any, torch.Tensor]:
     """The output of a ``ViltModel``, and which patches of each request's image are real, shape (n, h, w)."""
     import torch
 
@@ -50,6 +69,7 @@ def _reply(vilt: Any, inputs: Inputs) -> tuple[Any, torch.Tensor]:
         attention_mask=inputs.attention_mask,
         image_embeds=inputs.each(patches),
         pixel_mask=inputs.each(seen),
+        output_attentions=attentions,
     )
     return reply, inputs.each(mask)
 
@@ -97,5 +117,6 @@ HEAD = MatchingHead(
     places=lambda config: config.max_position_embeddings,
     match=None,
     align=alignment,
+    roll=rollout,
 )
 check, build = HEAD.check, HEAD.build

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.explaining.record import Attended
-from vlgate.models.attending.grad_cam import Encoders, centre, grad_cams, last_grid, whole
+from vlgate.models.attending.grad_cam import Encoders, Frame, centre, grad_cams, last_grid, whole
+from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled_out
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys
 from vlgate.models.checkpoints.missing import missing_package
@@ -94,12 +95,42 @@ class DualModel:
             return []
         encoders = Encoders(
             grid=last_grid(self._model.vision_model),
-            frame=centre if getattr(self._image_processor, "do_center_crop", False) else whole,
+            frame=self._frame,
             prepare=pixels,
             encode_images=lambda images: _features(self._model.get_image_features(pixel_values=images)),
             encode_texts=self._encoded_texts,
         )
         return grad_cams(pairs, encoders)
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square.
+
+        It does not depend on the text.
+
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        network = getattr(self._model.vision_model, "encoder", None)
+        if self._family.name == "siglip2" or not hasattr(network, "layers"):
+            return []
+        layers = {image: self._attention_of(image) for image in dict.fromkeys(pair.image for pair in pairs)}
+        frames = {image: self._frame(image.load().size) for image in layers}
+        found = [patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
+        return [one for one in found if one is not None]
+
+    @property
+    def _frame(self) -> Frame:
+        """The part of an image that the network is given."""
+        return centre if getattr(self._image_processor, "do_center_crop", False) else whole
+
+    def _attention_of(self, image: LazyImage) -> list[FloatArray]:
+        """The attention of each layer of the image encoder, the mean over heads, each of shape (tokens, tokens)."""
+        import torch
+
+        [inputs] = prepared([image], self._prepare)
+        pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
+        with torch.inference_mode(), eager(self._model):
+            seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
+        return mean_of_heads(seen, 0)
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)

@@ -11,6 +11,8 @@ import numpy as np
 from vlgate.explaining.record import Attended
 from vlgate.models.answering.answer_lists import AnswerList
 from vlgate.models.attending.regions import attention
+from vlgate.models.attending.rollout import METHOD as ROLLOUT
+from vlgate.models.attending.rollout import Streams, caught, mean_of_heads, two_streams
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.models.region_models.inputs import RegionInputs, asked_text
 from vlgate.types import Ask, FloatArray, LazyImage, Match
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 MATCH = 1
 """The index of "match" in ``cross_relationship_score``: its pretraining labels a caption of the image 1."""
+_OWN: tuple[Streams, Streams] = (("text", "text"), ("regions", "regions"))
+_ACROSS: tuple[Streams, Streams] = (("text", "regions"), ("regions", "text"))
+"""Who attends to whom, in the order in which a layer of LXMERT computes it."""
 BY_MARGIN = RankScore(match=MATCH)
 TRAINED = 20
 """The most tokens of a text in the release's training, which began from scratch: later positions are untrained."""
@@ -117,6 +122,30 @@ class LxmertMatcher(Lxmert):
                 ).cross_encoder_attentions
             weights = torch.stack([one[0].mean(dim=(0, 1)) for one in seen]).mean(dim=0).float().cpu().double()
             found.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights.numpy()))
+        return found
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return how much of each region is in the token that the score is computed from, through all layers.
+
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        import torch
+
+        encoder = self._model.lxmert.encoder
+        modules = [layer.attention.self for layer in (*encoder.layer, *encoder.r_layers)]
+        for layer in encoder.x_layers:
+            modules += [layer.visual_attention.att, layer.lang_self_att.self, layer.visn_self_att.self]
+        order = [*[_OWN[0]] * len(encoder.layer), *[_OWN[1]] * len(encoder.r_layers)]
+        order += [*_ACROSS, *_OWN] * len(encoder.x_layers)
+        found: list[Attended] = []
+        for pair in pairs:
+            regions = self._inputs.regions([pair.image])
+            tokens, _ = self._inputs.tokens([pair.text])
+            seen = {"visual_feats": regions.features, "visual_pos": regions.boxes}
+            with torch.inference_mode(), caught(modules) as kept:
+                self._model.lxmert(**seen, **tokens)
+            weights = two_streams(list(zip(order, mean_of_heads(kept, 0), strict=True)))
+            found.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights, ROLLOUT))
         return found
 
 

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.explaining.record import Attended
 from vlgate.models.answering.answer_lists import AnswerList
+from vlgate.models.attending.regions import attention
+from vlgate.models.attending.rollout import METHOD, mean_of_heads, rolled_out
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.models.region_models.inputs import RegionInputs, asked_text
 from vlgate.types import Ask, FloatArray, LazyImage, Match
@@ -67,15 +70,21 @@ class VisualBert:
         """The head's outputs for each request, shape (n, outputs); the model takes features, but not boxes."""
         import torch
 
-        regions = self._inputs.regions([request.image for request in requests])
-        seen = {"visual_embeds": regions.features, "visual_attention_mask": regions.mask}
-        tokens, cut = self._inputs.tokens(texts)
+        given, cut = self._given([request.image for request in requests], texts)
         with torch.inference_mode():
-            types = torch.full_like(regions.mask, self._box_type)
-            scores = self._head({**tokens, **seen, "visual_token_type_ids": types})
-            found = scores.float().cpu().double().numpy()
+            found = self._head(given).float().cpu().double().numpy()
         self.cut_texts.update(compress(map(asked_text, requests), cut))
         return np.asarray(found, dtype=np.float64)
+
+    def _given(self, images: Sequence[LazyImage], texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
+        """The inputs of the network, and which texts were cut."""
+        import torch
+
+        regions = self._inputs.regions(images)
+        tokens, cut = self._inputs.tokens(texts)
+        seen = {"visual_embeds": regions.features, "visual_attention_mask": regions.mask}
+        types = torch.full_like(regions.mask, self._box_type)
+        return {**tokens, **seen, "visual_token_type_ids": types}, cut
 
     def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         raise NotImplementedError
@@ -108,6 +117,23 @@ class VisualBertMatcher(VisualBert):
         Raises: ImageError or NoReplyError if an image has no regions.
         """
         return self._rank.of(self._scored(pairs, [pair.text for pair in pairs]))
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return how much of each region is in the token that the score is computed from, through all layers.
+
+        Raises: ImageError or NoReplyError if an image has no regions.
+        """
+        import torch
+
+        found: list[Attended] = []
+        for pair in pairs:
+            given, _ = self._given([pair.image], [pair.text])
+            with torch.inference_mode():
+                layers = self._model.visual_bert(**given, output_attentions=True).attentions
+            token = rolled_out(mean_of_heads(layers, 0))[0]
+            boxes = self._inputs.boxes([pair.image])[0]
+            found.append(attention(pair.text, boxes, token[len(token) - len(boxes) :], METHOD))
+        return found
 
     def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         # Only this head: the pretraining's other head would score 30,522 words at each position and each box.

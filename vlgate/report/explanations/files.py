@@ -12,9 +12,9 @@ import numpy as np
 
 from vlgate.errors import ImageError
 from vlgate.explaining.changes import images_of
+from vlgate.explaining.painting import Box
 from vlgate.explaining.rates import beside
-from vlgate.explaining.record import ATTENDS, Attended, Explained, Explanation, Finding
-from vlgate.explaining.regions import Box
+from vlgate.explaining.record import ATTENDS, Attended, Explained, Explanation, of_the_true_text
 from vlgate.report.whole_file import whole_file, write_whole
 from vlgate.types import FloatArray, LazyImage, Task
 
@@ -53,7 +53,12 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
         images = () if case is None else images_of(case)
         rows.append({**asdict(one), "pictures": _pictures(place, number, one, images)})
     methods = dict.fromkeys(
-        name for one in found for name in (*(f.method for f in one.findings), *(a.method for a in one.attended))
+        name
+        for one in found
+        for name in (
+            *(name for f in one.findings for name in (f.method, of_the_true_text(f.method))),
+            *(a.method for a in one.attended),
+        )
     )
     content = {
         "schema": SCHEMA,
@@ -99,11 +104,9 @@ def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyI
 def _maps(one: Explanation) -> Iterator[Drawn]:
     for finding in one.findings:
         for which in range(len(one.images)):
-            parts = [part for part in finding.measured if part.image == which and part.box is not None]
-            if parts:
-                boxes = [part.box for part in parts if part.box is not None]
-                effects = np.array([part.effect for part in parts], dtype=np.float64)
-                yield f"{_file(finding.method)}-{_letter(which)}", _about(finding), which, boxes, effects, False
+            for method, boxes, effects in finding.of_image(which):
+                about = {"method": method, "attention": False}
+                yield f"{_file(method)}-{_letter(which)}", about, which, boxes, effects, False
     for place, seen in enumerate(one.attended, start=1):
         about = {"method": seen.method, "text": seen.text, "attention": True}
         end = f"{_file(seen.method)}-{place}-{_letter(seen.image)}"
@@ -118,12 +121,8 @@ def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
         yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True
 
 
-def _about(finding: Finding) -> dict[str, Any]:
-    return {"method": finding.method, "attention": False}
-
-
 def _file(method: str) -> str:
-    return method.lower().replace(" ", "-")
+    return method.lower().replace(":", "").replace(" ", "-")
 
 
 def _letter(which: int) -> str:

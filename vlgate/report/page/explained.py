@@ -15,7 +15,7 @@ from vlgate.report.page.why_records import Map, Why, Whys
 
 MOST = 40
 """The most explained cases of a page; the folder has all of them."""
-_PICTURES = 4  # the most maps of a case, interventions first
+_PICTURES = 12  # the most maps of a case by interventions, and the most of attention
 _WORDS = 8  # the words whose change moves the margin most
 
 
@@ -41,15 +41,16 @@ def whys(folder: Path, cards: Collection[str]) -> Whys:
 
 def _why(place: Path, one: Mapping[str, Any], rates: Mapping[str, list[str]], cards: Collection[str]) -> Why:
     place_of_card = anchor(f"{one['task']}/{one['case']}")
-    pictures = one["pictures"][:_PICTURES]
+    done = [picture for picture in one["pictures"] if not picture["attention"]][:_PICTURES]
+    seen = [picture for picture in one["pictures"] if picture["attention"]][:_PICTURES]
     return Why(
         task=one["task"],
         case=one["case"],
         anchor=place_of_card if place_of_card in cards else "",
         texts=tuple(one["texts"]),
         says=one["says"],
-        maps=tuple(_map(place, picture, rates) for picture in pictures if not picture["attention"]),
-        attention=tuple(_map(place, picture, rates) for picture in pictures if picture["attention"]),
+        maps=tuple(_map(place, picture, rates) for picture in done),
+        attention=tuple(_map(place, picture, rates) for picture in seen),
         words=tuple(_words(one)),
     )
 
