@@ -41,7 +41,7 @@ FILES = {
     f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
     "part.json": "with `--shard`: what the part was asked, and how it ended, for `vlgate merge`; written last",
-    "replies.jsonl": "with `--shard`: the replies to each batch of cases, for `vlgate merge`",
+    "part.jsonl": "with `--shard`: the replies to each batch of cases, for `vlgate merge`",
 }
 """What each file of a run holds."""
 CASES = {

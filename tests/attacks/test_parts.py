@@ -59,7 +59,7 @@ def _only_one_part(bad, _good):
 
 def _the_replies_of_the_good_model(bad, good):
     for mine, other in zip(bad, good, strict=True):
-        shutil.copy(other / "replies.jsonl", mine)
+        shutil.copy(other / "part.jsonl", mine)
     return bad
 
 
@@ -72,7 +72,7 @@ def _the_verdicts_of_the_good_model(bad, good):
 
 def _no_lines_of_what_it_missed(bad, _good):
     for folder in bad:
-        (folder / "replies.jsonl").write_text("")
+        (folder / "part.jsonl").write_text("")
     return bad
 
 

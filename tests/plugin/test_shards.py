@@ -187,41 +187,41 @@ def test_what_does_not_belong_together_is_refused_and_nothing_is_written(parts, 
 
 def test_an_edited_part_is_refused(parts, capsys):
     folder = parts.path / "p2"
-    kept = (folder / "replies.jsonl").read_bytes()
+    kept = (folder / "part.jsonl").read_bytes()
     lines = kept.splitlines(keepends=True)
 
     def refused(says, content=None, *, sealed=True):
         capsys.readouterr()
         if content is not None:
-            (folder / "replies.jsonl").write_bytes(content)
+            (folder / "part.jsonl").write_bytes(content)
             if sealed:
                 edit(folder, replies=sha(content))
         assert merge(parts, "p1", "p2") == 4
         assert says in capsys.readouterr().err
         assert not (parts.path / "joined").exists()
 
-    refused("replies.jsonl was changed after the part ended", kept.replace(b"-", b"", 1), sealed=False)
+    refused("part.jsonl was changed after the part ended", kept.replace(b"-", b"", 1), sealed=False)
     refused("lacks 1 of the cases of part 2 of 2", b"".join(lines[1:]))
     refused("not of this part, or has them twice", b"".join([*lines, lines[0]]))
     refused("not of this part, or has them twice", b"".join([*lines[1:], lines[0].replace(b"existence", b"nothing")]))
     refused("expected 2 scores", b"".join([*lines[1:], lines[0].replace(b'"scores":[', b'"scores":[NaN,')]))
     refused("line 1: expected the replies of a batch", b"{}\n" + kept)
     refused("has no score", b"".join([*lines[1:], lines[0].partition(b'"rows"')[0] + b'"rows":{}}\n']))
-    (folder / "replies.jsonl").write_bytes(kept)
+    (folder / "part.jsonl").write_bytes(kept)
     edit(folder, replies=sha(kept))
     assert read_part(folder).number == 2
     text = (folder / "part.json").read_text()
     (folder / "part.json").write_text(text.replace('"complete": true', '"complete":  false'))
     refused("part.json was changed after the part ended")
-    (folder / "replies.jsonl").unlink()
+    (folder / "part.jsonl").unlink()
     (folder / "part.json").write_text(text)
-    refused("holds no replies.jsonl")
+    refused("holds no part.jsonl")
 
 
-def test_a_part_that_leaves_cases_out_cannot_be_joined(data, right, capsys):
-    assert data.run(right, "--results=p1", "--shard=1/2", "-k", "record_1").ret == 1
-    assert data.run(right, "--results=p2", "--shard=2/2").ret == 0
-    assert merge(data, "p1", "p2") == 4
+def test_a_part_that_leaves_cases_out_cannot_be_joined(parts, right, capsys):
+    assert parts.run(right, "--results=p1", "--shard=1/2", "-k", "record_1").ret == 1
+    capsys.readouterr()
+    assert merge(parts, "p1", "p2") == 4
     assert "of the 20 cases of the part were deselected; select tasks with --suite instead" in capsys.readouterr().err
 
 

@@ -1,7 +1,7 @@
-"""The files of one part of a run (``--shard I/N``), which ``vlgate merge`` joins: ``part.json`` and ``replies.jsonl``.
+"""The files of one part of a run (``--shard I/N``), which ``vlgate merge`` joins: ``part.json`` and ``part.jsonl``.
 
 ``part.json`` says what the part was asked, of which model, and how it ended. It is the last file of a part, and holds
-the SHA-256 of ``replies.jsonl`` and of its own content, so that a part that was cut or edited is noticed.
+the SHA-256 of ``part.jsonl`` and of its own content, so that a part that was cut or edited is noticed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from vlgate.errors import OptionError
 from vlgate.recorded.form import faults
 
-PART, REPLIES = "part.json", "replies.jsonl"
+PART, REPLIES = "part.json", "part.jsonl"
 SCHEMA = 1
 """The version of the format of both files."""
 DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
@@ -53,7 +53,7 @@ class RecordedPart:
     """A part of a run, as its folder tells it.
 
     ``named`` is how the user named the folder; messages begin with it. ``content`` is that of ``part.json``, and
-    ``replies`` the bytes of ``replies.jsonl``.
+    ``replies`` the bytes of ``part.jsonl``.
     """
 
     folder: Path
@@ -115,7 +115,7 @@ def read_part(folder: Path) -> RecordedPart:
 
 
 def lines_of(part: RecordedPart) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
-    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``replies.jsonl``.
+    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``part.jsonl``.
 
     Raises: OptionError if a line has another form.
     """

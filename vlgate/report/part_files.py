@@ -1,4 +1,4 @@
-"""Write ``replies.jsonl`` and ``part.json``, with which ``vlgate merge`` joins the parts of a run."""
+"""Write ``part.jsonl`` and ``part.json``, with which ``vlgate merge`` joins the parts of a run."""
 
 from __future__ import annotations
 
