@@ -37,7 +37,7 @@ def _section(setting: Setting) -> str:
         ("takes", _takes(setting)),
         *([("values", ", ".join(map(code, setting.choices)))] if setting.choices else []),
         ("default", _default(setting)),
-        ("ini key", f"{code(setting.ini)} ({_KINDS[setting.kind]})"),
+        ("ini key", f"{code(setting.ini)} ({_KINDS[setting.kind]})" if setting.lasting else "none"),
         *([("repeatable", "yes")] if setting.many else []),
     ]
     text = f"{inline(sentence[0].upper() + sentence[1:])}."

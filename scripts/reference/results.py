@@ -40,6 +40,8 @@ FILES = {
     "badge.json": "whether the model may be released, for the endpoint of shields.io",
     f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
+    "part.json": "with `--shard`: what the part was asked, and how it ended, for `vlgate merge`; written last",
+    "part.jsonl": "with `--shard`: the replies to each batch of cases, for `vlgate merge`",
 }
 """What each file of a run holds."""
 CASES = {

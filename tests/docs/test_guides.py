@@ -22,7 +22,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
-NAMES = ["after-a-run", "gate-in-ci", "make-cases", "own-cases", "own-model", "read-the-report", "reproduce-a-paper"]
+NAMES = [
+    "after-a-run",
+    "gate-in-ci",
+    "make-cases",
+    "own-cases",
+    "own-model",
+    "read-the-report",
+    "reproduce-a-paper",
+    "shards",
+]
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`(?P<name>[\w./-]+)`:\s*\Z")
 _SKIP = re.compile(r"<!-- skip: (?P<reason>.+?) -->\s*\Z")
@@ -145,7 +154,7 @@ ALL = [block for guide in GUIDES for block in blocks(guide)]
 SKIPPED = [pytest.param(block, id=f"{block.guide}:{block.line}") for block in ALL if block.skipped]
 
 
-def test_there_are_seven_guides():
+def test_there_are_eight_guides():
     assert [guide.stem for guide in GUIDES] == NAMES
 
 

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "init": "vlgate.cli.init",
         "judge": "vlgate.cli.judge",
         "make": "vlgate.cli.make",
+        "merge": "vlgate.cli.merge",
         "misses": "vlgate.cli.misses",
         "models": "vlgate.cli.models",
         "report": "vlgate.cli.report",

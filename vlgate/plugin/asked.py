@@ -113,6 +113,10 @@ class Asked:
         check(self.options.model, folder=self.options.folder)
         if self.searches:
             check_hypothesis()
+        if self.options.shard is not None:
+            from vlgate.run.part import refuse_for_a_part
+
+            refuse_for_a_part(self.options, searches=self.searches)
         if self.options.log_to:
             from vlgate.report.trackers.tracked import check_trackers
 

@@ -15,6 +15,7 @@ from vlgate.analyses.saved import analysed
 from vlgate.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.explaining.record import Explained
+from vlgate.plugin.collected import batch_name
 from vlgate.plugin.counts import failed_tests
 from vlgate.plugin.ending import CHECKS_MISSING, EXPLANATIONS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_reports
@@ -24,13 +25,16 @@ from vlgate.recorded.folder import titled
 from vlgate.report.ci.release import release
 from vlgate.report.ci.step_summary import append_summary
 from vlgate.report.explanations.files import explained_lines
-from vlgate.report.folder import recorded_run, write_figures, write_rows
+from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
+from vlgate.report.part_files import EndedPart, write_part
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
+from vlgate.run.model_card import ModelCard
+from vlgate.run.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
 from vlgate.sources.reading.json_file import collector_paused
@@ -81,14 +85,22 @@ class Closing:
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
         result = replace(result, explained=self._explained(session, result))
-        result = replace(result, decisions=(*doubts(card, run.cards, run.thresholds), *result.decisions))
+        doubted = doubts(card, run.cards, run.thresholds)
         lacks = run.ending.lacks(run.collected, card.checks)
+        whole = run.options.shard is None
+        if whole:
+            result = replace(result, decisions=(*doubted, *result.decisions))
+        else:
+            objections = [*doubted, *run.collected.objections()]
+            asked = {batch_name(nodeid) for nodeid in run.collected.expected}
+            lacks = "; ".join(filter(None, [lacks, *lacks_of_part(run.plan, asked, objections)]))
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
-        self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if not lacks else []
-        run.result = self._write(session, result, lacks, run.plan.tasks)
+        self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
+        result = self._write(session, result, lacks, run.plan.tasks)
+        run.result = self._kept(session, result, card)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems += [append_summary(run.options.results / "summary.md", place)]
-        self.problems += log_to(run.options.log_to, run.result, card, run.options)
+        self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
         run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
@@ -133,6 +145,24 @@ class Closing:
         said, card = replace(result, incomplete=incomplete, crashed=crashed), merged(run.cards, run.options.model)
         problems = write_figures(said, card, run.options, len(run.cards), tasks, int(session.exitstatus))
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
+
+    def _kept(self, session: pytest.Session, result: RunResult, card: ModelCard) -> RunResult:
+        """Write the files of a part of a run, if it is one; return the result with what it lacks."""
+        run, shard = self.run, result.part
+        if shard is None or result.digests is None:
+            return result
+        part = EndedPart(
+            shard=shard,
+            run=result,
+            card=card,
+            options=run.options,
+            tasks=run.plan.tasks,
+            digests=result.digests,
+            workers=len(run.cards),
+            status=int(session.exitstatus),
+        )
+        problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
+        return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
         """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
@@ -182,6 +212,8 @@ class Closing:
         if not run.collected.expected and run.shrunk:
             return unjudged(run.thresholds)
         verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
+        if run.options.shard is not None:
+            return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)
         objections = run.collected.objections()
         result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, objections, run.earlier)
         return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty)))

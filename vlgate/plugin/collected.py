@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Gate
 from vlgate.run.held import other_data
-from vlgate.run.rows import UNASKED, Rows, unpack, unreplied
+from vlgate.run.rows import UNASKED, Rows, pack, unpack, unreplied
 from vlgate.types import Batch, Task, Verdict
 
 
@@ -54,6 +54,11 @@ class Collected:
         done = rows is not None or report.failed
         return len(self.expected[report.nodeid].positions) if done and not known else 0
 
+    def replies(self) -> Iterator[tuple[Batch, Rows]]:
+        """Yield the batch of each selected test with its replies; a request without one says why."""
+        for nodeid, batch in self.expected.items():
+            yield batch, pack(self.of_test(nodeid))
+
     def unreported(self, nodeid: str) -> bool:
         """Whether a test has reported neither rows nor a failure."""
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
@@ -63,7 +68,7 @@ class Collected:
         found: dict[int, Verdict] = {}
         for nodeid, batch in self.expected.items():
             if batch.task.id == task.id:
-                found.update(zip(batch.positions, self._of_test(nodeid, batch), strict=True))
+                found.update(zip(batch.positions, self.of_test(nodeid), strict=True))
         return [found[position] for position in sorted(found)]
 
     def objections(self) -> list[Decision]:
@@ -81,12 +86,13 @@ class Collected:
         ]
         return [*twice, *([other_data(", ".join(sorted(set(self.others))))] if self.others else [])]
 
-    def _of_test(self, nodeid: str, batch: Batch) -> Sequence[Verdict]:
-        """The verdicts of a batch: those of this process, or judged again here from the replies of a worker."""
+    def of_test(self, nodeid: str) -> Sequence[Verdict]:
+        """Return the verdicts of a test: those of this process, or judged again here from the replies of a worker."""
         from vlgate.judging.verdicts import judge
 
         if nodeid in self.verdicts:
             return self.verdicts[nodeid]
+        batch = self.expected[nodeid]
         rows = self.rows.get(nodeid)
         why = self.failures.get(nodeid, UNASKED)
         return judge(batch, unreplied(batch, why) if rows is None else unpack(rows, batch))

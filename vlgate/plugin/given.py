@@ -13,6 +13,7 @@ import pytest
 
 from vlgate.plugin.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options
+from vlgate.run.sharding import read_shard
 
 T = TypeVar("T")
 SUITE = "tests_vl"
@@ -35,6 +36,7 @@ def read(config: pytest.Config) -> Options:
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
+        shard=_parsed(given["shard"], read_shard, "--shard", "a part I/N, with I from 1 to N, such as 2/4", None),
         log_to=_names(given["log-to"]),
         quick=_flag(given["quick"], default=False),
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
@@ -61,7 +63,7 @@ def read(config: pytest.Config) -> Options:
 
 def _given(config: pytest.Config, setting: Setting) -> Any:
     option = config.getoption(setting.dest, None)
-    if option is not None:
+    if option is not None or not setting.lasting:
         return option
     try:
         return config.getini(setting.ini)

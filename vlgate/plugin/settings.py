@@ -16,7 +16,7 @@ class Setting:
     """One option: ``--name``, with the ini key ``vlgate_name``, and the values it accepts.
 
     ``help`` is a sentence without the default; ``default`` is the default as a user would type it, or in words. A
-    ``flag`` takes no value; ``--no-name`` switches it off.
+    ``flag`` takes no value; ``--no-name`` switches it off. One that is not ``lasting`` has no ini key.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     many: bool = False
     flag: bool = False
+    lasting: bool = True
 
     @property
     def ini(self) -> str:
@@ -118,6 +119,14 @@ SETTINGS = (
         help="Replace the files of an earlier run in the results folder, which is refused otherwise.",
         default="off",
         flag=True,
+    ),
+    Setting(
+        name="shard",
+        metavar="I/N",
+        help="The part of the run that this process asks, such as 2/4; no gate is judged before vlgate merge joins the "
+        "N parts.",
+        default="1/1",
+        lasting=False,  # a run whose ini file names a part would never judge its gates
     ),
     Setting(
         name="device",
@@ -229,4 +238,5 @@ def add(parser: pytest.Parser) -> None:
                 action=action,
                 help=about,
             )
-        parser.addini(setting.ini, f"The same as --{setting.name}.", type=setting.kind, default=None)
+        if setting.lasting:
+            parser.addini(setting.ini, f"The same as --{setting.name}.", type=setting.kind, default=None)

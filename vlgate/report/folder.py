@@ -33,10 +33,10 @@ def write_rows(run: RunResult, options: Options) -> list[str]:
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
-        problems += _saved(lambda: write_shrunk(folder / "shrunk.jsonl", run.shrunk))
+        problems += saved(lambda: write_shrunk(folder / "shrunk.jsonl", run.shrunk))
     if run.results:
-        problems += _saved(lambda: write_cases(folder / "cases.parquet", run))
-        problems += _saved(lambda: write_predictions(folder / "predictions.parquet", run))
+        problems += saved(lambda: write_cases(folder / "cases.parquet", run))
+        problems += saved(lambda: write_predictions(folder / "predictions.parquet", run))
     return problems
 
 
@@ -56,22 +56,22 @@ def write_figures(
     Returns: for each file that could not be written, a sentence that says why.
     """
     folder = options.results
-    problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
-    problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
+    problems = saved(lambda: write_summary(folder / "summary.md", run, card, options))
+    problems += saved(lambda: write_environment(folder / "environment.json", options, workers))
     if run.explained.explanations and tasks:
-        problems += _saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
+        problems += saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
-        problems += _saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
+        problems += saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
         recorded = recorded_run(_lacking(run, problems), card, options, workers)
         standing = Standing(verdict=verdict_of(_lacking(run, problems), card), status=status)
         problems += _page_saved(recorded, tasks, standing)
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
-        problems += _saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
-        problems += _saved(lambda: write_badge(folder, _lacking(run, problems), card, int(status not in QUIET)))
+        problems += saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
+        problems += saved(lambda: write_badge(folder, _lacking(run, problems), card, int(status not in QUIET)))
     last = _lacking(run, problems)  # the last file: a run that lacks any other one does not pass
-    return problems + _saved(lambda: write_verdict(folder / VERDICT, last, card, options, status))
+    return problems + saved(lambda: write_verdict(folder / VERDICT, last, card, options, status))
 
 
 def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
@@ -93,12 +93,13 @@ def _page_saved(run: RecordedRun, tasks: Sequence[Task], standing: Standing) -> 
     from vlgate.report.page.page import PAGE, write_page
 
     try:
-        return _saved(lambda: write_page(run, tasks, standing=standing))
+        return saved(lambda: write_page(run, tasks, standing=standing))
     except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
         return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 
 
-def _saved(write: Callable[[], object]) -> list[str]:
+def saved(write: Callable[[], object]) -> list[str]:
+    """Call a function that writes a file; return a sentence if that fails, otherwise nothing."""
     try:
         write()
     except OSError as error:

@@ -36,8 +36,8 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
     shown = any(result.task.benchmark == "scenes" for result in run.results)
     return {
         "schema": SCHEMA,
-        "complete": not run.incomplete,
-        **({"why": run.incomplete} if run.incomplete else {}),
+        "complete": not run.unfinished,
+        **({"why": run.unfinished} if run.unfinished else {}),
         "model": {
             "name": model.name,
             "weights": model.weights,
@@ -53,6 +53,7 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
             "ties": options.ties,
             "missing_images": options.missing_images,
             "suite": list(options.suite),
+            **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             "thresholds": None if options.thresholds is None else str(options.thresholds),
             "protocols": sorted(options.protocols),
             "scenes": version() if shown and options.seed == SHIPPED_SEED else None,

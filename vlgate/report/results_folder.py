@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vlgate.errors import OptionError
 from vlgate.recorded.folder import JOURNAL
+from vlgate.recorded.part import PART, REPLIES
 from vlgate.report.explanations.files import FOLDER, INDEX, remove_explanations
 from vlgate.report.lock import lock
 from vlgate.run.options import Options
@@ -22,6 +23,8 @@ FILES = (
     "shrunk.jsonl",
     "badge.json",
     "analyses.json",
+    PART,
+    REPLIES,
 )
 NAMES = (*FILES, JOURNAL)
 """The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""

@@ -53,7 +53,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         *(_table_line(row.cells) for row in rows(run)),
         "",
     ]
-    lines += [f"- **incomplete**: {run.incomplete}"] if run.incomplete else []
+    lines += [f"- **incomplete**: {run.unfinished}"] if run.unfinished else []
     lines += [f"- {line}" for result in run.results if (line := coverage_line(result)) is not None]
     lines += [
         f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}"
@@ -104,8 +104,8 @@ def headline(run: RunResult) -> str:
     """Say in a few words how a run ended."""
     if not run.passed:
         return "gates do not pass"
-    if run.incomplete:
-        return "incomplete"
+    if run.unfinished:
+        return "incomplete" if run.part is None else f"incomplete, {run.part}"
     judged = any(decision.outcome == "pass" for decision in run.decisions)
     return "gates pass" if judged else "no gate was judged"
 

@@ -49,7 +49,7 @@ def verdict_of(run: RunResult, model: ModelCard) -> Word | None:
     lost = any(unscored(result.verdicts) for result in run.results)
     unchecked = any(check.outcome == "failed" for check in model.checks)
     outcomes = {decision.outcome for decision in run.decisions}
-    return word(outcomes, broken=run.crashed or lost or unchecked, incomplete=bool(run.incomplete))
+    return word(outcomes, broken=run.crashed or lost or unchecked, incomplete=bool(run.unfinished))
 
 
 def canonical(content: object) -> str:
@@ -91,7 +91,12 @@ def _content(
         },
         "model": {"name": model.name, "fingerprint": model.fingerprint},
         "baseline": earlier and {"name": earlier.model, "fingerprint": earlier.fingerprint},
-        "run": {"seed": options.seed, "limit": options.limit, "ties": options.ties},
+        "run": {
+            "seed": options.seed,
+            "limit": options.limit,
+            "ties": options.ties,
+            **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
+        },
         "digests": {
             "thresholds": digests.thresholds,
             "must_hold": digests.must_hold,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from vlgate.types import Ties
 
@@ -13,11 +14,24 @@ DEFAULT_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One part of a run: ``number`` counts from 1 to ``of``."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """Return the part as messages name it, ``part 2 of 4``."""
+        return f"part {self.number} of {self.of}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of one run; ``vlgate.plugin.settings`` explains each of them.
 
     ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
-    ``thresholds`` is None if there is no thresholds file, so that nothing is gated.
+    ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run
+    that is asked; None for all of it.
     """
 
     folder: Path
@@ -47,3 +61,27 @@ class Options:
     require_gates: bool = False
     protocols: frozenset[str] = frozenset()
     log_to: tuple[str, ...] = ()
+    shard: Shard | None = None
+
+
+def options_from(content: Mapping[str, Any]) -> Options:
+    """Return the options that ``environment.json`` holds.
+
+    Raises: ValueError if it holds other ones.
+    """
+    if {one.name for one in fields(Options)} != set(content):
+        raise ValueError("expected the options of this version")
+    found = dict(content)
+    for name in ("folder", "results", "thresholds", "baseline"):
+        found[name] = None if content[name] is None else Path(content[name])
+    shard = content["shard"]
+    return Options(
+        **{
+            **found,
+            "data": tuple(map(Path, content["data"])),
+            "suite": tuple(content["suite"]),
+            "log_to": tuple(content["log_to"]),
+            "protocols": frozenset(content["protocols"]),
+            "shard": None if shard is None else Shard(**shard),
+        }
+    )

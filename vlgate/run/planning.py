@@ -13,11 +13,12 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.options import Options
 from vlgate.run.quick import quick_sample
+from vlgate.run.sharding import image_of, part_of
 from vlgate.seeds import generator
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
-from vlgate.types import Batch, Case, Read, Shape, Task
+from vlgate.types import Batch, Shape, Task
 
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
@@ -30,7 +31,8 @@ PARTS = frozenset({*SOURCES, "images", "annotations", "cases", "gqa", "vg", "vl_
 class Plan:
     """The tasks of a run, and its batches by the ids of their pytest items.
 
-    ``empty`` are the wanted tasks whose data are there but give no case.
+    With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
+    the wanted tasks whose data are there but give no case.
     """
 
     tasks: tuple[Task, ...]
@@ -171,21 +173,18 @@ def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
 def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     total = sum(len(task.cases) for task in tasks)
     single = options.items == "pair" or (options.items == "auto" and total <= PAIRS_AT_MOST)
+    part = None if options.shard is None else part_of(tasks, options.shard)
     found: dict[str, Batch] = {}
     for task in tasks:
+        places = range(len(task.cases)) if part is None else part[task.id]
         # Sort by image: cases about one image are then in one batch, and the image is encoded once.
-        order = sorted(range(len(task.cases)), key=lambda place: _image(task.cases[place]))
+        order = sorted(places, key=lambda place: image_of(task.cases[place]))
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])
             name = task.cases[positions[0]].id if single else f"{start}-{start + len(positions) - 1}"
             found[_unused(f"{task.id}:{name}", found)] = Batch(task=task, positions=positions, ties=options.ties)
     return found
-
-
-def _image(case: Case) -> str:
-    first = case.requests[0]
-    return "" if isinstance(first, Read) else first.image.key
 
 
 def plain_id(name: str) -> str:

@@ -22,9 +22,13 @@ from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
+from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.types import Metric, Read, Task, Ties, Verdict
+
+NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
+"""What messages say about a part of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,8 @@ class RunResult:
     was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
     explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
     ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded. ``digests`` are
-    those of what was judged. ``unasked`` are the tasks of the plan of which every case was deselected.
+    those of what was judged. ``unasked`` are the tasks of the plan of which every case was deselected. ``part`` is the
+    part of a run that this is, if it is one; no gate of it is judged.
     """
 
     results: tuple[TaskResult, ...]
@@ -85,6 +90,13 @@ class RunResult:
     digests: Digests | None = None
     crashed: bool = False
     unasked: tuple[Task, ...] = ()
+    part: Shard | None = None
+
+    @property
+    def unfinished(self) -> str:
+        """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
+        said = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
+        return "; ".join(filter(None, [said, self.incomplete]))
 
     @property
     def passed(self) -> bool:

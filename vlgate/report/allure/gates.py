@@ -37,7 +37,7 @@ def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Att
         name=f"results of {titled(model.name, model.weights)}",
         layer="run",
         path=(GATES, "all gates"),
-        status="passed" if run.passed and not run.incomplete else "failed",
+        status="passed" if run.passed and not run.unfinished else "failed",
         at=at,
         message=f"{headline(run)}; {unit_line(run)}",
         page=table(run, model),

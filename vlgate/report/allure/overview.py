@@ -18,7 +18,7 @@ from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
 CATEGORIES = (
-    ("The run does not pass", "failed", r"^(gates do not pass|incomplete|no gate was judged); .*"),
+    ("The run does not pass", "failed", r"^(gates do not pass|incomplete(, part .*)?|no gate was judged); .*"),
     ("Gates that fail", "failed", r"^fail: .*"),
     ("Gates that are inconclusive", "failed", r"^inconclusive: .*"),
     ("Missed: the model was wrong", "failed", r"^missed: .*"),

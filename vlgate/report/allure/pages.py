@@ -36,7 +36,7 @@ def table(run: RunResult, model: ModelCard) -> str:
 
 def stops(run: RunResult) -> list[str]:
     """Return what stops a run from passing, a line each."""
-    found = [f"incomplete: {run.incomplete}"] if run.incomplete else []
+    found = [f"incomplete: {run.unfinished}"] if run.unfinished else []
     return found + [
         f"{one.outcome}: {one.gate.id}: {one.why}"
         for one in run.decisions

@@ -35,7 +35,7 @@ def badge_content(run: RunResult, model: ModelCard, failures: int = 0) -> dict[s
     return {
         "schemaVersion": 1,
         "label": "vlgate",
-        "message": f"{word.lower()}{counts}",
+        "message": f"{word.lower()}{counts if run.part is None else f', {run.part}'}",
         "color": _COLOURS[word],
         "isError": word in {"BROKEN", "FAIL", "INCOMPLETE"},
     }

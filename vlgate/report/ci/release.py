@@ -41,10 +41,10 @@ def release(run: RunResult, model: ModelCard, failures: int = 0) -> Release:
         does not if another test fails.
     """
     verdict = verdict_of(run, model)
-    counts = _counts(run)
+    counts = _counts(run) if run.part is None else ""
     tests = f"{failures} test{'s fail' if failures != 1 else ' fails'}" if failures else ""
     if verdict in ("broken", "incomplete"):
-        lacks = run.incomplete or tests or "a case could not be scored, or a process of the run crashed"
+        lacks = run.unfinished or tests or "a case could not be scored, or a process of the run crashed"
         return Release(word=_WORDS[verdict], why="; ".join(filter(None, [counts, lacks])))
     if verdict in ("fail", "inconclusive"):
         return Release(word=_WORDS[verdict], why=", ".join(filter(None, [counts, tests])))

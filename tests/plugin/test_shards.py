@@ -1,0 +1,267 @@
+"""Runs with --shard=I/N, and vlgate merge: the same bytes as one run, and no gate before all parts are there."""
+
+import json
+import shutil
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from vlgate.cli import main
+from vlgate.recorded.part import read_part, seal, sha
+
+SAME = ("metrics.json", "verdict.json", "summary.md", "badge.json", "cases.parquet", "predictions.parquet")
+GATES = '[gate."valse/existence".acc_r]\nmin = {}\n'
+
+
+@pytest.fixture
+def data(place):
+    place.valse(n=40)
+    place.thresholds(GATES.format(0.5))
+    return place
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """A folder for the two parts that the first test asks, so that the others need not."""
+    return tmp_path_factory.mktemp("asked")
+
+
+@pytest.fixture
+def parts(data, right, asked):
+    """Two parts, ``p1`` and ``p2``, of a model that is right."""
+    for number in (1, 2):
+        folder = data.path / f"p{number}"
+        if not (asked / folder.name).exists():
+            assert data.run(right, f"--shard={number}/2", f"--results=p{number}").ret == 0
+            shutil.copytree(folder, asked / folder.name)
+        else:
+            shutil.copytree(asked / folder.name, folder)
+            options = {"data": [str(data.path / "data")], "thresholds": str(data.path / "thresholds.toml")}
+            edit(folder, **{f"environment__options__{name}": value for name, value in options.items()})
+    return data
+
+
+def merge(place, *folders, to="joined", more=()):
+    named = [str(place.path / folder) for folder in folders]
+    return main(["merge", *named, f"--results={place.path / to}", *map(str, more)])
+
+
+def same(place, one, other):
+    return [n for n in SAME if (place.path / one / n).read_bytes() != (place.path / other / n).read_bytes()]
+
+
+def edit(folder, **changes):
+    """Change what part.json says, and seal it again."""
+    content = json.loads((folder / "part.json").read_text())
+    for path, value in changes.items():
+        *inner, last = path.split("__")
+        place = content
+        for name in inner:
+            place = place[name]
+        place[last] = value
+    (folder / "part.json").write_text(json.dumps({**content, "seal": seal(content)}))
+
+
+def schema(name):
+    return Draft202012Validator(json.loads(files("vlgate.report").joinpath(f"{name}.schema.json").read_text("utf-8")))
+
+
+def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):
+    assert parts.run(right, "--results=whole").ret == 0
+    capsys.readouterr()
+    assert merge(parts, "p2", "p1") == 0
+    assert same(parts, "whole", "joined") == []
+    page, other = ((parts.path / name / "report.html").read_text().splitlines() for name in ("whole", "joined"))
+    assert len(page) == len(other)
+    assert all(line.startswith('<footer class="end">') for line, b in zip(page, other, strict=True) if line != b)
+    assert "PASS: right_model:build may be released: 1 of 1 gate passes (exit status 0)" in capsys.readouterr().out
+    told = json.loads((parts.path / "joined" / "environment.json").read_text())
+    assert [one["options"]["shard"] for one in told["parts"].values()] == [{"number": n, "of": 2} for n in (1, 2)]
+    assert merge(parts, "p1", "p2") == 4  # the folder holds a run
+    assert merge(parts, "p1", "p2", more=["--overwrite"]) == 0
+
+
+def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
+    monkeypatch.setenv("CI", "true")  # which asks for a judged gate
+    result = data.run(right, "--shard=1/2")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "INCOMPLETE: right_model:build may not be released: part 1 of 2, of which no gate is judged: *",
+            "20 cases: 20 right, 0 missed",
+            "not run: valse/existence:acc_r: part 1 of 2, of which no gate is judged*",
+        ]
+    )
+    out = data.path / "out"
+    figures, verdict = data.metrics(), json.loads((out / "verdict.json").read_text())
+    schema("metrics").validate(figures)
+    schema("verdict").validate(verdict)
+    assert (figures["complete"], figures["run"]["shard"]) == (False, "1/2")
+    assert {gate["decision"] for gate in figures["gates"]} == {"not run"}
+    assert (verdict["verdict"], verdict["status"], verdict["run"]["shard"]) == ("incomplete", 1, "1/2")
+    assert json.loads((out / "badge.json").read_text())["message"] == "incomplete, part 1 of 2"
+    assert (out / "summary.md").read_text().startswith("# right_model:build: incomplete, part 1 of 2\n")
+    assert "This release may not ship: the run is incomplete." in (out / "report.html").read_text()
+    assert not (out / "journal.jsonl").exists()
+    thresholds = data.path / "thresholds.toml"
+    assert main(["judge", str(out), f"--thresholds={thresholds}"]) == 1
+    assert main(["compare", str(out), str(out)]) == 4
+    assert data.run(right, "--results=later", f"--baseline={out}").ret == 4
+
+
+def test_workers_quick_and_limit_make_parts_of_the_same_run(data, right):
+    args = (right, "--limit=31", "--quick", "--missing-images=skip")
+    (data.path / "data/images/vg/100.jpg").unlink()
+    assert data.run(*args, "--results=whole").ret == 1
+    assert data.run(*args, "--results=p1", "--shard=1/2", "-n", "2").ret == 0
+    assert data.run(*args, "--results=p2", "--shard=2/2", "--items=batch").ret == 0
+    assert merge(data, "p1", "p2") == 1
+    assert same(data, "whole", "joined") == []
+    assert data.task(folder="joined")["cases"] == 30
+
+
+def test_a_baseline_is_compared_when_the_parts_are_joined(data, right):
+    zeros = "decision_threshold = 0.5\ndef match(self, pairs):\n    return np.zeros(len(pairs))"
+    wrong = data.model(zeros)  # a score of 0 is a reply, and so is a no
+    data.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\nmax_broken = 2\n')
+    assert data.run(right, "--results=before").ret == 1
+    for folder, shard in (("whole", ()), ("p1", ["--shard=1/2"]), ("p2", ["--shard=2/2"])):
+        ended = data.run(wrong, "--baseline=before", f"--results={folder}", *shard)
+        assert ended.ret == (0 if shard else 1)
+    assert merge(data, "p1", "p2") == 1
+    assert same(data, "whole", "joined") == []
+    assert data.metrics("joined")["baseline"]
+
+
+def test_cases_without_a_reply_fail_their_part_and_the_whole(data):
+    model = data.model("def match(self, pairs):\n    return [-len(p.text) + 0 * p.image.load().width for p in pairs]")
+    (data.path / "data/images/vg/103.jpg").write_bytes(b"no image")
+    assert data.run(model, "--results=whole").ret == 1
+    assert sorted(int(data.run(model, f"--shard={n}/2", f"--results=p{n}").ret) for n in (1, 2)) == [0, 1]
+    assert merge(data, "p1", "p2") == 1
+    assert same(data, "whole", "joined") == []
+    assert json.loads((data.path / "joined/verdict.json").read_text())["verdict"] == "broken"
+
+
+def test_what_does_not_belong_together_is_refused_and_nothing_is_written(parts, capsys):
+    def refused(*folders, says, more=()):
+        capsys.readouterr()
+        assert merge(parts, *folders, more=more) == 4, says
+        said = capsys.readouterr().err
+        assert says in said
+        assert not (parts.path / "joined").exists()
+
+    def changed(**changes):
+        folder = parts.path / "odd"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(parts.path / "p2", folder)
+        edit(folder, **changes)
+        return "odd"
+
+    options = "environment__options__"
+    refused("p1", says="part 2 of 2 missing beside ")
+    refused("p1", "p1", says="are both part 1 of 2; name each part once")
+    refused("p1", "p2", "p2", says="are both part 2 of 2")
+    refused("p1", changed(of=3, number=3), says="is part 3 of 3, but ")
+    refused(
+        "p1", changed(complete=False, why="the run was interrupted"), says="is incomplete (the run was interrupted)"
+    )
+    refused("p1", changed(model__fingerprint="f" * 64), says="asked another model than ")
+    refused("p1", changed(digests__plan="blake2b:0"), says="has other cases than ")
+    refused("p1", changed(digests__images="blake2b:0"), says="has other images than ")
+    refused("p1", changed(digests__thresholds="sha256:0"), says="--thresholds")
+    refused("p1", changed(vlgate="0.0.1"), says="is of vlgate 0.0.1")
+    refused("p1", changed(environment__packages__numpy="1.0"), says="ran with other versions than ")
+    for name, value in {"seed": 1, "ties": "half", "limit": 7, "suite": ["valse/*"], "protocols": ["x"]}.items():
+        refused("p1", changed(**{options + name: value}), says=f"{name}=")
+    refused("p1", "nowhere", says="nowhere: does not exist")
+    refused("p1", "data", says="holds no part.json, because the part did not come to its end")
+    refused("p1", "p2", says="is the folder of a part", more=[f"--results={parts.path / 'p2'}"])
+    refused("p1", "p2", says="is not there; name one with --thresholds", more=["--thresholds=nowhere.toml"])
+    refused("p1", "p2", says="is not on this machine; name it with --data DIR", more=["--data=nowhere"])
+    parts.thresholds(GATES.format(0.6))
+    refused("p1", "p2", says="is not what it was when the part ran")
+    assert merge(parts, "p1", "p2", more=[f"--thresholds={parts.path / 'thresholds.toml'}"]) == 0
+
+
+def test_an_edited_part_is_refused(parts, capsys):
+    folder = parts.path / "p2"
+    kept = (folder / "part.jsonl").read_bytes()
+    lines = kept.splitlines(keepends=True)
+
+    def refused(says, content=None, *, sealed=True):
+        capsys.readouterr()
+        if content is not None:
+            (folder / "part.jsonl").write_bytes(content)
+            if sealed:
+                edit(folder, replies=sha(content))
+        assert merge(parts, "p1", "p2") == 4
+        assert says in capsys.readouterr().err
+        assert not (parts.path / "joined").exists()
+
+    refused("part.jsonl was changed after the part ended", kept.replace(b"-", b"", 1), sealed=False)
+    refused("lacks 1 of the cases of part 2 of 2", b"".join(lines[1:]))
+    refused("not of this part, or has them twice", b"".join([*lines, lines[0]]))
+    refused("not of this part, or has them twice", b"".join([*lines[1:], lines[0].replace(b"existence", b"nothing")]))
+    refused("expected 2 scores", b"".join([*lines[1:], lines[0].replace(b'"scores":[', b'"scores":[NaN,')]))
+    refused("line 1: expected the replies of a batch", b"{}\n" + kept)
+    refused("has no score", b"".join([*lines[1:], lines[0].partition(b'"rows"')[0] + b'"rows":{}}\n']))
+    (folder / "part.jsonl").write_bytes(kept)
+    edit(folder, replies=sha(kept))
+    assert read_part(folder).number == 2
+    text = (folder / "part.json").read_text()
+    (folder / "part.json").write_text(text.replace('"complete": true', '"complete":  false'))
+    refused("part.json was changed after the part ended")
+    (folder / "part.jsonl").unlink()
+    (folder / "part.json").write_text(text)
+    refused("holds no part.jsonl")
+
+
+def test_a_part_that_leaves_cases_out_cannot_be_joined(parts, right, capsys):
+    assert parts.run(right, "--results=p1", "--shard=1/2", "-k", "record_1").ret == 1
+    capsys.readouterr()
+    assert merge(parts, "p1", "p2") == 4
+    assert "of the 20 cases of the part were deselected; select tasks with --suite instead" in capsys.readouterr().err
+
+
+def test_the_worst_check_of_any_part_is_that_of_the_whole(parts):
+    checks = json.loads((parts.path / "p2/part.json").read_text())["model"]["checks"]
+    for check in checks:
+        if check["name"] == "determinism":
+            check.update(outcome="suspect", why="it drifts")
+    edit(parts.path / "p2", model__checks=checks)
+    assert merge(parts, "p1", "p2") == 1
+    gates = {gate["gate"]: gate["decision"] for gate in parts.metrics("joined")["gates"]}
+    assert gates == {"model:determinism": "inconclusive", "valse/existence:acc_r": "pass"}
+
+
+def test_what_a_part_cannot_do_is_refused_at_the_start(data, right):
+    for args, says in {
+        ("--shard=1/2", "--explain=3"): "--explain explains the worst missed cases of a whole run",
+        ("--shard=1/2", "-m", "shrink"): "-m shrink searches a sample of the whole run",
+        ("--shard=3/2",): "--shard=3/2: expected a part I/N",
+        ("--shard=1/50",): "40 cases make at most 40 parts",
+    }.items():
+        result = data.run(right, *args)
+        assert result.ret == 4
+        result.stderr.fnmatch_lines([f"*{says}*"])
+
+
+def test_an_ini_file_cannot_ask_for_a_part(data, right):
+    data.pytester.makeini("[pytest]\nvlgate_shard = 1/2\n")
+    data.run(right)
+    assert data.task()["cases"] == 40
+
+
+def test_data_may_lie_elsewhere_when_the_parts_are_joined(parts, capsys):
+    (parts.path / "data").rename(parts.path / "moved")
+    assert merge(parts, "p1", "p2") == 4
+    assert "is not on this machine; name it with --data DIR" in capsys.readouterr().err
+    file = parts.path / "moved/valse/existence.json"
+    text = file.read_text()
+    file.write_text(text.replace("There are 7 dogs.", "There are 7 cats."))
+    assert merge(parts, "p1", "p2", more=[f"--data={parts.path / 'moved'}"]) == 4
+    assert "asked other cases than those of" in capsys.readouterr().err
+    file.write_text(text)
+    assert merge(parts, "p1", "p2", more=[f"--data={parts.path / 'moved'}"]) == 0

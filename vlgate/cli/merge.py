@@ -1,0 +1,96 @@
+"""Join the parts of a run, which were asked with --shard=I/N, and judge the gates once.
+
+The parts must be those of one run: of the same model, data, seed, options and versions, none missing and none named
+twice. Neither the model nor torch is needed, but the data are, because they hold the truths. The files and the exit
+status are those of one run that asks all cases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from vlgate.comparing.earlier import read_earlier
+from vlgate.errors import OptionError
+from vlgate.recorded.folder import titled
+from vlgate.recorded.part import RecordedPart, read_part
+from vlgate.run.options import Options, options_from
+
+WRONG_OPTION = 4
+HELP = "join the parts of a run (--shard) and judge the gates once"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the results folder of a part")
+    parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
+    data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
+    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+    thresholds = "the file with the gates (default: that of the parts)"
+    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
+    baseline = "the results folder of an earlier run, to compare with (default: that of the parts)"
+    parser.add_argument("--baseline", type=Path, metavar="DIR", help=baseline)
+    gates = "whether a run without a judged gate ends with status 1 (default: as in the parts)"
+    parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=None, help=gates)
+    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in --results")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Join the parts, write the files of the run, and print what the run would print.
+
+    Returns: the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored, 4
+        if the parts do not belong together or a file cannot be used; nothing is written then.
+    """
+    from vlgate.merging.belonging import in_order
+    from vlgate.merging.joining import join
+    from vlgate.merging.writing import closing_lines, write_joined
+
+    _refuse_own_folder(given.parts, given.results)
+    parts = in_order([read_part(folder) for folder in given.parts], thresholds=given.thresholds is None)
+    options = _options(parts, given)
+    earlier = None if options.baseline is None else read_earlier(options.baseline, f"--baseline {options.baseline}")
+    joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
+    joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
+    for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
+        print(line)  # noqa: T201  # what a command is for
+    return int(not joined.passed)
+
+
+def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:
+    """The options of the parts, with those of this command in their place."""
+    try:
+        found = [options_from(part.content["environment"]["options"]) for part in parts]
+    except (ValueError, TypeError, KeyError):
+        raise parts[0].wrong("the options of the part are not those of this version") from None
+    first, here = found[0], Path.cwd()
+    required = given.require_gates
+    options = replace(
+        first,
+        folder=here,
+        data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
+        thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
+        baseline=first.baseline if given.baseline is None else here / given.baseline,
+        require_gates=any(one.require_gates for one in found) if required is None else required,
+        results=here / given.results,
+        overwrite=given.overwrite,
+        shard=None,
+    )
+    _refuse_absent(options)
+    return options
+
+
+def _refuse_absent(options: Options) -> None:
+    """Refuse folders and files of the machine of the parts that are not on this one."""
+    for folder in options.data:
+        if not folder.is_dir():
+            raise OptionError(f"the data folder {folder} of the parts is not on this machine; name it with --data DIR")
+    if options.thresholds is not None and not options.thresholds.is_file():
+        raise OptionError(f"the thresholds file {options.thresholds} is not there; name one with --thresholds FILE")
+
+
+def _refuse_own_folder(parts: Sequence[Path], results: Path) -> None:
+    if any(folder.resolve() == results.resolve() for folder in parts):
+        raise OptionError(f"--results {results}: is the folder of a part; name another folder")

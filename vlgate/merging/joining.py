@@ -1,0 +1,169 @@
+"""Join the parts of a run: its plan is made again, the replies of all parts are judged, and the gates decided once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from vlgate.checks.check import Check
+from vlgate.comparing.changes import refuse_blunt
+from vlgate.comparing.earlier import EarlierRun
+from vlgate.comparing.pairing import refuse_unlike
+from vlgate.judging.verdicts import judge
+from vlgate.merging.gates import read_gates, refuse_other_thresholds
+from vlgate.recorded.part import DEFAULTS, REPLIES, RecordedPart, lines_of
+from vlgate.run.concluding import conclude
+from vlgate.run.digest import digest
+from vlgate.run.held import doubts
+from vlgate.run.loading import merged
+from vlgate.run.model_card import ModelCard, card_from
+from vlgate.run.options import Options
+from vlgate.run.planning import Plan, empty_lines, make_plan
+from vlgate.run.results import RunResult
+from vlgate.run.rows import Rows, distinct, unpack
+from vlgate.run.sharding import parts_of
+from vlgate.run.verdict import unscored
+from vlgate.types import Batch, Task, Verdict
+
+_WORST = ("failed", "suspect", "ok", "not applicable")
+_REPLIES: Mapping[str, tuple[type, ...]] = {
+    "scores": (int, float),
+    "answers": (str,),
+    "accepted": (bool,),
+    "problems": (str,),
+    "skipped": (bool,),
+    "cut": (bool,),
+}
+_QUIET = (0, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """A run that was joined from its parts.
+
+    ``status`` is the exit status of the tests, above 0 if one failed; ``workers`` counts the processes with a model.
+    """
+
+    result: RunResult
+    card: ModelCard
+    options: Options
+    tasks: tuple[Task, ...]
+    status: int
+    workers: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether no gate failed or was inconclusive, every case was scored, and no test failed."""
+        return self.result.passed and not self.result.incomplete and self.status in _QUIET
+
+
+def join(
+    parts: Sequence[RecordedPart],
+    options: Options,
+    earlier: EarlierRun | None = None,
+    *,
+    own_thresholds: bool = False,
+) -> Joined:
+    """Judge the replies of all parts, and decide the gates.
+
+    Args:
+        parts: the parts of one run, in their order.
+        options: the options of the run, with the data folders and thresholds of this machine.
+        earlier: the run to compare with.
+        own_thresholds: whether the thresholds file may be another one than that of the parts.
+
+    Returns: the run, as one process would have ended it with the same replies.
+    Raises: OptionError if the data are not those of the parts, or if a part does not hold the replies to its cases;
+        ThresholdsError if the thresholds file cannot be used, or is not that of the parts.
+    """
+    thresholds = read_gates(options)
+    if not own_thresholds:
+        refuse_other_thresholds(parts[0], thresholds)
+    plan = make_plan(options)
+    first = parts[0]
+    if f"blake2b:{digest(plan.tasks)}" != first.content["digests"]["plan"]:
+        where = ", ".join(map(str, options.data)) or "the drawn scenes"
+        raise first.wrong(f"asked other cases than those of {where}", "name the same data with --data DIR")
+    if thresholds.changes and not options.quick:
+        refuse_blunt(thresholds, plan.tasks)
+    if earlier is not None:
+        refuse_unlike(earlier, plan.tasks, options.ties)
+    verdicts = _verdicts(parts, plan, options)
+    result = conclude(plan.tasks, verdicts, thresholds, options, (), earlier)
+    cards = [card_from(part.content["model"]) for part in parts]
+    card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
+    result = replace(
+        result,
+        decisions=(*doubts(card, cards, thresholds), *result.decisions),
+        notes=(*result.notes, *empty_lines(plan.empty)),
+    )
+    return Joined(
+        result=result,
+        card=card,
+        options=options,
+        tasks=plan.tasks,
+        status=_status(parts, verdicts),
+        workers=sum(part.content["workers"] for part in parts),
+    )
+
+
+def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
+    """Return the checks of a model that several processes checked: of each, the worst that one of them found.
+
+    Equal outcomes are told in the words of the first process.
+    """
+    names = dict.fromkeys(check.name for some in checks for check in some)
+    found = {name: [check for some in checks for check in some if check.name == name] for name in names}
+    return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in found.values())
+
+
+def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> dict[str, list[Verdict]]:
+    """The verdicts of all cases by task id, in the tasks' order."""
+    planned = parts_of(plan.tasks, len(parts))
+    tasks = {task.id: task for task in plan.tasks}
+    found: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}
+    for part, places in zip(parts, planned, strict=True):
+        left = {name: set(positions) for name, positions in places.items()}
+        for name, positions, columns in lines_of(part):
+            if not positions or not left.get(name, set()).issuperset(positions) or len(set(positions)) < len(positions):
+                raise part.wrong(f"{REPLIES} has cases of {name!r} that are not of this part, or has them twice")
+            left[name].difference_update(positions)
+            batch = Batch(task=tasks[name], positions=positions, ties=options.ties)
+            found[name].update(zip(positions, _judged(part, batch, columns), strict=True))
+        lacking = sum(map(len, left.values()))
+        if lacking:
+            raise part.wrong(f"{REPLIES} lacks {lacking:,} of the cases of part {part.number} of {part.of}")
+    return {name: [some[place] for place in sorted(some)] for name, some in found.items()}
+
+
+def _judged(part: RecordedPart, batch: Batch, columns: Mapping[str, Any]) -> Sequence[Verdict]:
+    n = len(list(distinct(batch)))
+    rows: dict[str, Any] = {}
+    for name, types in _REPLIES.items():
+        default = DEFAULTS[name]
+        values = rows[name] = columns.get(name, [default] * n)
+        right = isinstance(values, list) and len(values) == n
+        if not right or not all(_usable(value, types, none=default is None) for value in values):
+            cases = batch.positions[0]
+            raise part.wrong(f"{REPLIES}: expected {n} {name} for the case at {cases} of {batch.task.id}")
+    try:
+        return judge(batch, unpack(cast("Rows", {**rows, "judged": 0, "missed": 0, "plan": ""}), batch))
+    except ValueError as error:
+        raise part.wrong(f"{REPLIES}: {batch.task.id}: {error}") from None
+
+
+def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
+    if value is None:
+        return none
+    if isinstance(value, bool) != (bool in types):
+        return False
+    return isinstance(value, types) and (not isinstance(value, float) or math.isfinite(value))
+
+
+def _status(parts: Sequence[RecordedPart], verdicts: Mapping[str, Sequence[Verdict]]) -> int:
+    """The status of the tests: 1 if a case could not be scored, otherwise the first of a part with a failed test."""
+    if any(unscored(said) for said in verdicts.values()):
+        return 1
+    return next((status for part in parts if (status := part.content["status"]) not in _QUIET), 0)

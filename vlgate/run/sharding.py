@@ -1,0 +1,136 @@
+"""The parts of a run for ``--shard I/N``: which cases each of N machines asks.
+
+The parts are the same in every process, and for any order of the patterns of ``--suite``. They share no case, and
+together they hold all cases of the plan. The cases of one image stay together unless that costs balance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import heapify, heapreplace
+
+from vlgate.errors import OptionError
+from vlgate.run.options import Shard
+from vlgate.types import Case, Read, Task
+
+IMAGE = 1
+"""The cost of decoding an image, in requests."""
+FINEST = 20
+"""An image whose cases cost more than a twentieth of a part is shared by several parts, which then all decode it."""
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """Cases that stay together: their places (task and position), and what they cost."""
+
+    places: Sequence[Place]
+    cost: int
+    rank: bytes
+
+
+def read_shard(text: str) -> Shard | None:
+    """Read ``I/N``; None for 1/1, the whole run.
+
+    Raises: ValueError if the text is not a part.
+
+    >>> read_shard("2/4")
+    Shard(number=2, of=4)
+    """
+    number, _, of = text.partition("/")
+    shard = Shard(number=int(number), of=int(of))
+    if not 1 <= shard.number <= shard.of:
+        raise ValueError(text)
+    return None if shard.of == 1 else shard
+
+
+def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
+    """Return the positions of the cases of one part, by task id, in the tasks' order.
+
+    Raises: OptionError if there are fewer cases than parts.
+    """
+    return parts_of(tasks, shard.of)[shard.number - 1]
+
+
+def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]:
+    """Share the cases of a plan among ``of`` parts of nearly equal cost.
+
+    The cases of an image are a group. The groups are dealt from the most costly to the cheapest, each to the part with
+    the least cost so far (Graham's rule, 1969), so no part costs more than the mean and one group. Groups of equal cost
+    are dealt task by task in the order of a hash, so each part has about its share of each task, whatever a request of
+    the task costs in truth.
+
+    Args:
+        tasks: the tasks of the plan.
+        of: the number of parts.
+
+    Returns: for each part, the positions of its cases by task id; empty for a task without cases in the part.
+    Raises: OptionError if there are fewer cases than parts.
+    """
+    cases = sum(len(task.cases) for task in tasks)
+    if cases < of:
+        raise OptionError(f"--shard: {cases:,} cases make at most {cases:,} parts; ask for fewer parts than {of:,}")
+    groups = _groups(tasks, of)
+    loads = [(0, number) for number in range(of)]
+    heapify(loads)
+    found: list[dict[str, list[int]]] = [{task.id: [] for task in tasks} for _ in range(of)]
+    for group in sorted(groups, key=lambda one: (-one.cost, one.places[0][0], one.rank)):
+        load, number = loads[0]
+        heapreplace(loads, (load + group.cost, number))
+        for task, position in group.places:
+            found[number][tasks[task].id].append(position)
+    return [{task: tuple(sorted(places)) for task, places in part.items()} for part in found]
+
+
+def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -> list[int]:
+    """Return what each part costs: its requests, and its images as ``IMAGE`` requests each."""
+    found = []
+    for part in parts:
+        kept = [task.cases[place] for task in tasks for place in part[task.id]]
+        images = {image_of(case) for case in kept} - {""}
+        found.append(sum(len(case.requests) for case in kept) + IMAGE * len(images))
+    return found
+
+
+def image_of(case: Case) -> str:
+    """Return the key of the image of a case's first request; empty if it has none."""
+    first = case.requests[0]
+    return "" if isinstance(first, Read) else first.image.key
+
+
+def _groups(tasks: Sequence[Task], of: int) -> list[_Group]:
+    """The cases of each image, cut if they cost too much for one part; single cases if there are too few groups."""
+    by_image: dict[str, list[Place]] = {}
+    for number, task in enumerate(tasks):
+        for position, case in enumerate(task.cases):
+            by_image.setdefault(image_of(case), []).append((number, position))
+    whole = {task.id: range(len(task.cases)) for task in tasks}
+    most = costs(tasks, [whole])[0] / (of * FINEST)
+    groups = [group for image, places in by_image.items() for group in _cut(tasks, places, most if image else 0)]
+    if len(groups) >= of:
+        return groups
+    return [group for places in by_image.values() for group in _cut(tasks, places, 0)]
+
+
+def _cut(tasks: Sequence[Task], places: Sequence[Place], most: float) -> Iterator[_Group]:
+    """The cases of an image as groups that cost at most this much, or are one case."""
+    start, requests = 0, 0
+    for end, (task, position) in enumerate(places):
+        more = len(tasks[task].cases[position].requests)
+        if end > start and requests + more + IMAGE > most:
+            yield _group(tasks, places[start:end], requests)
+            start, requests = end, 0
+        requests += more
+    yield _group(tasks, places[start:], requests)
+
+
+def _group(tasks: Sequence[Task], places: Sequence[Place], requests: int) -> _Group:
+    number, position = places[0]
+    case = tasks[number].cases[position]
+    image = image_of(case)
+    name = f"{image} {tasks[number].id} {case.id}".encode(errors="surrogatepass")
+    rank = blake2b(name, digest_size=8).digest()
+    return _Group(places=places, cost=requests + IMAGE * bool(image), rank=rank)
