@@ -44,6 +44,19 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
     return [found[image] for image in images]
 
 
+def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
+    """Stack tensors of one shape, and move them to a device.
+
+    A GPU fetches them from pinned memory, so that the copy does not hold up the process.
+    """
+    import torch
+
+    if device.type != "cuda":
+        return torch.stack(list(tensors)).to(device)
+    whole = torch.empty((len(tensors), *tensors[0].shape), dtype=tensors[0].dtype, pin_memory=True)
+    return torch.stack(list(tensors), out=whole).to(device, non_blocking=True)
+
+
 def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:
     """Return the texts that are longer than ``length`` tokens; see ``cut_off``."""
     return set(compress(texts, cut_off(tokenizer, texts, length)))
