@@ -27,8 +27,10 @@ def adapters(model: object) -> dict[str, str]:
     """
     found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read_adapter(model)}
     lines = {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
-    reading = getattr(model, "reading", "") if found["Match"] == "encode" else ""
-    return lines | {"Match": f"{lines['Match']}; {reading}"} if reading else lines
+    reading = getattr(model, "reading", None)
+    if found["Match"] == "encode" and isinstance(reading, str) and reading:
+        lines["Match"] += f"; {reading}"
+    return lines
 
 
 def match_adapter(model: object) -> str | None:

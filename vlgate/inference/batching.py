@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
@@ -31,12 +32,14 @@ class Caller:
     """Calls a model's methods on batches of at most ``size`` items.
 
     If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes. Each call,
-    the conversion of its reply included, runs in a context that ``watch`` gives, which may limit its time.
+    the conversion of its reply included, runs in a context that ``watch`` gives, which may limit its time. While the
+    model works on a batch, ``ahead`` decodes the images of the next.
     """
 
     name: str
     size: int
     watch: Watch = unwatched
+    ahead: Ahead = field(default_factory=Ahead)
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -77,19 +80,20 @@ class Caller:
             with self.watch(called, len(some)):
                 return call(some)
 
-        while len(found) < len(items):
-            chunk = tuple(items[len(found) : len(found) + self.size])
-            try:
-                replies = _around_problems(chunk, _watched)
-            except (MemoryError, RuntimeError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(chunk) == 1:
-                    message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
-                    raise ModelReplyError(message) from error
-                self.size = len(chunk) // 2
-            else:
-                found += replies
+        with self.ahead.through(items) as given:
+            while len(found) < len(items):
+                chunk = given(len(found), len(found) + self.size)
+                try:
+                    replies = _around_problems(chunk, _watched)
+                except (MemoryError, RuntimeError) as error:
+                    if not out_of_memory(error):
+                        raise
+                    if len(chunk) == 1:
+                        message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
+                        raise ModelReplyError(message) from error
+                    self.size = len(chunk) // 2
+                else:
+                    found += replies
         return found
 
     def _checked(self, reply: object, n: int, called: str, dimensions: int, *, nan: bool = False) -> FloatArray:

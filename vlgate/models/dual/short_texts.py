@@ -26,9 +26,7 @@ _ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
 
 
-def in_groups(
-    lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]
-) -> torch.Tensor:
+def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]) -> torch.Tensor:
     """Encode texts in groups of similar length.
 
     Args:
@@ -77,4 +75,4 @@ def told(found: float | str) -> str:
     """Return a note for the readers of the results about what ``apart`` found."""
     if isinstance(found, str):
         return f"texts are read with their padding: {found}"
-    return f"texts are read without their padding, which changes the features of {len(TRIED)} texts by at most {found:.1g}"
+    return f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {found:.1g}"

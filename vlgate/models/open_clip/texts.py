@@ -1,4 +1,4 @@
-"""Encode texts with an open_clip model: without their padding, if its text encoder is causal and read at the end token."""
+"""Encode texts with an open_clip model: without padding, if its text encoder is causal and read at the end token."""
 
 from __future__ import annotations
 
