@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -27,19 +27,41 @@ class Problem:
     skipped: bool = False
 
 
+class Sizes(Protocol):
+    """What is known of the batch sizes that fit a model."""
+
+    def halved(self, size: int) -> None:
+        """Note that memory ran out with twice as many items."""
+
+    def note(self, size: int) -> str:
+        """Return a note about the size that a run ended with, for the readers of the results; empty for nothing."""
+
+
+class Forgotten:
+    """Sizes that are found anew in each run."""
+
+    def halved(self, size: int) -> None:
+        """Note nothing."""
+
+    def note(self, size: int) -> str:  # noqa: ARG002  # as Sizes
+        """Return nothing."""
+        return ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Caller:
     """Calls a model's methods on batches of at most ``size`` items.
 
-    If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes. Each call,
-    the conversion of its reply included, runs in a context that ``watch`` gives, which may limit its time. While the
-    model works on a batch, ``ahead`` decodes the images of the next.
+    If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
+    field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
+    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next.
     """
 
     name: str
     size: int
     watch: Watch = unwatched
     ahead: Ahead = field(default_factory=Ahead)
+    sizes: Sizes = field(default_factory=Forgotten)
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -92,6 +114,7 @@ class Caller:
                         message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
                         raise ModelReplyError(message) from error
                     self.size = len(chunk) // 2
+                    self.sizes.halved(self.size)
                 else:
                     found += replies
         return found
