@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--pairs", type=int, default=100, help="how many pairs; 2,000 take an hour on one core")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--clip-benchmark", default=shutil.which("clip_benchmark"), help="the command, where it is")
+    parser.add_argument("--clip-benchmark", default=shutil.which("clip_benchmark"), help="the path of its command")
     given = parser.parse_args()
     try:
         import open_clip  # noqa: F401

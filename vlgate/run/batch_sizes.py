@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vlgate.models.checkpoints.device import device_name
 from vlgate.models.loading.registry import LoadedModel
 
 FILE = "batch-sizes.json"
@@ -73,23 +74,9 @@ class BatchSizes:
 
 
 def batch_sizes(loaded: LoadedModel, default: int) -> BatchSizes:
-    """Return what is remembered of a model on the device where it is loaded."""
+    """Return what is remembered of a model on its device."""
     from platformdirs import user_cache_path
 
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # which share a device
     key = f"{loaded.fingerprint} {device_name(loaded.device)} {workers}"
     return BatchSizes(file=user_cache_path("vlgate", appauthor=False) / FILE, key=key, default=default)
-
-
-def device_name(device: str) -> str:
-    """Return the name and memory of a device; only a device of CUDA has more than its own name.
-
-    >>> device_name("cpu")
-    'cpu'
-    """
-    if not device.startswith("cuda"):
-        return device
-    import torch
-
-    found = torch.cuda.get_device_properties(device)
-    return f"{found.name} {found.total_memory >> 30} GiB"

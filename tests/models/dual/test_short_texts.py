@@ -1,4 +1,4 @@
-"""Texts without their padding: only where it changes nothing, in groups of similar length, in their order."""
+"""Texts without their padding: only if that changes nothing, in groups of similar length, in their order."""
 
 import json
 
