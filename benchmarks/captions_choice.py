@@ -27,6 +27,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, process_time
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FILE = "add_obj.json"
@@ -49,6 +50,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100, help="how many pairs; 2,000 take an hour on one core")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--clip-benchmark", default=shutil.which("clip_benchmark"), help="the path of its command")
+    parser.add_argument(
+        "--within", action="store_true", help="only the cost of a pair and of the checks, in one process"
+    )
     given = parser.parse_args()
     try:
         import open_clip  # noqa: F401
@@ -63,8 +67,9 @@ def main() -> None:
             return
         print(f"captions_choice: {given.pairs} pairs of {images} images, ViT-B-32 with random weights, float32")
         weights = write_weights(Path(folder))
-        report(Path(folder), weights, given.clip_benchmark, given.rounds)
-        checks(Path(folder), weights)
+        if not given.within:
+            report(Path(folder), weights, given.clip_benchmark, given.rounds)
+        within(Path(folder), weights, given.rounds)
 
 
 def lay_out(data: Path, folder: Path, pairs: int) -> int:
@@ -157,8 +162,8 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, str]:
     return monotonic() - start, cpu, (done.stdout + done.stderr)[-2000:]
 
 
-def checks(folder: Path, weights: Path) -> None:
-    """Print the cost of the checks as a share of a run of 5,000 pairs of these images and texts."""
+def within(folder: Path, weights: Path, rounds: int) -> None:
+    """Print what one pair and the checks cost in one process, which says how longer runs compare."""
     from vlgate.run.loading import checks_of, load_model
     from vlgate.run.options import Options
     from vlgate.run.planning import make_plan
@@ -168,17 +173,44 @@ def checks(folder: Path, weights: Path) -> None:
         results=folder / "none",
     )  # fmt: skip
     tasks = make_plan(options).tasks
-    _, predictor = load_model(options, tasks, 0)
-    cases = [case for task in tasks for case in task.cases]
-    predictor.predict(cases[0].requests)  # the first call warms up
-    start = process_time()
-    predictor.predict(request for case in cases for request in case.requests)
-    scored = process_time() - start
-    start = process_time()
-    checks_of(predictor, tasks, options)
-    checked = process_time() - start
-    share = checked / (checked + scored / len(cases) * FULL_RUN)
+    loaded, predictor = load_model(options, tasks, 0)
+    requests = [request for task in tasks for case in task.cases for request in case.requests]
+    theirs = evaluation(folder, loaded.model)
+    predictor.predict(requests[:2])  # the first call warms up
+    ours, others = [], []
+    for _ in range(rounds):
+        ours.append(cpu_of(lambda: predictor.predict(requests)) / len(requests) * 2)
+        if theirs is not None:
+            others.append(cpu_of(theirs) / len(requests) * 2)
+    print(f"captions_choice: one pair takes vlgate {median(ours) * 1000:.0f} ms of CPU", end="")
+    print(f", CLIP_benchmark {median(others) * 1000:.0f} ms, in one process" if others else "")
+    checked = cpu_of(lambda: checks_of(predictor, tasks, options))
+    share = checked / (checked + median(ours) * FULL_RUN)
     print(f"captions_choice: the checks take {checked:.1f} CPU seconds, {share:.1%} of a run of {FULL_RUN:,} pairs")
+
+
+def evaluation(folder: Path, model: Any) -> Callable[[], object] | None:
+    """Return CLIP_benchmark's evaluation of the same network; None if it is not installed in this environment."""
+    try:
+        from clip_benchmark.datasets.builder import image_captions_collate_fn
+        from clip_benchmark.datasets.sugar_crepe import SugarCrepe
+        from clip_benchmark.metrics.image_caption_selection import evaluate
+    except ModuleNotFoundError:
+        return None
+    import open_clip
+    from torch.utils.data import DataLoader
+
+    data = SugarCrepe(root=str(folder / "val2017"), ann_file=str(folder / FILE), transform=model._prepare)  # noqa: SLF001
+    loader = DataLoader(data, batch_size=64, collate_fn=image_captions_collate_fn)
+    tokenizer = open_clip.get_tokenizer("ViT-B-32")
+    return lambda: evaluate(model._model, loader, tokenizer, "cpu", amp=False)  # noqa: SLF001
+
+
+def cpu_of(call: Callable[[], object]) -> float:
+    """The CPU seconds of a call, of all threads of this process."""
+    start = process_time()
+    call()
+    return process_time() - start
 
 
 if __name__ == "__main__":
