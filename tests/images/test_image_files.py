@@ -236,6 +236,21 @@ def test_pils_settings_stay(decoded):
     assert before == (Image.MAX_IMAGE_PIXELS, False, warnings.filters[:])
 
 
+def test_what_another_thread_does_to_the_filters_meanwhile_stays(decoded, monkeypatch):
+    plain = Image.open
+
+    def opened(*args, **kwargs):
+        warnings.filterwarnings("error", message="of the other thread")
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(Image, "open", opened)
+    with warnings.catch_warnings():
+        before = len(warnings.filters)
+        decoded(FILES["jpeg"])
+        assert len(warnings.filters) == before + 1
+        assert warnings.filters[0][0] == "error"
+
+
 def test_no_pixels(tmp_path):
     (tmp_path / "a.png").write_bytes(png_header(0, 5))
     assert "is not a complete image" in problem(tmp_path / "a.png")

@@ -7,13 +7,13 @@ If the match index is reversed (LXMERT's is 1, VOLTA's 0), a model that is right
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import comb
 
 from vlgate.checks.check import Check, CheckOutcome
 from vlgate.images.files import is_there
 from vlgate.seeds import generator
-from vlgate.types import Match, Predictor, Read, Request, Task
+from vlgate.types import Match, Prediction, Predictor, Read, Request, Task
 
 CAPTIONS = 64
 SIGNIFICANT = 0.001
@@ -39,11 +39,11 @@ def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
         test, p < ``SIGNIFICANT``); ``not applicable`` if there are too few comparisons for a significant result;
         otherwise ``ok``, also for a model at chance, with a sentence that says so.
     """
-    true, problem = _scored(model, tasks, seed)
-    couples = [tuple(couple) for couple in _couples(list(true), _known(tasks, true))]
-    exchanged = [(own, Match(image=own.image, text=other.text)) for a, b in couples for own, other in ((a, b), (b, a))]
-    replies = model.predict([request for _, request in exchanged])
-    problem = next((reply.problem for reply in replies.values() if reply.problem), problem)
+    true, replies, problem = _scored(model, tasks, seed)
+    exchanged = _exchanged(list(true), tasks)
+    missing = [request for _, request in exchanged if request not in replies]
+    replies |= model.predict(missing) if missing else {}
+    problem = next((replies[request].problem for _, request in exchanged if replies[request].problem), problem)
     scores = [(true[own], replies[request].score) for own, request in exchanged]
     differences = [right - wrong for right, wrong in scores if wrong is not None]
     if two_sided(0, len(differences)) >= SIGNIFICANT:
@@ -78,19 +78,33 @@ def _polarity(differences: Sequence[float]) -> Check:
     return Check(name="polarity", outcome=outcome, why=why, n=n, share=above / n if n else None)
 
 
-def _scored(model: Predictor, tasks: Sequence[Task], seed: int) -> tuple[dict[Match, float], str | None]:
-    """Up to ``CAPTIONS`` captions of different images with their scores, and why one has no score."""
+def _scored(
+    model: Predictor, tasks: Sequence[Task], seed: int
+) -> tuple[dict[Match, float], dict[Request, Prediction], str | None]:
+    """Up to ``CAPTIONS`` captions of different images with their scores, all replies, and why one has no score.
+
+    The first captions are asked together with the exchanged ones, which need no further images and texts to be encoded.
+    """
     found: dict[Match, float] = {}
-    problem = None
+    replies: dict[Request, Prediction] = {}
     drawn = _drawn(tasks, seed)
     for start in range(0, len(drawn), CAPTIONS):
-        for request, reply in model.predict(drawn[start : start + CAPTIONS]).items():
-            problem = problem or reply.problem
-            if isinstance(request, Match) and reply.score is not None and len(found) < CAPTIONS:
-                found[request] = reply.score
+        captions = drawn[start : start + CAPTIONS]
+        exchanged = [] if start else [request for _, request in _exchanged(list(captions), tasks)]
+        replies |= model.predict([*captions, *exchanged])
+        for caption in captions:
+            score = replies[caption].score
+            if score is not None and len(found) < CAPTIONS:
+                found[caption] = score
         if len(found) == CAPTIONS:
             break
-    return found, problem
+    return found, replies, next((reply.problem for reply in replies.values() if reply.problem), None)
+
+
+def _exchanged(captions: list[Match], tasks: Sequence[Task]) -> list[tuple[Match, Match]]:
+    """Captions, each with its image and the text of another one that is not true of that image."""
+    couples = list(_couples(captions, _known(tasks, captions)))
+    return [(own, Match(image=own.image, text=other.text)) for a, b in couples for own, other in ((a, b), (b, a))]
 
 
 def _drawn(tasks: Sequence[Task], seed: int) -> list[Match]:
@@ -114,7 +128,7 @@ def _shown(request: Request) -> bool:
     return isinstance(request, Read) or is_there(request.image)
 
 
-def _known(tasks: Sequence[Task], drawn: Mapping[Match, float]) -> set[tuple[str, str]]:
+def _known(tasks: Sequence[Task], drawn: Sequence[Match]) -> set[tuple[str, str]]:
     """All texts that are true of the drawn images, by the images' keys."""
     keys = {request.image.key for request in drawn}
     return {

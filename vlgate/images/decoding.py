@@ -8,8 +8,8 @@ import threading
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -43,8 +43,9 @@ _BROKEN = (
     Warning,
 )
 _SHRINK = f"make it smaller: at most {MAX_PIXELS:,} pixels are read"
-# The warning filters belong to the whole process, so only one thread at a time may change them.
+# The warning filters belong to the whole process, so only one thread at a time may add one.
 _FILTERS = threading.Lock()
+_FROM_PIL = r"PIL\.(?#vlgate)"  # the comment makes the filter unlike any of a user's
 
 
 def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
@@ -118,10 +119,20 @@ def _has_end(stream: BinaryIO) -> bool:
 
 @contextmanager
 def _warnings_set_aside() -> Iterator[None]:
-    """Ignore PIL's warnings about metadata, which is not needed, and about the size, which is checked here."""
-    with _FILTERS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Ignore PIL's warnings about metadata, which is not needed, and about the size, which is checked here.
+
+    ``warnings.catch_warnings`` would put back all filters as they were, and undo what another thread does to them in
+    the meantime: images are decoded while a model works. So one filter is added, and only that one is taken away.
+    """
+    with _FILTERS:
+        warnings.filterwarnings("ignore", module=_FROM_PIL)
+        try:
+            yield
+        finally:
+            filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is a list
+            for added in [one for one in filters if getattr(one[3], "pattern", "") == _FROM_PIL]:
+                with suppress(ValueError):  # another thread has just put back the filters that it found
+                    filters.remove(added)
 
 
 def _upright(rgb: Image, image: Image) -> Image:

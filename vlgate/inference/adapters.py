@@ -21,9 +21,16 @@ _ADAPTERS = {
 
 
 def adapters(model: object) -> dict[str, str]:
-    """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out."""
+    """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out.
+
+    A dual encoder may add, as ``reading``, how it reads texts.
+    """
     found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read_adapter(model)}
-    return {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
+    lines = {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
+    reading = getattr(model, "reading", None)
+    if found["Match"] == "encode" and isinstance(reading, str) and reading:
+        lines["Match"] += f"; {reading}"
+    return lines
 
 
 def match_adapter(model: object) -> str | None:

@@ -89,8 +89,12 @@ class WatchedLoad:
     def __call__(self) -> Image:
         """Return the image."""
         loaded = self.made.load()
-        self.digests[self.made] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
+        self.note(loaded)
         return loaded
+
+    def note(self, loaded: Image) -> None:
+        """Note the pixels of the image; see ``ahead.Noting``."""
+        self.digests[self.made] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
@@ -26,17 +27,41 @@ class Problem:
     skipped: bool = False
 
 
+class Sizes(Protocol):
+    """What is known of the batch sizes that fit a model."""
+
+    def halved(self, size: int) -> None:
+        """Note that memory ran out with twice as many items."""
+
+    def note(self, size: int) -> str:
+        """Return a note about the size that a run ended with, for the readers of the results; empty for nothing."""
+
+
+class Forgotten:
+    """Sizes that are found anew in each run."""
+
+    def halved(self, size: int) -> None:
+        """Note nothing."""
+
+    def note(self, size: int) -> str:  # noqa: ARG002  # as Sizes
+        """Return nothing."""
+        return ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Caller:
     """Calls a model's methods on batches of at most ``size`` items.
 
-    If a call runs out of memory, ``size`` is halved, for the rest of the session. No other field changes. Each call,
-    the conversion of its reply included, runs in a context that ``watch`` gives, which may limit its time.
+    If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
+    field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
+    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next.
     """
 
     name: str
     size: int
     watch: Watch = unwatched
+    ahead: Ahead = field(default_factory=Ahead)
+    sizes: Sizes = field(default_factory=Forgotten)
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -77,19 +102,21 @@ class Caller:
             with self.watch(called, len(some)):
                 return call(some)
 
-        while len(found) < len(items):
-            chunk = tuple(items[len(found) : len(found) + self.size])
-            try:
-                replies = _around_problems(chunk, _watched)
-            except (MemoryError, RuntimeError) as error:
-                if not out_of_memory(error):
-                    raise
-                if len(chunk) == 1:
-                    message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
-                    raise ModelReplyError(message) from error
-                self.size = len(chunk) // 2
-            else:
-                found += replies
+        with self.ahead.through(items) as given:
+            while len(found) < len(items):
+                chunk = given(len(found), len(found) + self.size)
+                try:
+                    replies = _around_problems(chunk, _watched)
+                except (MemoryError, RuntimeError) as error:
+                    if not out_of_memory(error):
+                        raise
+                    if len(chunk) == 1:
+                        message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
+                        raise ModelReplyError(message) from error
+                    self.size = len(chunk) // 2
+                    self.sizes.halved(self.size)
+                else:
+                    found += replies
         return found
 
     def _checked(self, reply: object, n: int, called: str, dimensions: int, *, nan: bool = False) -> FloatArray:

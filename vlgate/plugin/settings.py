@@ -151,7 +151,7 @@ SETTINGS = (
         name="batch-size",
         metavar="auto|N",
         help="The largest number of requests per call of the model, which is halved whenever memory runs out; "
-        f"auto means {DEFAULT_BATCH}.",
+        f"auto means {DEFAULT_BATCH}, or less if memory ran out in an earlier run of the model on this device.",
         default="auto",
     ),
     Setting(

@@ -22,6 +22,7 @@ from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
 from vlgate.run.baseline import lessons
+from vlgate.run.batch_sizes import batch_sizes
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import Case, Prepared, Task
@@ -101,7 +102,7 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
     """Describe a loaded model for the report, at the end of its session."""
-    notes = [str(getattr(loaded.model, "note", ""))]
+    notes = [str(getattr(loaded.model, "note", "")), predictor.caller.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
     return ModelCard(
@@ -153,7 +154,12 @@ def predictor_of(
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH, watch=watch),
+        caller=_caller(loaded, options, watch),
         on_missing=options.missing_images,
         seed=options.seed,
     )
+
+
+def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
+    sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
+    return Caller(name=loaded.name, size=options.batch_size or sizes.first(), watch=watch, sizes=sizes)

@@ -17,6 +17,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ImageError, ModelLoadError
+from vlgate.inference.adapters import adapters
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.models import load
@@ -139,6 +140,13 @@ def test_texts_that_lose_their_end_are_counted(folders, kind):
     # A text that fits is read to its end; words after the context are not read.
     assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
     assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_report_says_whether_padding_is_read(models, kind):
+    models[kind].encode_texts(TEXTS)
+    said = "with their padding: as in training" if kind in SIGMOID else "without their padding"
+    assert f"texts are read {said}" in adapters(models[kind])["Match"]
 
 
 # The authors' contexts, from the positions and the padding token of the configuration; the tokenizer has no limit.

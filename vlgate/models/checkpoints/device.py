@@ -45,6 +45,20 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
     raise ModelLoadError(f"device={name!r} is not on this machine, which has {gpus} CUDA devices; {_EXPECTED}")
 
 
+def device_name(device: str) -> str:
+    """Return the name and memory of a device; only a device of CUDA has more than its own name.
+
+    >>> device_name("cpu")
+    'cpu'
+    """
+    if not device.startswith("cuda"):
+        return device
+    import torch
+
+    found = torch.cuda.get_device_properties(device)
+    return f"{found.name} {found.total_memory >> 30} GiB"
+
+
 def check_dtype(name: str) -> None:
     """Raise ModelLoadError if ``name`` is not one of ``DTYPES``."""
     if name not in DTYPES:

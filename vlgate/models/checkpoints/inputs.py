@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vlgate.inference.ahead import threads
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
-
-_MOST_THREADS = 8
 
 
 def rgb_images(images: Sequence[LazyImage]) -> list[Image]:
@@ -39,9 +37,22 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
     Raises: ImageError for the first image, in that order, that cannot be decoded.
     """
     distinct = list(dict.fromkeys(images))
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         found = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
     return [found[image] for image in images]
+
+
+def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
+    """Stack tensors of one shape, and move them to a device.
+
+    A GPU fetches them from pinned memory, so that the copy does not hold up the process.
+    """
+    import torch
+
+    if device.type != "cuda":
+        return torch.stack(list(tensors)).to(device)
+    whole = torch.empty((len(tensors), *tensors[0].shape), dtype=tensors[0].dtype, pin_memory=True)
+    return torch.stack(list(tensors), out=whole).to(device, non_blocking=True)
 
 
 def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:

@@ -19,11 +19,12 @@ from vlgate.explaining.record import Attended
 from vlgate.models.attending.grad_cam import Encoders, Frame, centre, grad_cams, last_grid, whole
 from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled_out
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
-from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys
+from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
+from vlgate.models.dual.short_texts import TRIED, apart, in_groups, told
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class DualModel:
 
     ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
     models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end.
+    all texts so far that were longer than the model's context and lost their end. ``reading`` says whether texts are
+    read with their padding; it is empty until the first texts are encoded.
     """
 
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
@@ -46,11 +48,13 @@ class DualModel:
         self.cut_texts: set[str] = set()
         self.decision_threshold = sigmoid_threshold(model)
         self.note = threshold_note(self.decision_threshold)
+        self.reading = ""
         self._model = model
         self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
         self._length = context(family, model.config, tokenizer)
+        self._padding = family.padding
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         """Encode images.
@@ -61,9 +65,11 @@ class DualModel:
         import torch
 
         found = prepared(images, self._prepare)
-        inputs = {name: torch.cat([one[name] for one in found]) for name in found[0]}
-        inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
-        return self._rows(self._model.get_image_features, inputs)
+        device = self._model.device
+        with torch.inference_mode():
+            inputs = {name: stacked([one[name][0] for one in found], device) for name in found[0]}
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+            return unit_rows(_features(self._model.get_image_features(**inputs)))
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
@@ -73,6 +79,8 @@ class DualModel:
         import torch
 
         with torch.inference_mode():
+            if not self.reading:
+                self._try_short()
             return unit_rows(self._encoded_texts(texts))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
@@ -134,36 +142,56 @@ class DualModel:
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)
+        if self._padding == "max_length":
+            return self._encoded(tokens)
+        lengths = tokens["attention_mask"].sum(dim=1).tolist()
+
+        def encode(places: list[int], longest: int) -> torch.Tensor:
+            """The features of some of the texts."""
+            return self._encoded({name: rows[places, :longest] for name, rows in tokens.items()})
+
+        return in_groups(lengths, self._model.device.type, encode)
+
+    def _encoded(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
         names = ("input_ids", "attention_mask", "token_type_ids") if self._family.mask else ("input_ids",)
         given = {name: tokens[name].to(self._model.device) for name in names if name in tokens}
         return _features(self._model.get_text_features(**given))
 
+    def _try_short(self) -> None:
+        """Encode a few texts with their padding and without, each alone, and compare."""
+        import torch
+
+        if self._padding == "max_length":
+            self.reading = told("as in training, its text encoder reads it")
+            return
+        full = self._encoded(self._tokenized(TRIED, "max_length"))
+        found = apart(full, lambda: torch.cat([self._encoded(self._tokenized([text], "longest")) for text in TRIED]))
+        self.reading = told(found)
+        if isinstance(found, str):
+            self._padding = "max_length"
+
     def _tokens(self, texts: Sequence[str]) -> Any:
         family, length = self._family, self._length
         cased = [text.lower() for text in texts] if family.lowercase else list(texts)
-        tokens = self._tokenizer(
-            cased,
-            padding=family.padding,
-            truncation=True,
-            max_length=length,
-            return_attention_mask=True,
-            return_tensors="pt",
-        )
+        tokens = self._tokenized(cased, self._padding)
         # Only a text that fills the context can have lost its end, so only those are tokenized a second time.
         full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
         cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
         self.cut_texts.update(compress(compress(texts, full), cut))
         return tokens
 
+    def _tokenized(self, texts: Sequence[str], padding: str) -> Any:
+        return self._tokenizer(
+            list(texts),
+            padding=padding,
+            truncation=True,
+            max_length=self._length,
+            return_attention_mask=True,
+            return_tensors="pt",
+        )
+
     def _prepare(self, image: Image) -> Mapping[str, torch.Tensor]:
         return dict(self._image_processor(images=image, return_tensors="pt"))
-
-    def _rows(self, encode: Any, inputs: Mapping[str, torch.Tensor]) -> FloatArray:
-        import torch
-
-        with torch.inference_mode():
-            found = encode(**{name: tensor.to(self._model.device) for name, tensor in inputs.items()})
-            return unit_rows(_features(found))
 
 
 def _features(found: Any) -> torch.Tensor:

@@ -15,11 +15,12 @@ from vlgate.errors import ModelLoadError
 from vlgate.explaining.record import Attended
 from vlgate.models.attending.grad_cam import Encoders, centre, grad_cams, last_grid, padded, whole
 from vlgate.models.checkpoints.device import pick_dtype
-from vlgate.models.checkpoints.inputs import prepared, rows_as_keys
+from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.open_clip.names import check_names, parse
 from vlgate.models.open_clip.parts import create, refuse_code, tokenizer_of, transform_of
 from vlgate.models.open_clip.published import assumptions
+from vlgate.models.open_clip.texts import Texts
 from vlgate.models.open_clip.weights import check_sizes, identity, shapes, weights_file
 from vlgate.types import FloatArray, LazyImage, Match
 
@@ -54,8 +55,14 @@ class OpenClip:
         self._model = model
         self._tokenizer = tokenizer
         self._prepare = prepare
+        self._texts = Texts(model, tokenizer)
         self._device = next(model.parameters()).device
         self._dtype = pick_dtype(dtype)
+
+    @property
+    def reading(self) -> str:
+        """Whether texts are read with their padding; empty until the first texts are encoded."""
+        return self._texts.note
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         """Encode images.
@@ -65,15 +72,19 @@ class OpenClip:
         """
         import torch
 
-        pixels = torch.stack(prepared(images, self._prepare))
-        return self._rows(self._model.encode_image, pixels.to(self._dtype))
+        with torch.inference_mode():
+            pixels = stacked(prepared(images, self._prepare), self._device).to(self._dtype)
+            return unit_rows(self._model.encode_image(pixels, normalize=False))
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
         """
-        return self._rows(self._model.encode_text, self._tokens(texts))
+        import torch
+
+        with torch.inference_mode():
+            return unit_rows(self._texts.encode(self._tokens(texts)))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
@@ -106,20 +117,22 @@ class OpenClip:
         self.cut_texts.update(compress(texts, _cut_off(self._tokenizer, texts, tokens)))
         return tokens
 
-    def _rows(self, encode: Callable[..., torch.Tensor], inputs: torch.Tensor) -> FloatArray:
-        import torch
-
-        with torch.inference_mode():
-            return unit_rows(encode(inputs.to(self._device), normalize=False))
-
 
 def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list[bool]:
     """Return which texts were cut: those whose tokens would change if the context were one longer."""
     length = tokens.shape[1]
-    wide = tokenizer(list(texts), context_length=length + 1)
-    # A tokenizer in mode "clips" ends every row with a class token, whatever the length of the text.
-    last = length - 1 if getattr(tokenizer, "tokenizer_mode", "") == "clips" else length
-    found: list[bool] = (wide[:, :last] != tokens[:, :last]).any(dim=1).tolist()
+    if getattr(tokenizer, "tokenizer_mode", "") == "clips":  # every row ends with a class token, however short the text
+        return _differ(tokenizer(list(texts), context_length=length + 1), tokens, length - 1)
+    # Only a text that fills the context can have lost its end. Its last token may be that of the padding (SigLIP).
+    full: list[bool] = (tokens[:, -2:] != tokenizer([""])[0, -1]).any(dim=1).tolist()
+    long = list(compress(texts, full))
+    wide = iter(_differ(tokenizer(long, context_length=length + 1), tokens[full], length) if long else ())
+    return [filled and next(wide) for filled in full]
+
+
+def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]:
+    """Return which rows differ in their first tokens."""
+    found: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
     return found
 
 

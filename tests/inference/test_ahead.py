@@ -1,0 +1,276 @@
+"""Decoding ahead: the same replies, beside the model's work, a bounded number of images, no thread left."""
+
+import os
+import pickle
+import signal
+import threading
+import weakref
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vlgate.errors import ImageError
+from vlgate.inference import ahead
+from vlgate.inference.ahead import Ahead, threads
+from vlgate.inference.batching import Caller, Problem
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.types import Ask, LazyImage, Match
+
+PATIENCE = 30  # seconds, for what happens at once if it happens at all
+
+
+class Counted:
+    """Images that count how often they are loaded, and how many of them are alive at most."""
+
+    def __init__(self):
+        self.loaded, self.live, self.most = [], 0, 0
+        self.lock = threading.Lock()
+
+    def image(self, number, size=(4, 4)):
+        def load():
+            made = Image.new("RGB", size, (number % 256, number // 256, 0))
+            with self.lock:
+                self.loaded.append(number)
+                self.live += 1
+                self.most = max(self.most, self.live)
+            weakref.finalize(made, self.gone)
+            return made
+
+        return LazyImage(key=str(number), load=load)
+
+    def gone(self):
+        with self.lock:
+            self.live -= 1
+
+    def images(self, count, **options):
+        return [self.image(number, **options) for number in range(count)]
+
+
+def number(image):
+    red, green, _ = image.load().getpixel((0, 0))
+    return float(red + 256 * green)
+
+
+def pairs(images):
+    return [Match(image=image, text=f"a {place % 2}") for place, image in enumerate(images)]
+
+
+def caller(size=8, *, loads=True):
+    return Caller(name="mine", size=size, ahead=Ahead(loads=loads))
+
+
+def decoders():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("vlgate-decode")]
+
+
+@pytest.mark.parametrize("loads", [True, False])
+@pytest.mark.parametrize("make", [pairs, list, lambda images: [Ask(image=one, question="q") for one in images]])
+def test_each_item_gets_its_own_image_once(make, loads):
+    counted = Counted()
+    given = caller(loads=loads)
+    items = make(counted.images(100))
+    seen = []
+
+    def method(some):
+        seen.extend(some)
+        return np.array([number(one if isinstance(one, LazyImage) else one.image) for one in some])
+
+    assert given.numbers(items, method, "match") == list(range(100))
+    assert sorted(counted.loaded) == list(range(100))
+    assert seen == items
+    assert given.ahead.loads
+    assert decoders() == []
+
+
+def test_images_are_decoded_while_the_model_works():
+    counted = Counted()
+    begun = threading.Event()
+    images = counted.images(16)
+    ninth = images[8]
+    images[8] = LazyImage(key="8", load=lambda: (begun.set(), ninth.load())[1])
+    beside = []
+
+    def method(some):
+        found = [number(one) for one in some]
+        beside.append(begun.wait(PATIENCE))  # the first image of the next batch, before this one is done
+        return np.array(found)
+
+    assert caller().numbers(images, method, "match") == list(range(16))
+    assert beside == [True, True]
+
+
+def test_nothing_is_decoded_for_a_model_that_loads_nothing():
+    counted = Counted()
+    given = caller(loads=False)
+    for _ in range(3):
+        assert given.numbers(pairs(counted.images(40)), lambda some: np.zeros(len(some)), "match") == [0] * 40
+    assert counted.loaded == []
+    knows = caller(loads=True)  # from another method, say
+    knows.numbers(pairs(counted.images(40)), lambda some: np.zeros(len(some)), "accepts")
+    assert counted.loaded == []
+
+
+@pytest.mark.parametrize("step", [1, 2], ids=["all", "every second one"])
+def test_the_number_of_images_held_does_not_grow(step):
+    counted = Counted()
+
+    def method(some):
+        return np.array([number(one.image) if int(one.image.key) % step == 0 else -1 for one in some])
+
+    replies = caller().numbers(pairs(counted.images(1_000)), method, "match")
+    assert replies == [n if n % step == 0 else -1 for n in range(1_000)]
+    assert counted.most <= ahead.MOST_IMAGES + threads() + 2
+    assert counted.live == 0
+
+
+def test_large_images_wait_for_room(monkeypatch):
+    monkeypatch.setattr(ahead, "MOST_BYTES", 3 * 3 * 100 * 100)
+    counted = Counted()
+    replies = caller().numbers(
+        counted.images(60, size=(100, 100)), lambda some: np.array([number(one) for one in some]), "match"
+    )
+    assert replies == list(range(60))
+    assert counted.most <= 3 + threads() + 2
+
+
+def bad(key):
+    def load():
+        raise ImageError(key, "is broken", "replace it")
+
+    return LazyImage(key=key, load=load)
+
+
+def test_a_bad_image_costs_itself_only():
+    def method(some):
+        return np.array([number(one.image) for one in some])
+
+    found = {}
+    for loads in (True, False):
+        images = Counted().images(30)
+        images[19], images[23] = bad("19"), bad("23")
+        found[loads] = caller(loads=loads).numbers(pairs(images), method, "match")
+    assert found[True] == found[False]
+    assert [n for n, reply in enumerate(found[True]) if isinstance(reply, Problem)] == [19, 23]
+    assert "is broken" in found[True][19].why
+
+
+def test_an_image_that_only_a_thread_cannot_decode_is_decoded_again():
+    plain = Counted().image(7)
+
+    def load():
+        if threading.current_thread().name.startswith("vlgate-decode"):
+            raise ImageError("7", "needs more memory than is available", "wait")
+        return plain.load()
+
+    images = [*Counted().images(7), LazyImage(key="7", load=load)]
+    assert caller().numbers(images, lambda some: np.array([number(one) for one in some]), "m")[7] == 7
+
+
+def test_an_image_can_be_loaded_again_and_changed():
+    def method(some):
+        first = [one.load() for one in some]
+        for image in first:
+            image.putpixel((0, 0), (255, 255, 255))
+        return np.array([number(one) for one in some])
+
+    assert caller().numbers(Counted().images(20), method, "match") == list(range(20))
+
+
+def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():
+    given = caller(size=16)
+
+    def method(some):
+        found = np.array([number(one) for one in some])
+        if len(some) > 4:
+            raise MemoryError
+        return found
+
+    assert given.numbers(Counted().images(50), method, "match") == list(range(50))
+    assert given.size == 4
+
+
+def test_no_thread_is_left_if_the_model_raises():
+    def method(some):
+        number(some[0])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        caller().numbers(Counted().images(50), method, "match")
+    assert decoders() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_the_child_of_a_fork_loads_its_images_itself():
+    def method(some):
+        number(some[0])
+        child = os.fork()
+        if not child:
+            signal.alarm(PATIENCE)
+            os._exit(0 if [number(one) for one in some] == [float(one.key) for one in some] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        return np.array([number(one) for one in some])
+
+    assert caller().numbers(Counted().images(20), method, "match") == list(range(20))
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A way to load an image that can be sent to another process."""
+
+    number: int
+
+    def __call__(self):
+        return Image.new("RGB", (4, 4), (self.number, 0, 0))
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_an_image_can_be_sent_to_another_process(loads):
+    def method(some):
+        sent = pickle.loads(pickle.dumps(some))
+        assert all(isinstance(one.load, Plain) for one in sent)
+        return np.array([number(one) for one in sent])
+
+    images = [LazyImage(key=str(n), load=Plain(n)) for n in range(20)]
+    assert caller(loads=loads).numbers(images, method, "match") == list(range(20))
+
+
+@dataclass
+class Looks:
+    """Scores by the pixels, and reads a share of the images only."""
+
+    share: int = 1
+    seen: list = field(default_factory=list)
+
+    def match(self, some):
+        return np.array([number(one.image) if int(one.image.key) % self.share == 0 else -len(one.text) for one in some])
+
+
+@pytest.mark.parametrize("share", [1, 3])
+def test_what_the_pixels_say_is_noted_when_the_model_gets_them(share, monkeypatch):
+    """Images with equal pixels get equal replies, but not those that the model has not looked at."""
+
+    def images():
+        counted = Counted()
+        return [LazyImage(key=str(n), load=counted.image(n % 5).load) for n in range(60)]
+
+    def replies():
+        model = ModelPredictor(model=Looks(share), name="looks", caller=caller(loads=True), seed=0)
+        asked = [Match(image=image, text="a " * (1 + place % 2)) for place, image in enumerate(images())]
+        return {(one.image.key, one.text): reply.score for one, reply in model.predict(asked).items()}
+
+    found = replies()
+    monkeypatch.setattr(ahead.Window, "take", lambda *_: None)
+    assert found == replies()
+
+
+def test_the_workers_share_the_cpus(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    for workers, share in (("", 6), ("2", 3), ("4", 1), ("100", 1), ("none", 6)):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
+        assert threads() == share
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
+    assert threads() == ahead.MOST_THREADS
