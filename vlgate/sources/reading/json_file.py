@@ -48,7 +48,9 @@ def read_members(file: Path) -> Iterator[tuple[str, Any]]:
     except (ValueError, RecursionError):  # parse the whole text, to say where and why
         content = parsed(file, text, slice(0, len(text)), FETCH_AGAIN)
         if content != {}:
-            raise DataError(file, None, f"is {shown(content)}, expected an object {{id: record}}", FETCH_AGAIN) from None
+            raise DataError(
+                file, None, f"is {shown(content)}, expected an object {{id: record}}", FETCH_AGAIN
+            ) from None
 
 
 def _members(text: str) -> Iterator[tuple[str, Any]]:
