@@ -1,22 +1,31 @@
-"""The suite's own cost per case: 100,000 generated cases like VALSE's, a model that takes no time, ``--items batch``.
+"""The suite's own cost per case: generated cases like VALSE's, models that take no time, ``--items batch``.
 
-Prints microseconds per case for the whole command (collect, ask, judge, gate, write), peak memory and, to compare
-machines, the ratio to the time of parsing the file's JSON.
+For each number of cases and each model, one that scores and one that says yes or no too, it prints microseconds of CPU
+time per case for the whole command (start, read, ask, judge, gate, write), and peak memory. CPU time says more than
+the clock on a machine with other work, and the ratio to parsing the file's JSON compares machines. ``--against TREE``
+runs another checkout in turn with this one and prints the ratio of the least times::
+
+    python benchmarks/suite_cost.py --cases 100000 200000 --runs 3 --against ../older-checkout
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
-import resource
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 CASES = 100_000
+GOALS = {"free_model:build": 30, "free_model:build_classifier": 60}
+"""Microseconds per case at 200,000 cases, by model."""
+
 WORDS = [
     "dog",
     "cat",
@@ -41,34 +50,64 @@ class Free:
     def match(self, pairs):
         return np.arange(len(pairs), dtype=np.float64) % 7
 
+class FreeClassifier(Free):
+    def accepts(self, pairs):
+        return np.arange(len(pairs), dtype=np.float64) % 2
+
 def build():
     return Free()
+
+def build_classifier():
+    return FreeClassifier()
 """
 
 
 def main() -> None:
     """Generate, run, print."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        file = generate(folder)
-        parse = timed(lambda: json.loads(file.read_text()))
-        run(folder, "--collect-only")  # Python writes its bytecode on the first run after an install
-        start = perf_counter()
-        done = run(folder)
-        seconds = perf_counter() - start
-        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        found = json.loads((folder / "out/metrics.json").read_text())["tasks"]["valse/existence"]["judged"]
-    print(f"suite_cost: {found:,} cases judged, exit status {done.returncode}")
-    print(f"suite_cost: {seconds / CASES * 1e6:.1f} us per case in all ({seconds:.2f} s), bar 50")
-    print(f"suite_cost: peak memory {memory:.0f} MB, bar 1,000")
-    print(f"suite_cost: {seconds / parse:.1f} x the cost of parsing the file's JSON alone ({parse:.2f} s)")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, nargs="+", default=[CASES], help="numbers of cases")
+    parser.add_argument("--runs", type=int, default=1, help="how often each is run; the least time counts")
+    parser.add_argument("--against", type=Path, help="another checkout of vlgate, to compare with")
+    given = parser.parse_args()
+    trees = [Path(__file__).resolve().parent.parent, *([given.against.resolve()] if given.against else [])]
+    for cases in given.cases:
+        with tempfile.TemporaryDirectory() as name:
+            for line in measured(Path(name), cases, trees, given.runs):
+                print(f"suite_cost: {line}", flush=True)
 
 
-def generate(folder: Path) -> Path:
-    """Write 100,000 records in the format of VALSE's existence file, two per image."""
+def measured(folder: Path, cases: int, trees: list[Path], runs: int) -> Iterator[str]:
+    """Yield lines that say what some cases cost in each of the trees, in turn."""
+    file = generate(folder, cases)
+    parse = parse_seconds(file)
+    yield f"{cases:,} cases; parsing their JSON alone takes {parse / cases * 1e6:.1f} us per case"
+    for tree in trees:
+        run(folder, tree, "free_model:build", "--collect-only")  # writes Python's bytecode
+    for model, goal in GOALS.items():
+        found = [[run(folder, tree, model) for tree in trees] for _ in range(runs)]
+        seconds = [min(some) for some in zip(*([one[0] for one in turn] for turn in found), strict=True)]
+        here = seconds[0]
+        yield f"{model}: {here / cases * 1e6:.1f} us per case, goal {goal} at 200,000; {here / parse:.1f} x the parsing"
+        yield f"{model}: peak memory {max(turn[0][1] for turn in found):,.0f} MB"
+        if len(trees) > 1:
+            yield f"{model}: {here / seconds[1]:.2f} x the time of {trees[1]}"
+
+
+def parse_seconds(file: Path) -> float:
+    """Return the least CPU seconds of three that parsing a JSON file takes."""
+    found = []
+    for _ in range(3):
+        start = process_time()
+        json.loads(file.read_text())
+        found.append(process_time() - start)
+    return min(found)
+
+
+def generate(folder: Path, cases: int) -> Path:
+    """Write records in the format of VALSE's existence file, two per image."""
     random.seed(0)
     records = {}
-    for place in range(CASES):
+    for place in range(cases):
         words = random.choices(WORDS, k=9)
         caption = " ".join(words)
         words[random.randrange(9)] = "no"
@@ -91,31 +130,19 @@ def generate(folder: Path) -> Path:
     return target
 
 
-def run(folder: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
-    """Start the suite as a user would."""
-    options = [
-        "--model=free_model:build",
-        "--data=data",
-        "--items=batch",
-        "--missing-images=skip",
-        "--results=out",
-        "--overwrite",
-        "-q",
-        *more,
-    ]
-    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options]
+def run(folder: Path, tree: Path, model: str, *more: str) -> tuple[float, float]:
+    """Start the suite of a checkout as a user would; return the CPU seconds of the process and its peak megabytes."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    options = [f"--model={model}", "--data=data", "--items=batch", "--missing-images=skip", "--results=out", "-q"]
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options, *more]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
-
-
-def timed(call: object) -> float:
-    """The seconds that a call takes, the best of three."""
-    found = []
-    for _ in range(3):
-        start = perf_counter()
-        call()  # type: ignore[operator]
-        found.append(perf_counter() - start)
-    return min(found)
+    environment["PYTHONPATH"] = str(tree)
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        _, _, used = os.wait4(process.pid, 0)
+    if not more and not (folder / "out/metrics.json").is_file():
+        raise SystemExit(f"{tree} wrote no figures:\n{(folder / 'log.txt').read_text()}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -78,4 +78,4 @@ def text_of(request: Request) -> str:
 
 def truth_of(truth: bool | str) -> str:
     """Return a truth as ``cases.parquet`` has it: ``true`` or ``false`` for a text, the right answer for a question."""
-    return truth if isinstance(truth, str) else str(truth).lower()
+    return truth if isinstance(truth, str) else "true" if truth else "false"

@@ -211,7 +211,9 @@ class ModelPredictor:
         cut: AbstractSet[str] = getattr(self.model, "cut_texts", frozenset())
         said = [None] * len(requests) if accepted is None else accepted
         return {
-            request: self._prediction(request, reply, yes, cut=bool(cut) and _cut(cut, request))
+            request: Prediction(request=request, score=reply, accepted=yes)
+            if type(reply) is float and not cut  # the usual reply, without one more call
+            else self._prediction(request, reply, yes, cut=bool(cut) and _cut(cut, request))
             for request, reply, yes in zip(requests, replies, said, strict=True)
         }
 

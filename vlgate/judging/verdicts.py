@@ -102,6 +102,7 @@ def _said(answer: str | None, choices: tuple[str, ...]) -> str | _Unread | None:
 def _verdicts(batch: Batch, judged: Sequence[_Read]) -> list[Verdict]:
     shape = batch.task.shape
     headline, sentence = HEADLINE[shape], _SENTENCES[shape]
+    cut = any(reply.cut for one in judged for reply in one.replies)
     return [
         Verdict(
             case=one.case,
@@ -109,7 +110,7 @@ def _verdicts(batch: Batch, judged: Sequence[_Read]) -> list[Verdict]:
             state="judged",
             right=facts[headline] == 1.0,
             facts=facts,
-            why=sentence(one) + _cut(one.replies),
+            why=sentence(one) + _cut(one.replies) if cut else sentence(one),
         )
         for one, facts in zip(judged, _facts(_RULES[shape](batch, judged)), strict=True)
     ]
@@ -135,13 +136,13 @@ def _facts(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
 
 
 def _cut(replies: Sequence[Prediction]) -> str:
-    cut = sum([reply.cut for reply in replies])
+    cut = sum(reply.cut for reply in replies)
     return f"; the model did not read the end of {cut} of {len(replies)} texts" if cut else ""
 
 
 def _pairs(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:
-    accepted = np.array([[reply.accepted for reply in one.replies] for one in judged], dtype=np.float64)
-    return ranking.facts(_scores(judged), accepted, batch.ties)
+    accepted = np.array([reply.accepted for one in judged for reply in one.replies], dtype=np.float64)
+    return ranking.facts(_scores(judged), accepted.reshape(len(judged), 2), batch.ties)
 
 
 def _quads(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:

@@ -23,8 +23,7 @@ def write_cases(file: Path, run: RunResult) -> None:
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    rows = [(result.task.id, verdict) for result in run.results for verdict in result.verdicts]
-    verdicts = [verdict for _, verdict in rows]
+    verdicts = [verdict for result in run.results for verdict in result.verdicts]
     shared = {id(verdict.facts): verdict.facts for verdict in verdicts}  # few, because cases share equal facts
     facts = sorted({fact for one in shared.values() for fact in one})
     requests = [request for verdict in verdicts for request in verdict.case.requests]
@@ -37,7 +36,7 @@ def write_cases(file: Path, run: RunResult) -> None:
         return pa.ListArray.from_arrays(pa.array(ends), pa.array(values, kind))
 
     columns = {
-        "task": pa.array([task for task, _ in rows], pa.string()),
+        "task": pa.array([result.task.id for result in run.results for _ in result.verdicts], pa.string()),
         "case": pa.array([verdict.case.id for verdict in verdicts], pa.string()),
         "state": pa.array([verdict.state for verdict in verdicts], pa.string()),
         "right": pa.array([_right(verdict) for verdict in verdicts], pa.bool_()),

@@ -8,7 +8,7 @@ from pathlib import Path
 from vlgate.errors import OptionError
 from vlgate.recorded.folder import JOURNAL
 from vlgate.recorded.part import PART, REPLIES
-from vlgate.report.explanations.files import FOLDER, INDEX, remove_explanations
+from vlgate.report.explanations.place import FOLDER, INDEX, remove_explanations
 from vlgate.report.lock import lock
 from vlgate.run.options import Options
 

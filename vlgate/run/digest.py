@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from vlgate.types import Ask, Case, Request, Task
+from vlgate.types import Ask, Case, Match, Request, Task
 
 
 def digest(tasks: Iterable[Task]) -> str:
@@ -26,13 +26,14 @@ def _parts(case: Case) -> list[str]:
 
 
 def _of_request(request: Request) -> tuple[str, ...]:
+    if isinstance(request, Match):
+        return "Match", request.image.key, request.text
     if isinstance(request, Ask):
         return "ask", request.image.key, request.question, repr(request.choices)
-    image = getattr(request, "image", None)
-    return type(request).__name__, "" if image is None else image.key, request.text
+    return "Read", "", request.text
 
 
-def _one(parts: Iterable[str]) -> bytes:
+def _one(parts: Sequence[str]) -> bytes:
     """The parts as one record; the lengths keep ("a", "bc") and ("ab", "c") apart."""
-    text = list(parts)
-    return ("\0".join([",".join(str(len(part)) for part in text), *text]) + "\n").encode(errors="surrogatepass")
+    lengths = ",".join(map(str, map(len, parts)))
+    return ("\0".join((lengths, *parts)) + "\n").encode(errors="surrogatepass")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from json import JSONEncoder
 from typing import Literal
 
 from vlgate.gates.records import Outcome
@@ -14,6 +14,7 @@ from vlgate.run.digest import digest
 from vlgate.run.rows import UNASKED
 from vlgate.types import Task, Verdict
 
+_json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass"]
 
 
@@ -53,19 +54,15 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
         verdicts: the tasks in the order of the plan, each with the verdicts of its selected cases.
     """
     found = sha256()
-    for task, said in verdicts:
-        rows = [
-            [
-                task,
-                one.case.id,
-                one.state,
-                {name: f"{value:.6f}" for name, value in one.facts.items()},
-                [reply.answer for reply in one.predictions],
-            ]
-            for one in said
-        ]
-        lines = (json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")) for row in rows)
-        found.update("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    for task, judged in verdicts:
+        start = _json(task)
+        facts: dict[int, str] = {}  # few, because cases share equal facts
+        for one in judged:
+            if id(one.facts) not in facts:
+                facts[id(one.facts)] = _json({name: f"{value:.6f}" for name, value in one.facts.items()})
+            answers = ",".join(["null" if (said := reply.answer) is None else _json(said) for reply in one.predictions])
+            line = f"[{start},{_json(one.case.id)},{_json(one.state)},{facts[id(one.facts)]},[{answers}]]\n"
+            found.update(line.encode("utf-8", "replace"))
     return f"sha256:{found.hexdigest()}"
 
 

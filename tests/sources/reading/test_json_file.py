@@ -148,6 +148,43 @@ def test_listed_records_of_something_else(file):
     assert "is an object ({}), expected a list of records" in problem(file, "{}", listed_records)
 
 
+def test_records_are_read_one_by_one(file):
+    file.write_text(' \n{ "a" : {"x": 1} ,\n"b":{} , "c": cut')
+    found = keyed_records(file)
+    assert [next(found).id, next(found).id] == ["a", "b"]
+    with pytest.raises(DataError, match=r"is not JSON: Expecting value at line 3, column 15"):
+        next(found)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": {}, "a": {}}',
+        '{"a": {"k": 1, "k": 2}}',
+        '{"a": {}} {}',
+        '{"a": {}}x',
+        '{"a": {},}',
+        '{"a": {} "b": {}}',
+        '{"a" {}}',
+        "{1: {}}",
+        '{"a": {}, ["b"]: {}}',
+        '{"a": {}',
+        '{"a": {},',
+        '{"a": NaN}',
+        '{"a": {"b": {"c": -Infinity}}}',
+        "{",
+        '{"a": ' + "[" * 100_000,
+    ],
+)
+def test_the_members_of_a_broken_object_have_the_error_of_the_whole_file(file, content):
+    assert problem(file, content, keyed_records) == problem(file, content)
+
+
+def test_an_object_without_members_has_no_records(file):
+    file.write_text(" { }\n")
+    assert list(keyed_records(file)) == []
+
+
 def test_a_record_that_is_not_an_object(file):
     assert "existence.json, record b: is a list ([1])," in problem(file, '{"a": {}, "b": [1]}', keyed_records)
     assert "existence.json, record 1: is null (None)," in problem(file, "[{}, null]", listed_records)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.open_clip import adapter as open_clip
-from vlgate.models.open_clip.adapter import OpenClip
 from vlgate.models.region_models import lxmert
 from vlgate.models.region_models.lxmert_heads import Lxmert
+
+if TYPE_CHECKING:
+    from vlgate.models.open_clip.adapter import OpenClip
 
 LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
 PACKAGES = ("torch", "torchvision", "transformers")
@@ -71,4 +73,6 @@ def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
 
     Raises: ModelLoadError if a package or a file is missing.
     """
+    from vlgate.models.open_clip import adapter as open_clip  # not at the top: every run checks tiny-lxmert's options
+
     return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)

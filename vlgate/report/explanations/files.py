@@ -15,11 +15,10 @@ from vlgate.explaining.changes import images_of
 from vlgate.explaining.painting import Box
 from vlgate.explaining.rates import beside
 from vlgate.explaining.record import ATTENDS, Attended, Explained, Explanation, of_the_true_text
+from vlgate.report.explanations.place import FOLDER, INDEX
 from vlgate.report.whole_file import whole_file, write_whole
 from vlgate.types import FloatArray, LazyImage, Task
 
-FOLDER = "explanations"
-INDEX = "index.json"
 SCHEMA = 1
 WORDS = 12
 """The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
@@ -67,19 +66,6 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
         "explanations": rows,
     }
     write_whole(place / INDEX, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-
-
-def remove_explanations(folder: Path) -> None:
-    """Remove the explanations of an earlier run; other files of that folder stay.
-
-    Raises: OSError if a file cannot be removed.
-    """
-    place = folder / FOLDER
-    (place / INDEX).unlink(missing_ok=True)
-    for file in place.glob("[0-9]*-*.png"):
-        file.unlink()
-    if place.is_dir() and not any(place.iterdir()):
-        place.rmdir()
 
 
 def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:

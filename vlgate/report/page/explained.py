@@ -8,7 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from vlgate.report.explanations.files import FOLDER, INDEX, SCHEMA
+from vlgate.report.explanations.files import SCHEMA
+from vlgate.report.explanations.place import FOLDER, INDEX
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.pictures import SIDE, encoded
 from vlgate.report.page.why_records import Map, Why, Whys

@@ -14,6 +14,10 @@ from vlgate.errors import DataError
 
 FETCH_AGAIN = "download the file again from the benchmark's release"
 
+_OPENING = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*").match
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*").match
+_NEXT = re.compile(r"[ \t\n\r]*(,|\}(?=[ \t\n\r]*\Z))[ \t\n\r]*").match
+_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]|NaN|-?Infinity', re.DOTALL)
 
 
@@ -30,6 +34,51 @@ def read_json(file: Path) -> Any:
     text = read_text(file, FETCH_AGAIN)
     with collector_paused():
         return parsed(file, text, slice(0, len(text)), FETCH_AGAIN)
+
+
+def read_members(file: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the object that a JSON file holds, one by one, so that few are in memory at once.
+
+    Raises: DataError in the same cases as ``read_json``, but after the members before that place; and if the file holds
+        something else than an object.
+    """
+    text = read_text(file, FETCH_AGAIN)
+    try:
+        yield from _members(text)
+    except (ValueError, RecursionError):  # parse the whole text, to say where and why
+        content = parsed(file, text, slice(0, len(text)), FETCH_AGAIN)
+        if content != {}:
+            raise DataError(
+                file, None, f"is {shown(content)}, expected an object {{id: record}}", FETCH_AGAIN
+            ) from None
+
+
+def _members(text: str) -> Iterator[tuple[str, Any]]:
+    """The members of the object in a text; a ValueError if it has none or is something else, without saying what."""
+    decode = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
+    names: set[str] = set()
+    opening = _OPENING(text)
+    if opening is None:
+        raise _UnwantedError
+    mark, place = ",", opening.end()
+    while mark == ",":
+        name, place = decode(text, place)
+        colon = _COLON(text, place)
+        if type(name) is not str or name in names or colon is None:
+            raise _UnwantedError
+        names.add(name)
+        value, place = decode(text, colon.end())
+        gap = _NEXT(text, place)
+        if gap is None:
+            raise _UnwantedError
+        mark, place = gap[1], gap.end()
+        yield name, value
+
+
+def shown(value: Any) -> str:
+    """Return a value and its type for a message, cut to 60 characters."""
+    text = repr(value)
+    return f"{_NAMES.get(type(value), 'null')} ({text if len(text) <= 60 else text[:57] + '...'})"
 
 
 @contextmanager

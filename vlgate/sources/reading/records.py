@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from vlgate.errors import DataError, nearest
-from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_text
+from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
 
 Places = frozenset[tuple[str, str]]
 _PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
 _UNPAIRED = re.compile("[\ud800-\udfff]")
-_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +78,15 @@ class Record:
         """
         if field not in self.fields:
             raise self.error(f"field {field!r} is missing ({nearest(field, self.fields.keys())})")
-        raise self.error(f"field {field!r} is {_shown(self.fields[field])}, expected {wanted}")
+        raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 
 def keyed_records(file: Path) -> Iterator[Record]:
     """Yield the records of a file that is one object ``{id: record}``, in the file's order.
 
-    Raises: DataError in the same cases as ``read_json``, and if the file or a record is not an object.
+    Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
     """
-    content = read_json(file)
-    if type(content) is not dict:
-        raise DataError(file, None, f"is {_shown(content)}, expected an object {{id: record}}", FETCH_AGAIN)
-    for name, fields in content.items():
+    for name, fields in read_members(file):
         if not _passed(file, name):
             yield _record(file, name, fields)
 
@@ -102,7 +98,7 @@ def listed_records(file: Path) -> Iterator[Record]:
     """
     content = read_json(file)
     if type(content) is not list:
-        raise DataError(file, None, f"is {_shown(content)}, expected a list of records", FETCH_AGAIN)
+        raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
     for position, fields in enumerate(content):
         if not _passed(file, str(position)):
             yield _record(file, str(position), fields)
@@ -154,12 +150,7 @@ def _passed(file: Path, name: str) -> bool:
 
 def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
     if type(fields) is not dict:
-        raise DataError(file, name, f"is {_shown(fields)}, expected an object", remedy)
+        raise DataError(file, name, f"is {shown(fields)}, expected an object", remedy)
     if not name.isascii() and _UNPAIRED.search(name):
         raise DataError(file, repr(name), "the record's id holds half of a surrogate pair", remedy)
     return Record(file, name, fields, remedy)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return f"{_NAMES.get(type(value), 'null')} ({text if len(text) <= 60 else text[:57] + '...'})"

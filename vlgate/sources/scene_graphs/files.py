@@ -12,9 +12,8 @@ without attributes or relations; and names that are in no vocabulary (``unknown_
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -23,6 +22,7 @@ from vlgate.errors import DataError
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.scene_graphs import gqa, own, release, visual_genome
 from vlgate.sources.scene_graphs.checks import MOST_OBJECTS, TOLERANCE, Checker, Faults, Mode, SizeOf
+from vlgate.sources.scene_graphs.finding import find_graphs
 from vlgate.sources.scene_graphs.stream import AGAIN, MOST_BYTES, members
 from vlgate.sources.scene_graphs.words import Words, words
 
@@ -38,20 +38,6 @@ __all__ = [
 ]
 
 OWN_REMEDY = "correct it as docs/benchmarks/scene-graphs.md shows"
-
-PLACES = (
-    "scene-graphs/*.json",
-    "scene-graphs/*.jsonl",
-    "gqa/*sceneGraphs.json",
-    "gqa/sceneGraphs/*.json",
-    "vg/scene_graphs.json",
-    "vg/objects.json",
-)
-"""The places of scene graphs in a data folder.
-
-``objects.json`` is skipped if ``scene_graphs.json`` is in the same folder. Visual Genome's ``*synsets.json``, which
-are lists of words, are always skipped.
-"""
 
 
 def read_graphs(
@@ -110,21 +96,6 @@ def read_words(path: Path) -> Words:
             if member.layout not in {"own", "beside"}:
                 break
     return {}
-
-
-def find_graphs(folders: Sequence[Path]) -> list[Path]:
-    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name.
-
-    >>> find_graphs([Path("nowhere")])
-    []
-    """
-    found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
-    once: dict[str, Path] = {}
-    for path in found:
-        whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
-        if not whole and not path.name.endswith("synsets.json"):
-            once.setdefault(os.path.realpath(path), path)
-    return list(once.values())
 
 
 def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) -> Counter[str]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, Test
 from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.scene_graphs.finding import find_graphs
 from vlgate.types import Shape, Task
 
 GENERATED: tuple[Test, ...] = (*TESTS, *BEYOND)
@@ -29,8 +30,11 @@ def read(options: ReadOptions) -> Iterator[Task]:
     Raises: DataError if a file does not hold scene graphs, words do not fit the ontology, or the graphs give no
     question at all.
     """
+    wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
+    if not wanted or not find_graphs(options.folders):
+        return
     # Every run asks every source for the names of its tasks. The ontology, the templates and the reader are imported
-    # only in a run that wants one of these tasks.
+    # only in a run that wants one of these tasks and has scene graphs.
     from vlgate.sources.scene_graphs.annotated import tasks
 
-    yield from tasks(options, [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")])
+    yield from tasks(options, wanted)
