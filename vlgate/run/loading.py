@@ -24,6 +24,7 @@ from vlgate.models.reference.blind import Blind
 from vlgate.run.baseline import lessons
 from vlgate.run.batch_sizes import batch_sizes
 from vlgate.run.model_card import ModelCard
+from vlgate.run.on_cluster import load_on_cluster
 from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import Case, Prepared, Task
 
@@ -37,6 +38,9 @@ def load_model(
 
     Raises: ModelLoadError if it cannot be loaded.
     """
+    if options.ray:
+        remote, calls = load_on_cluster(options)
+        return remote, replace(predictor_of(remote, options, tasks), caller=calls)
     loaded = load(
         options.model,
         device=options.device,
@@ -85,6 +89,9 @@ def _spread_over(tasks: Sequence[Task]) -> list[Case]:
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
     """Load the model again in plain float32 and compare, if that makes a difference and there is enough memory."""
+    if options.ray:
+        why = "with --ray the model is not loaded a second time; run the command with --quick and without --ray"
+        return Check(name="precision", outcome="not applicable", why=why)
     lacking = lacks_room(pick_device(options.device))
     if not options.compiled and not takes(options.model, "dtype", folder=options.folder):
         lacking = f"the model is built without a dtype, so --dtype={options.dtype} makes no difference"
