@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import pytest
 
@@ -70,7 +69,7 @@ def build():
     ids=["raises", "out of memory", "ends"],
 )
 def test_what_a_model_raises_on_an_actor_fails_its_own_tests(folder, act, expected):
-    folder.model(RAISING.replace("{act}", act).replace("{word}", "dog"))
+    folder.model(RAISING.replace("{act}", act).replace("{word}", "hat"))
     status, said = folder.run("on_ray", "--limit=12")
     assert status == 1
     assert expected in said

@@ -50,8 +50,10 @@ def _made(found: Failed) -> BaseException | None:
         return None
     if not isinstance(kind, type) or not issubclass(kind, BaseException):
         return None  # pytest gives its own exceptions the module "builtins"
-    error = kind.__new__(kind, *found.args)  # not __init__, which may take other arguments than those it keeps
-    error.args = found.args
+    if found.module == "builtins":
+        error: BaseException = kind(*found.args)
+    else:
+        error = kind.__new__(kind, *found.args)  # not __init__, which takes other arguments than those it keeps
     for name, value in (found.state or {}).items():
         setattr(error, name, value)
     return error

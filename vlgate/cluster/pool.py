@@ -178,9 +178,9 @@ class Pool:
             self.retried += 1
             self._waiting.put_back(number, work)
         if first and not self._closing:
-            self._replace(one)
+            self._replace(one, work)
 
-    def _replace(self, one: Seated) -> None:
+    def _replace(self, one: Seated, work: Work) -> None:
         found = None
         if one.generation < _AGAIN:
             try:
@@ -194,7 +194,8 @@ class Pool:
             self._seated.append(found)
             self._serve(found)
         elif not self._seated:
-            ended = f"all {len(self.seats)} actors of the cluster ended, the last one on {one.seat.node.name}"
+            last = f"the last one on {one.seat.node.name} during {work.call.called}() of {len(work.items)} requests"
+            ended = f"all {len(self.seats)} actors of the cluster ended, {last}"
             self._waiting.close(ModelReplyError(f"{ended}; see Ray's logs, and start the run again"))
 
     def _late(self, one: Seated, work: Work) -> None:

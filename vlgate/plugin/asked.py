@@ -102,7 +102,9 @@ class Asked:
 
         self.limits.apply(self.options)
         _ = self.connected
-        found = load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
+        given = getattr(self.config, "workerinput", {"workercount": 1})
+        watch = self.limits.calls.watch
+        found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
         self.config.add_cleanup(closer(found[0]))
         return found
 
