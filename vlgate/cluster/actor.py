@@ -34,6 +34,7 @@ class Scorer:
     def __init__(self) -> None:
         """Start without a model: the versions are compared before it is loaded."""
         self._loaded: LoadedModel | None = None
+        self._caller = Caller(name="", size=1)
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what the replies of a model depend on."""
@@ -50,6 +51,7 @@ class Scorer:
             device = pick_device(wanted.device)
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
             self._loaded = compiled(loaded, device) if wanted.compiled else loaded
+            self._caller = Caller(name=loaded.name, size=1)
             return _surface(self._loaded)
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
             return failed(error)
@@ -86,7 +88,8 @@ class Scorer:
         method = getattr(self._model, call.called)
         if call.kind == "plain":
             return method(items)
-        caller = Caller(name="" if self._loaded is None else self._loaded.name, size=len(items))
+        caller = self._caller
+        caller.size = len(items)
         guarded = method if len(items) == 1 else _guarded(method)
         if call.kind == "rows":
             return caller.rows(items, guarded, call.called)

@@ -72,7 +72,8 @@ def connect(address: str) -> Callable[[], None]:
         except (Exception, SystemExit) as error:  # noqa: BLE001  # Ray raises many classes, and ends the process if nobody answers
             why = " ".join(str(error).split())
             raise OptionError(f"--ray={address}: no cluster can be used ({why[:300]}); {_START}") from None
-        return ray.shutdown
+        end: Callable[[], None] = ray.shutdown
+        return end
 
 
 @contextmanager
