@@ -51,6 +51,7 @@ class TwoNodes:
     def close(self):
         self.process.stdin.close()
         self.process.wait(timeout=60)
+        self.process.stdout.close()
 
 
 @pytest.fixture(scope="session")

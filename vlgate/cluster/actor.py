@@ -16,6 +16,7 @@ from vlgate.cluster.records import ASKED, PLAIN, Call, Failed, NotHere, Outcome,
 from vlgate.inference.adapters import completed
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.models.checkpoints.device import pick_device
+from vlgate.models.checkpoints.share import gpu_name
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.perturb.images.pixels import Pixels
@@ -138,16 +139,8 @@ def _surface(loaded: LoadedModel) -> Surface:
         methods=tuple(name for name in (*ASKED, *PLAIN) if callable(getattr(model, name, None))),
         threshold=getattr(model, "decision_threshold", None),
         prepares=isinstance(model, Prepared),
-        gpu=_gpu(loaded.device),
+        gpu=gpu_name(loaded.device),
     )
-
-
-def _gpu(device: str) -> str:
-    if not device.startswith("cuda"):
-        return ""
-    import torch
-
-    return torch.cuda.get_device_name(device)
 
 
 def versions() -> dict[str, str]:

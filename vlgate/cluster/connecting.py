@@ -48,7 +48,7 @@ def check_address(address: str) -> None:
         return
     host, _, port = named.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise OptionError(f"--ray={address}: {named!r} is no address; expected auto or HOST:PORT")
+        raise OptionError(f"--ray={address}: {named!r} is not an address; expected auto or HOST:PORT")
     try:
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
     except OSError as error:

@@ -35,6 +35,7 @@ class Pool:
     retried: int = 0
     calls: int = 0
     seats: tuple[Seat, ...] = ()
+    gpus: tuple[str, ...] = ()
     _waiting: Waiting = field(default_factory=Waiting)
     _seated: list[Seated] = field(default_factory=list)
     _threads: list[Thread] = field(default_factory=list)
@@ -56,6 +57,7 @@ class Pool:
         found = seat_all(places, self.wanted)
         self._seated = list(found)
         self.seats = tuple(one.seat for one in found)
+        self.gpus = tuple(one.surface.gpu for one in found)
         self.surface = found[0].surface
         for one in found:
             self._serve(one)

@@ -32,10 +32,12 @@ class RemoteModel:
 
     @property
     def note(self) -> str:
-        """What the models note about themselves, and how many calls were given to another actor."""
+        """What the models note about themselves, how many calls were given to another actor, and GPUs of several kinds."""
         again = self.pool.retried
         said = f"{again} calls were given to another actor of the cluster because one ended" if again else ""
-        return "; ".join(filter(None, (self.pool.note(), said)))
+        gpus = sorted({gpu for gpu in self.pool.gpus if gpu})
+        mixed = f"scored on GPUs of {len(gpus)} kinds ({', '.join(gpus)}), whose last digits differ" if gpus[1:] else ""
+        return "; ".join(filter(None, (self.pool.note(), said, mixed)))
 
     @staticmethod
     def _through_caller(name: str, _: Sequence[Any]) -> object:

@@ -114,9 +114,7 @@ def _started(seat: Seat) -> Any:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(node_id=seat.node.id, soft=False)
-    return (
-        ray.remote(Scorer).options(num_cpus=seat.cpus, num_gpus=seat.gpus, scheduling_strategy=here).remote()  # type: ignore[attr-defined]
-    )
+    return ray.remote(Scorer).options(num_cpus=seat.cpus, num_gpus=seat.gpus, scheduling_strategy=here).remote()
 
 
 def _versions(reference: Any, seat: Seat) -> dict[str, str]:

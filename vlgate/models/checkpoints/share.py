@@ -73,6 +73,15 @@ def room_of(device: str, workers: int) -> str:
     return room_on_gpu(workers, torch.cuda.device_count(), taken, free, total)
 
 
+def gpu_name(device: str) -> str:
+    """Return the name of a GPU, such as NVIDIA A100; empty for any other device."""
+    if not device.startswith("cuda"):
+        return ""
+    import torch
+
+    return torch.cuda.get_device_name(device)
+
+
 def _cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
