@@ -73,3 +73,57 @@ def test_what_a_model_raises_on_an_actor_fails_its_own_tests(folder, act, expect
     status, said = folder.run("on_ray", "--limit=12")
     assert status == 1
     assert expected in said
+
+
+HANGING = """
+import time
+
+class Model:
+    def match(self, pairs):
+        time.sleep(600)
+
+def build():
+    return Model()
+"""
+
+
+def test_a_model_that_hangs_ends_the_run_which_says_where(folder):
+    folder.model(HANGING)
+    status, said = folder.run("on_ray", "--limit=12", "--call-timeout=1")
+    assert status == 1
+    assert "match() of 8 requests did not return within 1 s on the node" in said
+
+
+OTHER = """
+import os
+
+class Model:
+    fingerprint = str(os.getpid())
+    def match(self, pairs):
+        return [0.0] * len(pairs)
+
+def build():
+    return Model()
+"""
+
+
+def test_nodes_that_load_different_models_are_named_and_nothing_is_scored(folder):
+    folder.model(OTHER)
+    status, said = folder.run("on_ray")
+    assert status == 4
+    assert "loaded another model than" in said
+    assert not (folder.path / "on_ray" / "metrics.json").exists()
+
+
+def test_an_interrupted_run_ends_and_frees_the_cluster(folder):
+    folder.model(pause=0.15)
+    process = folder.start("on_ray")
+    folder.wait_for("on_ray", 3)
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    assert "the run was interrupted" in said
+    folder.model(pause=0)
+    status, said = folder.run("on_ray")
+    assert status == 0, said
+    assert "by 2 actors on 2 nodes" in said

@@ -19,7 +19,7 @@ from vlgate.errors import ModelReplyError
 DEPTH = 2  # calls that an actor is given at once: the next one is on its way while the model works on the first
 LOSSES = 3  # actors that may end during one call until the call is at fault
 _AGAIN = 3  # actors that may take the place of one that ended while its node lived
-_NET = 30.0  # seconds for the way of a call and its images, in addition to its time limit
+_NET = 10.0  # seconds for the way of a call and its images, in addition to its time limit
 
 
 @dataclass(slots=True, kw_only=True)

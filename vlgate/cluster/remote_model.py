@@ -32,7 +32,7 @@ class RemoteModel:
 
     @property
     def note(self) -> str:
-        """What the models note about themselves, how many calls were given to another actor, and GPUs of several kinds."""
+        """What the models note about themselves, how many calls another actor took over, and mixed GPUs."""
         again = self.pool.retried
         said = f"{again} calls were given to another actor of the cluster because one ended" if again else ""
         gpus = sorted({gpu for gpu in self.pool.gpus if gpu})
