@@ -1,5 +1,7 @@
 """Where actors are placed, and what is compared before they score."""
 
+import re
+
 import pytest
 
 from vlgate.cluster.connecting import Node, check_address
@@ -91,11 +93,10 @@ def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
         (4, 2, 15, 1, "2 workers share a GPU: .* so 1 fits; run with -n 2"),
         (4, 1, 0.5, 1, "so 3 fit; run with -n 3"),  # this one took little before the memory was full
         (4, 1, 30, 0, "so 1 fits"),
+        (4, 1, 5, 4, "so 3 fit"),  # one less than now, although four would fit by their sizes
     ],
 )
 def test_a_full_gpu_says_how_many_workers_fit(workers, gpus, taken, free, expected):
-    import re
-
     assert re.search(expected, room_on_gpu(workers, gpus, int(taken * GIB), int(free * GIB), 24 * GIB))
 
 

@@ -158,6 +158,7 @@ def test_an_actor_replies_and_says_what_it_could_not_do(scorer, photo):
     assert found.replies == [float(np.asarray(photo.load()).sum())] * 2
     assert found.cut == ("a long one",)
     assert scorer.ask(call, pairs[:2], {"/no/such/file": 7}) == NotHere(file="/no/such/file")
+    assert scorer.ask(call, pairs[:2], {photo.where: 7}) == NotHere(file=photo.where)  # another file of that name
     assert scorer.ask(Call(called="text_keys", kind="plain"), ("A",), {}).replies == ["a"]
 
 
