@@ -165,7 +165,6 @@ SETTINGS = (
         metavar="auto|HOST:PORT",
         help="The Ray cluster whose actors score the run, one on each GPU or, without GPUs, one on each node; auto "
         "means the cluster that this machine belongs to.",
-        default="no cluster",
     ),
     Setting(
         name="ties",
