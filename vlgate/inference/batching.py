@@ -54,7 +54,8 @@ class Caller:
 
     If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
     field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
-    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next.
+    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next. If a batch of one item
+    is too large, the error says what ``room`` says about the memory.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Caller:
     watch: Watch = unwatched
     ahead: Ahead = field(default_factory=Ahead)
     sizes: Sizes = field(default_factory=Forgotten)
+    room: Callable[[], str] = str
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -112,7 +114,7 @@ class Caller:
                         raise
                     if len(chunk) == 1:
                         message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
-                        raise ModelReplyError(message) from error
+                        raise ModelReplyError("; ".join(filter(None, (message, self.room())))) from error
                     self.size = len(chunk) // 2
                     self.sizes.halved(self.size)
                 else:

@@ -98,9 +98,24 @@ class Asked:
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
         from vlgate.run.loading import load_model
+        from vlgate.run.on_cluster import closer
 
         self.limits.apply(self.options)
-        return load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
+        _ = self.connected
+        given = getattr(self.config, "workerinput", {"workercount": 1})
+        watch = self.limits.calls.watch
+        found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
+        self.config.add_cleanup(closer(found[0]))
+        return found
+
+    @cached_property
+    def connected(self) -> bool:
+        """Whether the run is scored by a Ray cluster, to which this process is connected from now to its end."""
+        if self.options.ray:
+            from vlgate.cluster.connecting import connect
+
+            self.config.add_cleanup(connect(self.options.ray))
+        return bool(self.options.ray)
 
     @cached_property
     def checked(self) -> bool:
@@ -111,6 +126,10 @@ class Asked:
         check_dtype(self.options.dtype)
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)
+        if self.options.ray:
+            from vlgate.run.on_cluster import check_cluster
+
+            check_cluster(self.options, self._workers())
         if self.searches:
             check_hypothesis()
         if self.options.shard is not None:
@@ -130,9 +149,15 @@ class Asked:
 
             refuse_missing(self.plan.tasks)
         gc.freeze()  # the tasks stay to the end, so the garbage collector need not traverse them each time
+        _ = runs and self.connected
         if runs:
             self.config.add_cleanup(take_folder(self.options))
         return True
+
+    def _workers(self) -> str:
+        """The option that asks xdist for workers, as the user wrote it; empty if none does."""
+        number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
+        return f"-n {number}" if number else "--tx" if places else ""
 
     def _check_gates(self) -> None:
         """Check what the gates on an earlier run need; their modules are loaded only for these."""

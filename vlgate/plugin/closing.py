@@ -34,6 +34,7 @@ from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard
+from vlgate.run.on_cluster import cluster_line
 from vlgate.run.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
@@ -126,6 +127,8 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
+        if line := cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else "":
+            reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
         if lines := explained_lines(result.explained):

@@ -26,6 +26,7 @@ from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
     from vlgate.inference.pace import Pace
+    from vlgate.inference.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
     from vlgate.plugin.estimate import Estimate
     from vlgate.run.model_card import ModelCard
@@ -92,7 +93,6 @@ class Run(Asked):
     def load_model(self, session: pytest.Session) -> Predictor:
         """Load the model; if that fails, the first test says why and the run ends."""
         from vlgate.inference.pace import pace
-        from vlgate.inference.prefetch import prefetching
 
         if self.worker is None:
             self.exits.start()
@@ -107,8 +107,20 @@ class Run(Asked):
         if not self.worker and not self.searches:  # the first worker measures for all
             alone = self.worker is not None and small
             self.pace = pace(predictor, batches, f"{self.options.seed}:pace", together=not alone)
-        self.predictor = prefetching(predictor, batches) if self.worker is None and small else predictor
+        self.predictor = self._foreseeing(predictor, batches, small=small)
         return self.predictor
+
+    def _foreseeing(self, predictor: ModelPredictor, batches: Sequence[Batch], *, small: bool) -> Predictor:
+        """The predictor that asks coming requests, too, if this process runs all tests, in an order that it knows."""
+        if self.options.ray:
+            from vlgate.inference.foreseen import ForeseeingPredictor
+            from vlgate.run.on_cluster import calls_at_once
+
+            calls = calls_at_once(self.loaded[0])
+            return ForeseeingPredictor(predictor=predictor, batches=batches, calls=calls, fills=small)
+        from vlgate.inference.prefetch import prefetching
+
+        return prefetching(predictor, batches) if self.worker is None and small else predictor
 
     @cached_property
     def closing(self) -> Closing:

@@ -161,6 +161,12 @@ SETTINGS = (
         "ends with status 1.",
     ),
     Setting(
+        name="ray",
+        metavar="auto|HOST:PORT",
+        help="The Ray cluster whose actors score the run, one on each GPU or, without GPUs, one on each node; auto "
+        "means the cluster that this machine belongs to.",
+    ),
+    Setting(
         name="ties",
         metavar="strict|half|credit",
         help="What an exact tie of two scores counts: strict 0, half 1/2, credit 1.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 
 from vlgate.checks.batch_invariance import check_batch_invariance
@@ -14,16 +15,18 @@ from vlgate.checks.polarity import check_polarity
 from vlgate.checks.precision import check_precision, drawn, lacks_room
 from vlgate.checks.rounds import ROUNDING
 from vlgate.errors import ModelLoadError, described
-from vlgate.inference.batching import Caller
+from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.checkpoints.device import pick_device
+from vlgate.models.checkpoints.share import room_of, share_threads
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
 from vlgate.run.baseline import lessons
 from vlgate.run.batch_sizes import batch_sizes
 from vlgate.run.model_card import ModelCard
+from vlgate.run.on_cluster import load_on_cluster
 from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import Case, Prepared, Task
 
@@ -31,23 +34,39 @@ CHECKED_CASES = 8  # per task; the first of their requests are asked again to ch
 
 
 def load_model(
-    options: Options, tasks: Sequence[Task], worker: int, watch: Watch = unwatched
+    options: Options, tasks: Sequence[Task], worker: int = 0, workers: int = 1, watch: Watch = unwatched
 ) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name on this worker's device; ``watch`` may limit the time of its calls.
+    """Load the model that the options name, on the device of this one of several workers or on a cluster.
+
+    ``watch`` may limit the time of its calls in this process.
 
     Raises: ModelLoadError if it cannot be loaded.
     """
-    loaded = load(
-        options.model,
-        device=options.device,
-        dtype=options.dtype,
-        seed=options.seed,
-        worker=worker,
-        folder=options.folder,
-    )
+    if options.ray:
+        remote, calls = load_on_cluster(options)
+        return remote, replace(predictor_of(remote, options, tasks), caller=calls)
+    share_threads(workers)
+    try:
+        loaded = load(
+            options.model,
+            device=options.device,
+            dtype=options.dtype,
+            seed=options.seed,
+            worker=worker,
+            folder=options.folder,
+        )
+    except ModelLoadError as error:
+        says = room_of(pick_device(options.device, worker), workers) if _is_full(error) else ""
+        raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
     if options.compiled:
         loaded = compiled(loaded, pick_device(options.device, worker))
-    return loaded, predictor_of(loaded, options, tasks, watch)
+    predictor = predictor_of(loaded, options, tasks, watch)
+    predictor.caller.room = partial(room_of, loaded.device, workers)
+    return loaded, predictor
+
+
+def _is_full(error: ModelLoadError) -> bool:
+    return error.__cause__ is not None and out_of_memory(error.__cause__)
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
@@ -85,6 +104,9 @@ def _spread_over(tasks: Sequence[Task]) -> list[Case]:
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
     """Load the model again in plain float32 and compare, if that makes a difference and there is enough memory."""
+    if options.ray:
+        why = "with --ray the model is not loaded a second time; run the command with --quick and without --ray"
+        return Check(name="precision", outcome="not applicable", why=why)
     lacking = lacks_room(pick_device(options.device))
     if not options.compiled and not takes(options.model, "dtype", folder=options.folder):
         lacking = f"the model is built without a dtype, so --dtype={options.dtype} makes no difference"
@@ -92,7 +114,7 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
         return Check(name="precision", outcome="not applicable", why=lacking)
     try:
         plain = replace(options, dtype="float32", compiled=False)
-        _, full = load_model(plain, tasks, worker=0, watch=predictor.caller.watch)
+        _, full = load_model(plain, tasks, watch=predictor.caller.watch)
     except ModelLoadError as error:
         why = f"the model cannot be loaded again in float32 ({described(error)})"
         return Check(name="precision", outcome="not applicable", why=why)

@@ -51,6 +51,7 @@ class Options:
     compiled: bool = False
     batch_size: int | None = None
     call_timeout: float | None = None
+    ray: str = ""
     ties: Ties = "strict"
     missing_images: Literal["fail", "skip"] = "fail"
     health: Literal["auto", "on", "off"] = "auto"

@@ -1,0 +1,168 @@
+"""Images, replies and errors on their way to an actor and back, in one process."""
+
+import pickle
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vlgate.cluster.actor import Scorer
+from vlgate.cluster.crossing import failed, raised
+from vlgate.cluster.images import ImageStore, files_of, note, noted, received
+from vlgate.cluster.records import Call, Failed, NotHere, Replied, TooLarge, Wanted
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.fixtures.scenes.draw import Drawing
+from vlgate.images.files import file_image, missing_image
+from vlgate.inference.alike import SeenPixels
+from vlgate.perturb.images import perturbed
+from vlgate.types import Ask, LazyImage, Match
+
+
+@pytest.fixture
+def photo(tmp_path):
+    file = tmp_path / "1.png"
+    Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)).save(file)
+    return file_image("1.png", file)
+
+
+def sent(items, **how):
+    """What an actor receives, after everything was pickled."""
+    kept = []
+    wired = ImageStore(lambda pixels: kept.append(pixels) or pixels).wired(items, **{"by_pixels": False, **how})
+    there = pickle.loads(pickle.dumps((wired.items, wired.files, wired.pixels)))
+    return received(there[0], there[2]), there[1], kept
+
+
+def test_a_file_is_sent_as_its_path_with_its_size(photo):
+    [image], files, pixels = sent([photo])
+    assert files == {photo.where: Path(photo.where).stat().st_size}
+    assert not pixels
+    assert (np.asarray(image.load()) == np.asarray(photo.load())).all()
+
+
+@pytest.mark.parametrize("change", [lambda image: image, partial(perturbed, name="flip")])
+def test_without_the_file_pixels_are_sent_once_for_each_image(photo, change):
+    image = change(photo)
+    pairs = [Match(image=image, text=text) for text in "ab"] + [Ask(image=image, question="c")]
+    got, files, pixels = sent(pairs, by_pixels=True)
+    assert not files
+    assert len(pixels) == 1
+    assert [one == pair for one, pair in zip(got, pairs, strict=True)] == [True] * 3
+    assert (np.asarray(got[0].image.load()) == np.asarray(image.load())).all()
+
+
+def test_a_perturbed_image_needs_the_file_of_its_photo(photo):
+    assert list(files_of(perturbed(photo, "flip"))) == [photo.where]
+
+
+def test_a_drawing_is_drawn_on_the_actor():
+    image = LazyImage(key="drawn", load=Drawing(graph={"objects": {}, "width": 8, "height": 8}))
+    _, files, pixels = sent([image], by_pixels=True)
+    assert not files
+    assert not pixels
+
+
+def test_an_image_that_cannot_be_decoded_is_the_same_error_there(tmp_path):
+    (tmp_path / "1.png").write_bytes(b"no image")
+    broken, missing = file_image("1.png", tmp_path / "1.png"), missing_image("2.png", [tmp_path])
+    for image, kind in ((broken, ImageError), (missing, MissingImageError)):
+        with pytest.raises(kind) as here:
+            image.load()
+        [got], _, _ = sent([image], by_pixels=True)
+        with pytest.raises(kind) as there:
+            got.load()
+        assert str(there.value) == str(here.value)
+        assert there.value.key == image.key
+
+
+def test_digests_of_pixels_come_back_to_the_run_that_wants_them(photo, tmp_path):
+    Image.open(photo.where).save(tmp_path / "2.png")
+    other = file_image("2.png", tmp_path / "2.png")
+    seen = SeenPixels()
+    items = [Match(image=seen.watched(image), text="a") for image in (photo, other)]
+    got, _, _ = sent(items)
+    for item in got:
+        item.image.load()
+    assert not seen.digests
+    note(items, tuple(noted(got)))
+    assert seen.digests[photo] == seen.digests[other]
+    assert seen.levelled([photo, other], [1.0, 2.0]) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImageError("1.jpg", "is broken", "replace it"),
+        NoReplyError({1, 2}, "no row"),
+        ModelReplyError("NaN"),
+        ValueError("no score", 3),
+        SystemExit(0),
+        MemoryError("out of memory"),
+        OSError(28, "no space left"),
+        UnicodeDecodeError("utf-8", b"a", 0, 1, "reason"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_python_or_vlgate_keeps_its_class_message_and_state(error):
+    found = raised(pickle.loads(pickle.dumps(failed(error))), "10.0.0.7")
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert {name: value for name, value in vars(found).items() if name != "__notes__"} == vars(error)
+    assert "10.0.0.7" in found.__notes__[0]
+
+
+class OwnError(Exception):
+    """A class of the user's module."""
+
+
+@pytest.mark.parametrize("error", [OwnError("mine"), pytest.skip.Exception("skip"), ValueError(lambda: 1)])
+def test_an_error_of_any_other_class_becomes_one_of_the_reply(error):
+    found = raised(pickle.loads(pickle.dumps(failed(error))), "10.0.0.7")
+    assert type(found) is ModelReplyError
+    assert type(error).__name__ in str(found)
+
+
+MODEL = """
+import numpy as np
+class Model:
+    cut_texts = {"a long one"}
+    def match(self, pairs):
+        if len(pairs) > 2:
+            raise RuntimeError("CUDA out of memory")
+        return np.array([np.asarray(pair.image.load()).sum() for pair in pairs], np.float64)
+    def text_keys(self, texts):
+        return [text.lower() for text in texts]
+def build():
+    return Model()
+"""
+
+
+@pytest.fixture
+def scorer(tmp_path, monkeypatch):
+    (tmp_path / "model_on_an_actor.py").write_text(MODEL)
+    monkeypatch.syspath_prepend(tmp_path)
+    one = Scorer()
+    surface = one.load(Wanted(model="model_on_an_actor:build", folder=tmp_path))
+    assert surface.methods == ("match", "text_keys")
+    return one
+
+
+def test_an_actor_replies_and_says_what_it_could_not_do(scorer, photo):
+    pairs = tuple(Match(image=photo, text=text) for text in ("a", "a long one", "c"))
+    call = Call(called="match", kind="numbers")
+    assert scorer.ask(call, pairs, {}) == TooLarge()
+    found = scorer.ask(call, pairs[:2], {})
+    assert isinstance(found, Replied)
+    assert found.replies == [float(np.asarray(photo.load()).sum())] * 2
+    assert found.cut == ("a long one",)
+    assert scorer.ask(call, pairs[:2], {"/no/such/file": 7}) == NotHere(file="/no/such/file")
+    assert scorer.ask(call, pairs[:2], {photo.where: 7}) == NotHere(file=photo.where)  # another file of that name
+    assert scorer.ask(Call(called="text_keys", kind="plain"), ("A",), {}).replies == ["a"]
+
+
+def test_a_model_that_cannot_be_loaded_says_why(tmp_path):
+    found = Scorer().load(Wanted(model="no_such_module:build", folder=tmp_path))
+    assert isinstance(found, Failed)
+    assert "no_such_module" in found.said
