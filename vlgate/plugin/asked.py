@@ -100,7 +100,9 @@ class Asked:
         from vlgate.run.loading import load_model
 
         self.limits.apply(self.options)
-        return load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
+        loaded = load_model(self.options, self.plan.tasks, self.worker or 0, self.limits.calls.watch)
+        self.config.add_cleanup(loaded[1].caller.close)
+        return loaded
 
     @cached_property
     def checked(self) -> bool:

@@ -26,7 +26,7 @@ from vlgate.report.ci.step_summary import append_summary
 from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import recorded_run, write_figures, write_rows
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import Screen, closing_text, results_line
+from vlgate.report.terminal import Screen, cache_lines, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
@@ -114,6 +114,8 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
+        for line in cache_lines(card.cache):
+            reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
         if lines := explained_lines(result.explained):

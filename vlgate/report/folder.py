@@ -57,7 +57,7 @@ def write_figures(
     """
     folder = options.results
     problems = _saved(lambda: write_summary(folder / "summary.md", run, card, options))
-    problems += _saved(lambda: write_environment(folder / "environment.json", options, workers))
+    problems += _saved(lambda: write_environment(folder / "environment.json", options, workers, card.cache))
     if run.explained.explanations and tasks:
         problems += _saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:

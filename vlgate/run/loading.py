@@ -22,8 +22,10 @@ from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
 from vlgate.run.baseline import lessons
-from vlgate.run.model_card import ModelCard
+from vlgate.run.kept_checks import keep_checks, kept_checks
+from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
+from vlgate.run.remembering import cache_use, remembering
 from vlgate.types import Case, Prepared, Task
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
@@ -52,8 +54,15 @@ def load_model(
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
     """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
 
+    The checks ask the model itself, never a memory of its replies. Only a run that had all its replies from the cache
+    takes the outcome of the checks from there too, if the same checks were made on the same cases.
+
     If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
     """
+    kept = kept_checks(predictor, tasks, options)
+    if kept:
+        return kept
+    caller, predictor = predictor.caller, predictor.bare()
     cases = _spread_over(tasks)
     requests = [request for case in cases for request in case.requests]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
@@ -74,6 +83,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
             found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
+    keep_checks(caller, tuple(found), tasks, options)
     return tuple(found)
 
 
@@ -90,13 +100,13 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
     if lacking:
         return Check(name="precision", outcome="not applicable", why=lacking)
     try:
-        plain = replace(options, dtype="float32", compiled=False)
+        plain = replace(options, dtype="float32", compiled=False, cache=None)
         _, full = load_model(plain, tasks, worker=0, watch=predictor.caller.watch)
     except ModelLoadError as error:
         why = f"the model cannot be loaded again in float32 ({described(error)})"
         return Check(name="precision", outcome="not applicable", why=why)
     asked = f"compiled {options.dtype}" if options.compiled else options.dtype
-    return check_precision(predictor, full, drawn(tasks, options.ties, options.seed), asked)
+    return check_precision(predictor, full.bare(), drawn(tasks, options.ties, options.seed), asked)
 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
@@ -112,6 +122,7 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
         notes=tuple(filter(None, notes)),
         checks=checks,
         device=loaded.device,
+        cache=cache_use(predictor.caller),
     )
 
 
@@ -122,7 +133,8 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
     checks = next((card.checks for card in cards if card.checks), ())
     devices = ", ".join(sorted({card.device for card in cards if card.device}))
-    return replace(cards[0], notes=tuple(notes), checks=checks, device=devices)
+    cache = added([card.cache for card in cards])
+    return replace(cards[0], notes=tuple(notes), checks=checks, device=devices, cache=cache)
 
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
@@ -153,7 +165,9 @@ def predictor_of(
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH, watch=watch),
+        caller=remembering(
+            Caller(name=loaded.name, size=options.batch_size or DEFAULT_BATCH, watch=watch), loaded, options
+        ),
         on_missing=options.missing_images,
         seed=options.seed,
     )

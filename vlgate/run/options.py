@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
@@ -17,7 +18,8 @@ class Options:
     """The options of one run; ``vlgate.plugin.settings`` explains each of them.
 
     ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
-    ``thresholds`` is None if there is no thresholds file, so that nothing is gated.
+    ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``cache`` is None for no cache;
+    ``cache_named`` says whether the user named it, ``cache_limit`` is in bytes.
     """
 
     folder: Path
@@ -47,3 +49,6 @@ class Options:
     require_gates: bool = False
     protocols: frozenset[str] = frozenset()
     log_to: tuple[str, ...] = ()
+    cache: Path | None = None
+    cache_named: bool = False
+    cache_limit: int = DEFAULT_LIMIT

@@ -1,0 +1,61 @@
+"""What a run has learned of its model: the last replies in memory and, with a cache, all of them on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vlgate.cache.store import Store
+
+ROOM = 128 * 2**20
+"""The bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores."""
+_COST = 200  # bytes of a key and its place, beside the value
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """Values by key. ``store`` is None without a cache; ``model`` is the name under which it lists the records."""
+
+    store: Store | None = None
+    model: str = ""
+    room: int = ROOM
+    _recent: dict[bytes, bytes] = field(default_factory=dict)
+    _held: int = 0
+
+    def get(self, keys: Iterable[bytes]) -> tuple[dict[bytes, bytes], int]:
+        """Return the values of the keys that are known, and how many of them are from the disk."""
+        recent, found, others = self._recent, {}, []
+        for key in keys:
+            value = recent.pop(key, None)
+            if value is None:
+                others.append(key)
+            else:
+                found[key] = recent[key] = value  # as the last one, which is forgotten last
+        if self.store is None or not others:
+            return found, 0
+        stored = self.store.get(others)
+        self._keep(stored)
+        return found | stored, len(stored)
+
+    def put(self, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        """Keep values; return all of them, each as the process that was first kept it."""
+        kept = dict(entries)
+        if self.store is not None:
+            kept |= self.store.put(self.model, entries)
+        self._keep(kept)
+        return kept
+
+    def _keep(self, entries: Mapping[bytes, bytes]) -> None:
+        recent = self._recent
+        for key, value in entries.items():
+            if key not in recent:
+                self._held += len(value) + _COST
+            recent[key] = value
+        while self._held > self.room:
+            oldest = next(iter(recent))
+            self._held -= len(recent.pop(oldest)) + _COST
+
+
+def known(memory: Memory, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Return the values of the keys that are known."""
+    return memory.get(keys)[0]
