@@ -1,4 +1,4 @@
-"""A caller that remembers: nothing reaches the model twice, and no run can see from its replies that there is a memory."""
+"""A caller that remembers: nothing reaches the model twice, and the replies of a run are the same without it."""
 
 import os
 from collections import Counter
@@ -100,7 +100,9 @@ def test_a_second_run_gets_the_same_and_asks_nothing(photos, tmp_path):
     first = cold.predict(pairs(photos))
     assert facts(warm.predict(pairs(photos))) == facts(first)
     assert any(reply.cut for reply in first.values())
-    assert not warm.model.images and not warm.model.texts and not warm.model.keys
+    assert not warm.model.images
+    assert not warm.model.texts
+    assert not warm.model.keys
     assert warm.caller.counts.asked == 0 < warm.caller.counts.cached
 
 

@@ -7,14 +7,16 @@ file or its disk, a run goes on: it asks its model, and ``problems`` says why.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from vlgate.cache.damage import inode, salvaged, set_aside
+from vlgate.cache.damage import inode, set_aside
 from vlgate.cache.place import DEFAULT_LIMIT
+from vlgate.cache.salvage import salvaged
 
 SCHEMA = 1
 """The version of the tables and of what the records hold; it is part of the file's name."""
@@ -50,6 +52,7 @@ def connect(file: Path) -> sqlite3.Connection:
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
     opened.text_factory = bytes  # a damaged record may hold text that is not UTF-8
     try:
+        opened.execute("PRAGMA page_size=4096")  # what salvage.py reads
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
@@ -139,7 +142,7 @@ class Store:
                 self._opened = connect(self.file)
                 self._inode = inode(self.file)
             except sqlite3.DatabaseError as error:
-                if not damaged_by(error):
+                if not damaged_by(error, self.file):
                     raise
                 self._replace(error)
         except (sqlite3.Error, OSError) as error:
@@ -187,7 +190,7 @@ class Store:
         self.close()
         self._failures += 1
         try:
-            if damaged_by(error) and self._failures <= _FAILURES:
+            if damaged_by(error, self.file) and self._failures <= _FAILURES:
                 self._replace(error)
                 return True
         except (sqlite3.Error, OSError) as second:
@@ -215,11 +218,13 @@ class Store:
             )
 
 
-def damaged_by(error: sqlite3.Error) -> bool:
+def damaged_by(error: sqlite3.Error, file: Path) -> bool:
     """Whether an error means that the file is damaged, and not that the disk is full or another process is busy."""
     if not isinstance(error, sqlite3.OperationalError):
         return True
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    # A damaged header may say that the file must not be written.
+    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(file, os.W_OK))
 
 
 def shrink(opened: sqlite3.Connection, limit: int) -> int:

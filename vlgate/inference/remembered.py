@@ -40,7 +40,8 @@ class RememberingCaller:
     """Calls a model's methods for the items that it has no reply of; like ``Caller`` in every other way.
 
     ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
-    reads features of images from files. If ``asks`` is False, an item without a reply raises NotRememberedError.
+    reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
+    NotRememberedError.
     """
 
     inner: Caller
@@ -48,6 +49,7 @@ class RememberingCaller:
     identities: Identities
     model: bytes
     opens_images: bool = True
+    note: str = ""
     asks: bool = True
     counts: Counts = field(default_factory=Counts)
     cut: set[str] = field(default_factory=set)

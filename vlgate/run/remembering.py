@@ -13,6 +13,7 @@ from vlgate.inference.batching import Caller
 from vlgate.inference.identity import Identities
 from vlgate.inference.memory import Memory
 from vlgate.inference.remembered import RememberingCaller
+from vlgate.models.checkpoints.fingerprint import digest_source
 from vlgate.models.loading.registered import registered
 from vlgate.models.loading.registry import LoadedModel, needs_images
 from vlgate.run.model_card import CacheUse
@@ -34,9 +35,9 @@ def remembering(caller: Caller, loaded: LoadedModel, options: Options) -> Caller
         return caller
     if options.cache is None or why_not(loaded, options):
         memory = Memory()
-        return RememberingCaller(
-            inner=caller, memory=memory, identities=Identities(memory=memory, by_name=True), model=b""
-        )
+        by_name = Identities(memory=memory, by_name=True)
+        note = why_not(loaded, options) if options.cache is not None and options.cache_named else ""
+        return RememberingCaller(inner=caller, memory=memory, identities=by_name, model=b"", note=note)
     memory = Memory(store=Store(options.cache, options.cache_limit), model=listed_as(loaded, options))
     return RememberingCaller(
         inner=caller,
@@ -65,7 +66,8 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     dtype, compilation, and the kind of device.
     """
     kind = loaded.device.partition(":")[0]
-    settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
+    made_by = digest_source(type(loaded.model))  # a user changes a model's code, and forgets its fingerprint
+    settings = (loaded.name, loaded.weights, loaded.fingerprint, made_by, options.dtype, str(options.compiled), kind)
     return _digest(*settings, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures"))
 
 
@@ -86,7 +88,7 @@ def cache_use(caller: Caller | RememberingCaller) -> CacheUse:
         asked=counts.asked,
         cached=counts.cached,
         repeated=counts.repeated,
-        notes=() if store is None else tuple(dict.fromkeys(store.problems)),
+        notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
     )
 
 
