@@ -79,7 +79,7 @@ def whole(folder, known):
 
 
 def one(folder, files, known, chance):
-    """Damage the files once; return how, what is wrong with the store (empty for nothing), and how many records it lost."""
+    """Damage the files once; return how, what is wrong with the store (or nothing), and the number of lost records."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     hurt = chance.choice([end for end, content in files.items() if content])

@@ -8,7 +8,7 @@ alone. The format is that of https://www.sqlite.org/fileformat2.html, sections 1
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 _PAGE = 4096
@@ -30,35 +30,66 @@ def salvaged(file: Path, unsealed: Callable[[bytes, object], bytes | None]) -> I
         unsealed: takes a key and a record; returns the value, or None if the record is damaged.
     """
     names = dict(_names(file))
-    for page in _pages(file):
-        found: dict[str, dict[bytes, bytes]] = {}
+    for found in _records(_all_pages(file), file, unsealed):
+        yield from _named(found, names).items()
+
+
+def logged(file: Path, unsealed: Callable[[bytes, object], bytes | None]) -> Iterator[tuple[object, bytes, bytes]]:
+    """Yield the number of the model, the key and the value of each whole record in the log of a file.
+
+    SQLite drops everything in a log that stands behind a damaged byte, and does not say so.
+    """
+    for found in _records(_log_pages(file), file, unsealed):
+        yield from found
+
+
+def _records(
+    pages: Iterable[bytes], file: Path, unsealed: Callable[[bytes, object], bytes | None]
+) -> Iterator[list[tuple[object, bytes, bytes]]]:
+    """The number of the model, the key and the value of each record, page by page."""
+    for page in pages:
+        found: list[tuple[object, bytes, bytes]] = []
         for row in _rows(page, file):
             key, model, record = (row[1], row[2], row[4]) if len(row) == _COLUMNS else (None, None, None)
-            value = unsealed(key, record) if isinstance(key, bytes) else None
-            if isinstance(key, bytes) and value is not None:
-                name = names.get(model, NAMELESS) if isinstance(model, int) else NAMELESS
-                found.setdefault(name, {})[key] = value
-        yield from found.items()
+            if isinstance(key, bytes) and (value := unsealed(key, record)) is not None:
+                found.append((model, key, value))
+        yield found
+
+
+def _named(found: Iterable[tuple[object, bytes, bytes]], names: Mapping[int, str]) -> dict[str, dict[bytes, bytes]]:
+    by_name: dict[str, dict[bytes, bytes]] = {}
+    for model, key, value in found:
+        name = names.get(model, NAMELESS) if isinstance(model, int) else NAMELESS
+        by_name.setdefault(name, {})[key] = value
+    return by_name
 
 
 def _names(file: Path) -> Iterator[tuple[int, str]]:
-    for page in _pages(file):
+    for page in _all_pages(file):
         for number, row in zip(_numbers(page), _rows(page, file, whole=True), strict=False):
             if len(row) == _MODEL and row[0] is None and isinstance(row[1], str):
                 yield number, row[1]
 
 
-def _pages(file: Path) -> Iterator[bytes]:
+def _all_pages(file: Path) -> Iterator[bytes]:
     """The leaf pages of the file, then those of its log."""
-    log = file.with_name(f"{file.name}-wal")
-    for place, head, skipped in ((file, 0, 0), (log, _LOG_HEAD, _FRAME_HEAD)):
-        if not place.is_file():
-            continue
-        with place.open("rb") as stream:
-            stream.seek(head)
-            while len(page := stream.read(skipped + _PAGE)[skipped:]) == _PAGE:
-                if page[0] == _LEAF:
-                    yield page
+    yield from _leaves(file, 0, 0)
+    yield from _log_pages(file)
+
+
+def _log_pages(file: Path) -> Iterator[bytes]:
+    yield from _leaves(file.with_name(f"{file.name}-wal"), _LOG_HEAD, _FRAME_HEAD)
+
+
+def _leaves(file: Path, head: int, skipped: int) -> Iterator[bytes]:
+    """The leaf pages of a file without its first ``head`` bytes, nor the ``skipped`` bytes before each page."""
+    if not file.is_file():
+        return
+    with file.open("rb") as stream:
+        stream.seek(head)
+        while len(page := stream.read(skipped + _PAGE)[skipped:]) == _PAGE:
+            if page[0] == _LEAF:
+                yield page
 
 
 def _rows(page: bytes, file: Path, *, whole: bool = False) -> Iterator[tuple[object, ...]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from vlgate.cache.damage import inode, set_aside
 from vlgate.cache.place import DEFAULT_LIMIT
-from vlgate.cache.salvage import salvaged
+from vlgate.cache.salvage import NAMELESS, logged, salvaged
 
 SCHEMA = 1
 """The version of the tables and of what the records hold; it is part of the file's name."""
@@ -55,6 +55,7 @@ def connect(file: Path) -> sqlite3.Connection:
         opened.execute("PRAGMA page_size=4096")  # what salvage.py reads
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
+        opened.execute("PRAGMA wal_autocheckpoint=100")  # pages: the log stays below 1 MB
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
         opened.execute("PRAGMA journal_mode=WAL")
         opened.executescript(_TABLES)
@@ -139,7 +140,7 @@ class Store:
     def _reopen(self) -> None:
         try:
             try:
-                self._opened = connect(self.file)
+                self._recover()
                 self._inode = inode(self.file)
             except sqlite3.DatabaseError as error:
                 if not damaged_by(error, self.file):
@@ -147,6 +148,21 @@ class Store:
                 self._replace(error)
         except (sqlite3.Error, OSError) as error:
             self.problems.append(f"{self.file.parent} cannot be used ({_why(error)}), so the model is asked everything")
+
+    def _recover(self) -> None:
+        """Open the file; if processes ended without closing it, also keep what SQLite drops of a damaged log."""
+        log = self.file.with_name(f"{self.file.name}-wal")
+        left = list(logged(self.file, unsealed)) if log.is_file() else []
+        opened = self._opened = connect(self.file)
+        names = dict(opened.execute("SELECT id, name FROM models").fetchall())
+        there = dict(_looked_up(opened, list({key for _, key, _ in left})))
+        lost: dict[str, dict[bytes, bytes]] = {}
+        for number, key, value in left:
+            if key not in there:
+                name = names.get(number, NAMELESS.encode()).decode(errors="replace")
+                lost.setdefault(name, {})[key] = value
+        for name, entries in lost.items():
+            self._added(opened, name, entries)
 
     def _added(self, opened: sqlite3.Connection, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         now = int(time.time())
