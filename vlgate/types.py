@@ -43,7 +43,13 @@ class LazyImage:
 
 
 Recipe = tuple[object, ...]
-"""What an image is made of: strings, numbers, booleans, None, recipes, and a ``Path`` for the content of a file."""
+"""What an image is made of: strings, numbers, booleans, None, recipes, and ``FileContent``."""
+
+
+class FileContent(str):
+    """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
+
+    __slots__ = ()
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.errors import ImageError, MissingImageError
 from vlgate.images.decoding import REPLACE, decode_stream
-from vlgate.types import LazyImage, Recipe
+from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,7 +32,7 @@ class FileLoad:
 
     def recipe(self) -> Recipe:
         """Return the content of the file."""
-        return ("file", Path(self.path))
+        return ("file", FileContent(self.path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b, file_digest
-from pathlib import Path
 
 from vlgate.errors import ImageError
 from vlgate.inference.alike import WatchedLoad, pixel_digest
 from vlgate.inference.memory import Memory, known
-from vlgate.types import LazyImage, recipe_of
+from vlgate.types import FileContent, LazyImage, recipe_of
 
 DIGEST = 16
 _SETTLED = 2 * 10**9  # nanoseconds: a file that changed a moment ago may change again within one tick of its clock
@@ -62,11 +61,11 @@ class Identities:
         key = image.key.encode(errors="surrogatepass")
         return blake2b(b"%d " % len(key) + key + content, digest_size=DIGEST, key=self.code).digest()
 
-    def _contents(self, paths: set[Path]) -> dict[Path, bytes]:
+    def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
         """The digests of files; a file that cannot be read has none."""
         states = {path: state for path in paths if (state := _state(path)) is not None}
         there = known(self.memory, list({key for key, _ in states.values()}))
-        found: dict[Path, bytes] = {}
+        found: dict[FileContent, bytes] = {}
         new: dict[bytes, bytes] = {}
         for path, (key, changed) in states.items():
             content = there.get(key) or _content(path)
@@ -91,10 +90,10 @@ def _of_pixels(image: LazyImage) -> bytes | None:
         return None
 
 
-def _state(path: Path) -> tuple[bytes, int] | None:
+def _state(path: FileContent) -> tuple[bytes, int] | None:
     """The key of a file as it is now, and when it changed; None if it is not a file."""
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116  # a Path takes longer than the call
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(status.st_mode):
@@ -104,26 +103,26 @@ def _state(path: Path) -> tuple[bytes, int] | None:
     return key, status.st_mtime_ns
 
 
-def _content(path: Path) -> bytes | None:
+def _content(path: FileContent) -> bytes | None:
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb") as stream:
             return file_digest(stream, lambda: blake2b(digest_size=DIGEST)).digest()
     except OSError:
         return None
 
 
-def _paths(part: object) -> Iterator[Path]:
-    if isinstance(part, Path):
+def _paths(part: object) -> Iterator[FileContent]:
+    if isinstance(part, FileContent):
         yield part
     elif isinstance(part, tuple):
         for inner in part:
             yield from _paths(inner)
 
 
-def _encoded(part: object, contents: dict[Path, bytes]) -> bytes:
+def _encoded(part: object, contents: dict[FileContent, bytes]) -> bytes:
     """A recipe as bytes, of which no two are equal; files by their content."""
     if isinstance(part, tuple):
         return b"(%d " % len(part) + b"".join(_encoded(inner, contents) for inner in part) + b")"
-    told = contents[part] if isinstance(part, Path) else repr(part).encode(errors="surrogatepass")
-    kind = b"file" if isinstance(part, Path) else type(part).__name__.encode()
+    told = contents[part] if isinstance(part, FileContent) else repr(part).encode(errors="surrogatepass")
+    kind = b"file" if isinstance(part, FileContent) else type(part).__name__.encode()
     return kind + b" %d " % len(told) + told

@@ -146,9 +146,9 @@ class RememberingCaller:
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)
         }
-        entries |= self._pixels_seen([items[place] for place in places])
+        entries |= self._pixels_seen([items[place] for place in places], called)
         found |= self.memory.put(entries) if entries else {}
-        self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in found])
+        self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in found], called)
         new = dict(zip(first, asked, strict=True))
         return [
             new[place if key is None else key] if key is None or key not in found else self._reply(item, found[key])
@@ -183,36 +183,34 @@ class RememberingCaller:
     def _key(self, called: str, told: bytes) -> bytes:
         return blake2b(called.encode() + b"\0" + told, digest_size=DIGEST, key=self.model).digest()
 
-    def _pixel_keys(self, items: Iterable[object]) -> dict[LazyImage, bytes]:
+    def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
         """The keys of the digests of the pixels of those images that must be compared."""
         watched = [image for item in items if (image := _image(item)) is not None and _watched(image) is not None]
         images = self.identities.of(watched) if watched and self.opens_images else {}
+        return {image: self._key(called, b"p" + one) for image, one in images.items()}
+
+    def _pixels_seen(self, items: Iterable[object], called: str) -> dict[bytes, bytes]:
+        """The digests of the pixels that the model loaded in a call, empty for an image that it did not load."""
         return {
-            image: blake2b(digest, digest_size=DIGEST, person=b"pixels").digest() for image, digest in images.items()
+            key: load.digests.get(load.made, b"")
+            for image, key in self._pixel_keys(items, called).items()
+            if (load := _watched(image)) is not None
         }
 
-    def _pixels_seen(self, items: Iterable[object]) -> dict[bytes, bytes]:
-        """The digests of the pixels that the model has loaded in a call."""
-        return {
-            key: digest
-            for image, key in self._pixel_keys(items).items()
-            if (load := _watched(image)) is not None and (digest := load.digests.get(load.made)) is not None
-        }
-
-    def _see_pixels(self, items: Iterable[object]) -> None:
+    def _see_pixels(self, items: Iterable[object], called: str) -> None:
         """Note the pixels of the images that the model did not load, because their replies were there."""
         keys = {
             image: key
-            for image, key in self._pixel_keys(items).items()
+            for image, key in self._pixel_keys(items, called).items()
             if (load := _watched(image)) is not None and load.made not in load.digests
         }
         found, _ = self.memory.get(keys.values())
         new: dict[bytes, bytes] = {}
         for image, key in keys.items():
             load = _watched(image)
-            if load is not None and key in found:
+            if load is not None and found.get(key):
                 load.digests[load.made] = found[key]
-            elif load is not None and _loaded(image):
+            elif load is not None and key not in found and _loaded(image):
                 new[key] = load.digests[load.made]
         if new:
             self.memory.put(new)

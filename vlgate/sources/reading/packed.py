@@ -14,7 +14,7 @@ from vlgate.errors import DataError, ImageError
 from vlgate.images.decoding import MAX_PIXELS, decode_stream
 from vlgate.sources.reading.image_finder import EXTENSIONS, stem
 from vlgate.sources.reading.json_file import FETCH_AGAIN
-from vlgate.types import LazyImage, Recipe
+from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,7 +40,7 @@ class ZipLoad:
 
     def recipe(self) -> Recipe:
         """Return the content of the ZIP file, and the member."""
-        return ("zip", Path(self.file), self.member)
+        return ("zip", FileContent(self.file), self.member)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ParquetLoad:
 
     def recipe(self) -> Recipe:
         """Return the content of the Parquet file, and the place in it."""
-        return ("parquet", Path(self.file), self.column, self.place)
+        return ("parquet", FileContent(self.file), self.column, self.place)
 
 
 def zip_members(file: Path) -> dict[str, str]:
