@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -101,14 +101,20 @@ class Store:
         if self._opened is None:
             return {}
         try:
-            rows = list(_looked_up(self._opened, keys))
+            rows = _looked_up(self._opened, keys)
         except sqlite3.DatabaseError as error:
             return self.get(keys) if self._failed(error, "read") else {}
-        found = {key: unsealed(key, record) for key, record in rows}
-        damaged = [key for key, value in found.items() if value is None]
+        found: dict[bytes, bytes] = {}
+        damaged = []
+        for key, record in rows:
+            value = unsealed(key, record)
+            if value is None:
+                damaged.append(key)
+            else:
+                found[key] = value
         if damaged:
             self._remove(damaged)
-        return {key: value for key, value in found.items() if value is not None}
+        return found
 
     def put(self, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """Add records; a key that is there already keeps its value, because another run may have used that.
@@ -175,7 +181,7 @@ class Store:
                 [(key, number, now, sealed(key, value)) for key, value in entries.items()],
             )
             new = opened.total_changes - before
-            rows = [] if new == len(entries) else list(_looked_up(opened, list(entries)))
+            rows = [] if new == len(entries) else _looked_up(opened, list(entries))
             opened.execute("COMMIT")
         except BaseException:
             self._models.clear()
@@ -266,14 +272,13 @@ def _used(opened: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def _looked_up(opened: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def _looked_up(opened: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, object]]:
+    rows: list[tuple[object, object]] = []
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         some = keys[start : start + _KEYS_AT_ONCE]
         marks = ",".join("?" * len(some))
-        asked = f"SELECT key, value FROM replies WHERE key IN ({marks})"  # noqa: S608  # only question marks
-        for key, value in opened.execute(asked, some):
-            if isinstance(key, bytes):  # a damaged index may lead to any record
-                yield key, value
+        rows += opened.execute(f"SELECT key, value FROM replies WHERE key IN ({marks})", some)  # noqa: S608  # only ?
+    return [(key, value) for key, value in rows if isinstance(key, bytes)]  # a damaged index may lead to any record
 
 
 def _why(error: BaseException) -> str:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b, file_digest
+from pathlib import Path
 
 from vlgate.errors import ImageError
 from vlgate.inference.alike import WatchedLoad, pixel_digest
@@ -105,7 +106,7 @@ def _state(path: FileContent) -> tuple[bytes, int] | None:
 
 def _content(path: FileContent) -> bytes | None:
     try:
-        with open(path, "rb") as stream:
+        with Path(path).open("rb") as stream:
             return file_digest(stream, lambda: blake2b(digest_size=DIGEST)).digest()
     except OSError:
         return None

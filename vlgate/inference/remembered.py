@@ -242,15 +242,16 @@ def _text(item: object) -> str:
 
 def _told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
     """What an item is, as bytes of which no two are equal; None if its image cannot be read."""
+    if isinstance(item, Match):  # the most frequent kind
+        digest = images.get(item.image)
+        return None if digest is None else b"m" + digest + _bytes(item.text)
     if isinstance(item, str):
         return b"t" + _bytes(item)
     image = _image(item)
     digest = None if image is None else images.get(image)
     if digest is None or isinstance(item, LazyImage):
         return None if digest is None else b"i" + digest
-    if isinstance(item, Ask):
-        return b"a" + digest + _bytes(repr((item.question, item.choices)))
-    return b"m" + digest + _bytes(_text(item))
+    return b"a" + digest + _bytes(repr((item.question, item.choices)) if isinstance(item, Ask) else repr(item))
 
 
 def _bytes(text: str) -> bytes:
