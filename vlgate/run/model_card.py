@@ -11,7 +11,7 @@ from vlgate.checks.check import Check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheUse:
-    """How many items a run asked its model, and how many replies it took from the cache and from its own memory.
+    """The number of items that a run asked its model, and of replies from the cache and from its own memory.
 
     ``place`` is the folder of the cache, empty if there is none. ``notes`` say what the user should know.
     """
