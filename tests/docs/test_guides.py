@@ -93,7 +93,8 @@ def environment():
     changes = ("PYTEST", "VLGATE", "COV", "GITHUB_STEP_SUMMARY")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(changes) and name != "CI"}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
-    return kept | {"PATH": path, "COLUMNS": "100", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    ours = {"PATH": path, "COLUMNS": "100", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return kept | ours | {"VLGATE_CACHE": "off"}  # no example reads or fills the cache of the user
 
 
 def run(text, folder):

@@ -13,7 +13,7 @@ from vlgate.inference.batching import Caller
 from vlgate.inference.identity import Identities
 from vlgate.inference.memory import Memory
 from vlgate.inference.remembered import RememberingCaller
-from vlgate.models.checkpoints.fingerprint import digest_source
+from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
 from vlgate.models.loading.registered import registered
 from vlgate.models.loading.registry import LoadedModel, needs_images
 from vlgate.run.model_card import CacheUse
@@ -66,8 +66,8 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     dtype, compilation, and the kind of device.
     """
     kind = loaded.device.partition(":")[0]
-    made_by = digest_source(type(loaded.model))  # a user changes a model's code, and forgets its fingerprint
-    settings = (loaded.name, loaded.weights, loaded.fingerprint, made_by, options.dtype, str(options.compiled), kind)
+    settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
+    settings += () if loaded.registered else _own(loaded, options)
     return _digest(*settings, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures"))
 
 
@@ -90,6 +90,12 @@ def cache_use(caller: Caller | RememberingCaller) -> CacheUse:
         repeated=counts.repeated,
         notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
     )
+
+
+def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
+    """The code and the weights of a user's model: one may change them, and forget the fingerprint."""
+    weights = options.folder / Path(loaded.weights).expanduser()
+    return digest_source(type(loaded.model)), digest_path(weights) if loaded.weights and weights.exists() else ""
 
 
 @cache
