@@ -43,13 +43,11 @@ class LazyImage:
 
 
 Recipe = tuple[object, ...]
-"""What an image is made of: strings, numbers, booleans, None, recipes, and ``FileContent``."""
+"""What an image is made of: strings, numbers, None, recipes, and ``FileContent``."""
 
 
 class FileContent(str):
     """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
-
-    __slots__ = ()
 
 
 @runtime_checkable
@@ -61,11 +59,7 @@ class Traced(Protocol):
 
 
 def recipe_of(image: LazyImage) -> Recipe | None:
-    """Return what the pixels of an image depend on; None if only decoding can tell.
-
-    >>> recipe_of(LazyImage(key="7.jpg", load=lambda: None)) is None
-    True
-    """
+    """Return what the pixels of an image depend on; None if only decoding can tell."""
     return image.load.recipe() if isinstance(image.load, Traced) else None
 
 

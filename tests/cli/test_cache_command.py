@@ -21,6 +21,7 @@ def folder(tmp_path):
 
 
 def rows(folder, capsys, *arguments):
+    capsys.readouterr()
     assert main(["cache", "--dir", str(folder), "--json", *arguments]) == 0
     return {row["model"]: row["replies"] for row in json.loads(capsys.readouterr().out)}
 
@@ -29,7 +30,8 @@ def test_the_list(folder, capsys):
     assert main(["cache", "--dir", str(folder)]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].split() == ["model", "replies", "size", "oldest", "newest"]
-    assert shown[1].startswith(f"{CLIP}      200  6.2 kB  20")
+    assert shown[1].split()[4:7] == ["200", "6.2", "kB"], shown[1]
+    assert shown[1].startswith(CLIP)
     assert shown[-1] == f"210 replies of 2 models in {folder}"
     assert rows(folder, capsys, "--model=lxm") == {LXMERT: 10}
 

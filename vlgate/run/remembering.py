@@ -67,8 +67,10 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     """
     kind = loaded.device.partition(":")[0]
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
-    settings += () if loaded.registered else _own(loaded, options)
-    return _digest(*settings, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures"))
+    own = () if loaded.registered else _own(loaded, options)
+    return _digest(
+        *settings, *own, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures")
+    )
 
 
 def listed_as(loaded: LoadedModel, options: Options) -> str:
