@@ -69,7 +69,7 @@ class Gate:
         """The environment of a job of continuous integration, whose PYTHONPATH holds the models."""
         path = os.pathsep.join(filter(None, [str(MODELS), str(folder), os.environ.get("PYTHONPATH", "")]))
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("VLGATE_", "PYTEST_"))}
-        cache = str(folder / "cache")  # of this attack: what one model replied is no reply of the next
+        cache = str(folder / "cache")  # for this attack alone
         return {**kept, "CI": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "VLGATE_CACHE": cache, **way.env}
 
 

@@ -62,7 +62,7 @@ class NoReplyError(VlgateError):
 
 
 class NotRememberedError(VlgateError):
-    """A request whose reply is neither in memory nor in the cache, where the model must not be asked."""
+    """A request whose reply is neither in memory nor in the cache, while the model must not be asked."""
 
 
 class ThresholdsError(VlgateError):

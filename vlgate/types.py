@@ -46,7 +46,7 @@ Recipe = tuple[object, ...]
 """What an image is made of: strings, numbers, None, recipes, and ``FileContent``."""
 
 
-class FileContent(str):
+class FileContent(str):  # noqa: SLOT000  # it has no attributes
     """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
 
 

@@ -1,7 +1,7 @@
 """A caller that remembers: no item reaches a method of the model twice, in a run or, with a cache, ever again.
 
-It stands between the predictor and a ``Caller``. It keeps exactly what the model replied, so a run gets the same numbers
-from it as the run that asked; the items that it lacks are asked in batches of their own.
+It stands between the predictor and a ``Caller``. It keeps exactly what the model replied, so a later run gets the same
+numbers as the run that asked; the items that it lacks are asked in batches of their own.
 """
 
 from __future__ import annotations
