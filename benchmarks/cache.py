@@ -46,25 +46,25 @@ def main() -> int:
             file = folder / f"{number}.jpg"
             file.write_bytes(b"%d" % number)
             os.utime(file, (1e9, 1e9))
-        for name in ("no memory", "cold", "warm"):
+        for name in ("no memory", "memory", "cold", "warm"):
             model = Lengths()
-            seconds = _timed(model, folder, n, cached=name != "no memory")
+            seconds = _timed(model, folder, n, name)
             sys.stdout.write(f"{name:10} {seconds / n * 1e6:6.1f} us per pair, {model.asked:,} of {n:,} asked\n")
         size = sum(file.stat().st_size for file in (folder / "cache").iterdir())
         sys.stdout.write(f"{size / n:.0f} bytes per pair\n")
     return 0
 
 
-def _timed(model: Lengths, folder: Path, n: int, *, cached: bool) -> float:
+def _timed(model: Lengths, folder: Path, n: int, name: str) -> float:
     """The CPU seconds for all pairs, with images that are new to the process."""
     images = [file_image(f"{number}.jpg", folder / f"{number}.jpg") for number in range(n // 4)]
     pairs = [
         Match(image=image, text=f"A text {number} of image {image.key}.") for image in images for number in range(4)
     ]
     caller: Caller | RememberingCaller = Caller(name="lengths", size=64)
-    if cached:
-        memory = Memory(store=Store(folder / "cache"), model="lengths")
-        identities = Identities(memory=memory, code=b"code")
+    if name != "no memory":
+        memory = Memory(store=None if name == "memory" else Store(folder / "cache"), model="lengths")
+        identities = Identities(memory=memory, code=b"code", by_name=name == "memory")
         caller = RememberingCaller(inner=caller.bare, memory=memory, identities=identities, model=b"model")
     predictor = ModelPredictor(model=model, name="lengths", caller=caller, seed=0)
     start = time.process_time()

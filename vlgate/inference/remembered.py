@@ -141,7 +141,7 @@ class RememberingCaller:
         asked = self._asked([items[place] for place in places], ask)
         owner = getattr(method, "__self__", None)
         cut = self.inner.cut_texts(owner)
-        entries = {
+        entries: dict[Hashable, bytes] = {
             key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and _text(items[place]) in cut)
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)
@@ -175,8 +175,10 @@ class RememberingCaller:
             self.cut.add(_text(item))
         return reply
 
-    def _keys(self, items: Sequence[object], called: str) -> list[bytes | None]:
+    def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
         """The key of each item; None if its image cannot be read."""
+        if self.identities.by_name:
+            return [_named(item, called) for item in items]
         images = self.identities.of(image for item in items if (image := _image(item)) is not None)
         return [None if (told := _told(item, images)) is None else self._key(called, told) for item in items]
 
@@ -189,7 +191,7 @@ class RememberingCaller:
         images = self.identities.of(watched) if watched and self.opens_images else {}
         return {image: self._key(called, b"p" + one) for image, one in images.items()}
 
-    def _pixels_seen(self, items: Iterable[object], called: str) -> dict[bytes, bytes]:
+    def _pixels_seen(self, items: Iterable[object], called: str) -> dict[Hashable, bytes]:
         """The digests of the pixels that the model loaded in a call, empty for an image that it did not load."""
         return {
             key: load.digests.get(load.made, b"")
@@ -252,6 +254,19 @@ def _told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
     if digest is None or isinstance(item, LazyImage):
         return None if digest is None else b"i" + digest
     return b"a" + digest + _bytes(repr((item.question, item.choices)) if isinstance(item, Ask) else repr(item))
+
+
+def _named(item: object, called: str) -> Hashable:
+    """What an item is in this run: equal if its image's name and path and its text are."""
+    if isinstance(item, Match):  # the most frequent kind
+        return called, item.image.key, item.image.where, item.text
+    if isinstance(item, LazyImage):
+        return called, item.key, item.where
+    return (
+        (called, item.image.key, item.image.where, item.question, item.choices)
+        if isinstance(item, Ask)
+        else (called, item)
+    )
 
 
 def _bytes(text: str) -> bytes:
