@@ -16,11 +16,12 @@ from vlgate.images.files import file_image, missing_image
 from vlgate.inference.batching import Caller
 from vlgate.inference.identity import Identities
 from vlgate.inference.memory import Memory
+from vlgate.inference.pace import pace
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.inference.remembered import RememberingCaller
 from vlgate.inference.reply_bytes import packed, unpacked
 from vlgate.perturb.images import perturbed
-from vlgate.types import Ask, LazyImage, Match, Read
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Task
 
 
 class Encoder:
@@ -294,3 +295,20 @@ def test_replies_as_bytes_are_exact(reply, cut):
     assert said == cut
     assert type(found) is type(reply)
     np.testing.assert_array_equal(found, reply)
+
+
+def test_the_time_of_a_run_is_measured_on_the_model_unless_all_of_it_is_known(photos, tmp_path):
+    cases = tuple(
+        Case(id=str(n), requests=(Match(image=pairs(photos, [n % 6])[0].image, text=f"{n}"),), truths=(True,))
+        for n in range(300)
+    )
+    task = Task(id="own/pace", capability="foil", shape="pair", cases=cases)
+    batches = [Batch(task=task, positions=(n,)) for n in range(300)]
+    first = remembering(Matcher(), tmp_path)
+    assert pace(first, batches, "0:pace") is not None
+    asked = sum(first.model.asked.values())
+    assert asked == first.caller.counts.asked + 8
+    first.predict(case.requests[0] for case in cases)
+    warm = remembering(Matcher(), tmp_path)
+    assert pace(warm, batches, "0:pace") is None
+    assert not warm.model.asked

@@ -84,7 +84,7 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
         folder=options.results,
         named=f"--results {options.results}",
         figures=metrics_content(run, card, options),
-        environment=environment_content(options, workers),
+        environment=environment_content(options, workers, card.cache),
     )
 
 
