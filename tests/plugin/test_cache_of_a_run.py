@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from vlgate.cache.store import NAME
@@ -29,6 +28,11 @@ def data(place):
     return place
 
 
+def run(data, *args, **how):
+    """Start the suite, without the probes of the data, which cost more than the model."""
+    return data.run("--health=off", *args, **how)
+
+
 def asked(data):
     """The numbers of pairs of the model's calls since this was last looked at."""
     file = data.path / "calls.txt"
@@ -44,10 +48,10 @@ def contents(data, folder="out"):
 
 def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
     model = data.model(MODEL)
-    cold = data.run(model, "--cache=kept")
+    cold = run(data, model, "--cache=kept")
     assert sum(asked(data)) > 80
     first = contents(data)
-    warm = data.run(model, "--cache=kept")
+    warm = run(data, model, "--cache=kept")
     second = contents(data)
     assert (cold.ret, warm.ret) == (0, 0)
     assert asked(data) == []
@@ -60,27 +64,27 @@ def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
 
 def test_a_part_of_it_is_there(data):
     model = data.model(MODEL)
-    data.run(model, "--cache=kept", "--limit=15")
+    run(data, model, "--cache=kept", "--limit=15")
     asked(data)
-    whole = data.run(model, "--cache=kept")
+    whole = run(data, model, "--cache=kept")
     assert whole.ret == 0
     assert contents(data)["cache"]["asked"] == 50
     half = contents(data)
-    data.run(model, "--cache=off")
+    run(data, model, "--cache=off")
     assert {**contents(data), "cache": 0} == {**half, "cache": 0}
 
 
 def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
     model = data.model(MODEL)
-    data.run(model, "--cache=off", "--batch-size=4")
+    run(data, model, "--cache=off", "--batch-size=4")
     undisturbed = contents(data)
     asked(data)
     monkeypatch.setenv("DIE_AT", "8")
-    killed = data.run(model, "--cache=kept", "--batch-size=4", subprocess=True)
+    killed = run(data, model, "--cache=kept", "--batch-size=4", subprocess=True)
     assert killed.ret == -9
     assert sum(asked(data)) == 32
     monkeypatch.delenv("DIE_AT")
-    assert data.run(model, "--cache=kept", "--batch-size=4").ret == 0
+    assert run(data, model, "--cache=kept", "--batch-size=4").ret == 0
     found = contents(data)
     assert found["cache"]["cached"] == 28
     assert found["cache"]["asked"] == 52
@@ -89,23 +93,23 @@ def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
 
 def test_workers_share_a_cache(data):
     model = data.model(MODEL)
-    assert data.run(model, "--cache=kept", "-n2", subprocess=True).ret == 0
+    assert run(data, model, "--cache=kept", "-n2", subprocess=True).ret == 0
     assert contents(data)["cache"]["asked"] == 80
     asked(data)
-    assert data.run(model, "--cache=kept").ret == 0
+    assert run(data, model, "--cache=kept").ret == 0
     assert contents(data)["cache"]["cached"] == 80
 
 
 def test_another_fingerprint_or_other_code_is_asked(data):
-    data.run(data.model(MODEL, name="one_model"), "--cache=kept")
+    run(data, data.model(MODEL, name="one_model"), "--cache=kept")
     for name, body in (("two", MODEL.replace("a model", "another model")), ("three", MODEL + "\nmore = 1\n")):
-        data.run(data.model(body, name=f"{name}_model"), "--cache=kept")
+        run(data, data.model(body, name=f"{name}_model"), "--cache=kept")
         assert contents(data)["cache"]["asked"] == 80
 
 
 def test_a_model_without_a_fingerprint_is_not_cached(data):
     model = data.model(MODEL.replace("fingerprint", "title"))
-    result = data.run(model, "--cache=kept")
+    result = run(data, model, "--cache=kept")
     result.stdout.fnmatch_lines(
         ["cache: the replies of 'my_model:build' are not cached, because it has no attribute *"]
     )
@@ -114,19 +118,19 @@ def test_a_model_without_a_fingerprint_is_not_cached(data):
 
 def test_a_cache_that_cannot_be_used_costs_a_line(data):
     (data.path / "kept").write_text("a file where the folder should be")
-    result = data.run(data.model(MODEL), "--cache=kept")
+    result = run(data, data.model(MODEL), "--cache=kept")
     assert result.ret == 0
     result.stdout.fnmatch_lines([f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"])
 
 
 def test_a_damaged_cache_costs_a_line(data):
     model = data.model(MODEL)
-    data.run(model, "--cache=kept")
+    run(data, model, "--cache=kept")
     first = contents(data)
     (data.path / "kept" / NAME).write_bytes(b"garbage" * 5000)
     for end in ("-wal", "-shm"):
         Path(f"{data.path / 'kept' / NAME}{end}").unlink(missing_ok=True)
-    result = data.run(model, "--cache=kept")
+    result = run(data, model, "--cache=kept")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["cache: * was damaged (file is not a database): set aside as *, 0 records kept"])
     assert {**contents(data), "cache": 0} == {**first, "cache": 0}
@@ -134,19 +138,12 @@ def test_a_damaged_cache_costs_a_line(data):
 
 def test_the_variable_names_the_cache(data, monkeypatch):
     monkeypatch.setenv("VLGATE_CACHE", str(data.path / "named"))
-    data.run(data.model(MODEL))
+    run(data, data.model(MODEL))
     assert (data.path / "named" / NAME).is_file()
 
 
 @pytest.mark.parametrize("value", ["0", "much", "-5GB"])
 def test_a_limit_that_is_none(data, value):
-    result = data.run(data.model(MODEL), f"--cache-limit={value}")
+    result = run(data, data.model(MODEL), f"--cache-limit={value}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size above 0, such as 500MB or 10GiB"])
-
-
-def test_predictions_of_a_warm_run_are_whole(data):
-    model = data.model(MODEL)
-    for _ in range(2):
-        data.run(model, "--cache=kept")
-    assert pq.read_table(data.path / "out" / "predictions.parquet").num_rows == 80
