@@ -55,7 +55,6 @@ def connect(file: Path) -> sqlite3.Connection:
         opened.execute("PRAGMA page_size=4096")  # what salvage.py reads
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
-        opened.execute("PRAGMA wal_autocheckpoint=100")  # pages: the log stays below 1 MB
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
         opened.execute("PRAGMA journal_mode=WAL")
         opened.executescript(_TABLES)
