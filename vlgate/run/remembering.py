@@ -11,7 +11,7 @@ import vlgate
 from vlgate.cache.store import Store
 from vlgate.inference.batching import Caller
 from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
+from vlgate.inference.memory import ROOM_BESIDE_STORE, Memory
 from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
 from vlgate.models.loading.registered import registered
@@ -38,7 +38,8 @@ def remembering(caller: Caller, loaded: LoadedModel, options: Options) -> Caller
         by_name = Identities(memory=memory, by_name=True)
         note = why_not(loaded, options) if options.cache is not None and options.cache_named else ""
         return RememberingCaller(inner=caller, memory=memory, identities=by_name, model=b"", note=note)
-    memory = Memory(store=Store(options.cache, options.cache_limit), model=listed_as(loaded, options))
+    store = Store(options.cache, options.cache_limit)
+    memory = Memory(store=store, model=listed_as(loaded, options), room=ROOM_BESIDE_STORE)
     return RememberingCaller(
         inner=caller,
         memory=memory,
