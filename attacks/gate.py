@@ -69,7 +69,8 @@ class Gate:
         """The environment of a job of continuous integration, whose PYTHONPATH holds the models."""
         path = os.pathsep.join(filter(None, [str(MODELS), str(folder), os.environ.get("PYTHONPATH", "")]))
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("VLGATE_", "PYTEST_"))}
-        return {**kept, "CI": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": path, **way.env}
+        cache = str(folder / "cache")  # for this attack alone
+        return {**kept, "CI": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "VLGATE_CACHE": cache, **way.env}
 
 
 def _run(command: list[str], folder: Path, env: dict[str, str], seconds: float, results: Path) -> Ended:

@@ -12,13 +12,14 @@ settings.register_profile(
     "vlgate", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("vlgate")
+os.environ["VLGATE_CACHE"] = "off"  # no test reads or fills the cache of the user
 
 
 @pytest.fixture(autouse=True)
 def _no_options_from_the_environment(monkeypatch):
     """``CI`` makes a run without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines; the others are options."""
     for name in [
-        *(name for name in os.environ if name.startswith("VLGATE_")),
+        *(name for name in os.environ if name.startswith("VLGATE_") and name != "VLGATE_CACHE"),
         "CI",
         "COLUMNS",
         "GITHUB_STEP_SUMMARY",

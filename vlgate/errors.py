@@ -61,6 +61,10 @@ class NoReplyError(VlgateError):
         self.positions = frozenset(positions)
 
 
+class NotRememberedError(VlgateError):
+    """A request whose reply is neither in memory nor in the cache, while the model must not be asked."""
+
+
 class ThresholdsError(VlgateError):
     """A thresholds file that cannot be read, or that does not fit the tasks."""
 

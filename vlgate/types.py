@@ -42,6 +42,27 @@ class LazyImage:
         return hash(self.key)
 
 
+Recipe = tuple[object, ...]
+"""What an image is made of: strings, numbers, None, recipes, and ``FileContent``."""
+
+
+class FileContent(str):  # noqa: SLOT000  # it has no attributes
+    """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """A ``load`` of an image that tells what its pixels depend on, so that they are known again without decoding."""
+
+    def recipe(self) -> Recipe | None:
+        """Return what the pixels depend on: images with equal recipes and equal files are equal. None if unknown."""
+
+
+def recipe_of(image: LazyImage) -> Recipe | None:
+    """Return what the pixels of an image depend on; None if only decoding can tell."""
+    return image.load.recipe() if isinstance(image.load, Traced) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """How well does ``text`` fit ``image``? The reply is a score; a higher score means a better fit."""

@@ -15,7 +15,7 @@ from vlgate.perturb.images.pixels import IMAGENET_MEAN, as_colour
 from vlgate.perturb.images.registry import perturbation
 from vlgate.perturb.scene_graph import Box
 from vlgate.seeds import seed_of
-from vlgate.types import LazyImage
+from vlgate.types import LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,6 +40,14 @@ class PerturbedLoad:
         boxes = self.boxes if self.size is None else rescale(self.boxes, self.size, original.size)
         pixels = perturbation(self.name)(np.asarray(original), boxes, seed=self.seed, fill=self.fill)
         return Image.fromarray(pixels)
+
+    def recipe(self) -> Recipe | None:
+        """Return what the original is made of, and what changes it; None if the original does not tell."""
+        original = recipe_of(self.image)
+        if original is None:
+            return None
+        boxes = tuple((float(box.x), float(box.y), float(box.w), float(box.h)) for box in self.boxes)
+        return ("perturbed", original, self.name, boxes, self.size, self.seed, self.fill)
 
 
 def perturbed(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.report.page.page_runs import result_of
 from vlgate.analyses import resampling
-from vlgate.analyses.saved import FEWEST, analyse_run, papers_of, save
+from vlgate.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
 from vlgate.recorded.folder import read_run
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard
@@ -48,9 +48,11 @@ def test_only_the_tasks_of_the_benchmark_are_analysed(run):
         ({"valse/a": FEWEST - 1, "valse/b": 1}, ("valse",)),
         ({"valse/a": FEWEST - 1, "bla/b": FEWEST}, ("bla",)),
         ({"valse-own/a": 999, "scenes/a": 999}, ()),
+        ({"valse/a": MOST - 1, "scenes/a": 1}, ("valse",)),
+        ({"valse/a": MOST, "scenes/a": 1}, ()),
     ],
 )
-def test_a_benchmark_counts_from_a_hundred_judged_cases_on(judged, expected):
+def test_a_benchmark_counts_from_a_hundred_judged_cases_on_in_a_run_that_is_not_too_large(judged, expected):
     assert papers_of({"tasks": {name: {"judged": count} for name, count in judged.items()}}) == expected
 
 

@@ -33,8 +33,15 @@ def test_the_help_of_a_command_tells_its_options(name, capsys):
         main([name, "--help"])
     assert ended.value.code == 0
     own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from", "report": "--data"}
-    own |= {"bless": "--to", "compare": "--json", "export": "--format", "judge": "--baseline", "misses": "--slice"}
-    own |= {"merge": "--results"}
+    own |= {
+        "cache": "--older-than",
+        "bless": "--to",
+        "compare": "--json",
+        "export": "--format",
+        "judge": "--baseline",
+        "merge": "--results",
+        "misses": "--slice",
+    }
     assert own.get(name, "--out") in capsys.readouterr().out
 
 

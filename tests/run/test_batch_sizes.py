@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from vlgate.models.loading.registry import LoadedModel
-from vlgate.run import batch_sizes
-from vlgate.run.batch_sizes import FILE
+from vlgate.run.asking import batch_sizes
+from vlgate.run.asking.batch_sizes import FILE
 from vlgate.run.loading import card_of, predictor_of
 from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import LazyImage, Match
@@ -58,6 +58,7 @@ def test_the_next_run_begins_with_the_size_that_fits(tmp_path, folder):
 
 
 def test_another_model_device_or_number_of_workers_begins_anew(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)
     run(tmp_path)
     assert run(tmp_path, fingerprint="g")[0][0] == 20
     assert run(tmp_path, device="mps")[0][0] == 20
@@ -79,8 +80,9 @@ def test_a_damaged_file_is_ignored_and_named(tmp_path, folder, content):
     folder.mkdir(parents=True)
     (folder / FILE).write_bytes(content)
     predictor = predictor_of(LoadedModel(name="m", weights="", fingerprint="f", model=Small()), options(tmp_path), [])
-    assert predictor.caller.size == DEFAULT_BATCH
-    note = predictor.caller.sizes.note(predictor.caller.size)
+    caller = predictor.caller.bare
+    assert caller.size == DEFAULT_BATCH
+    note = caller.sizes.note(caller.size)
     assert str(folder / FILE) in note
     assert note.endswith("delete it")
     assert run(tmp_path)[0][0] == 20

@@ -126,6 +126,7 @@ def test_another_size_of_a_file_is_another_digest_and_another_folder_is_not(tmp_
 
 def test_options_come_back_from_their_json():
     from vlgate.report.environment import environment_content
+    from vlgate.run.model_card import CacheUse
 
     options = Options(
         folder=Path("/a"),
@@ -135,7 +136,8 @@ def test_options_come_back_from_their_json():
         results=Path("r"),
         protocols=frozenset({"x"}),
         shard=Shard(number=1, of=2),
+        cache=Path("c"),
     )
-    assert options_from(environment_content(options, 1)["options"]) == options
+    assert options_from(environment_content(options, 1, CacheUse())["options"]) == options
     with pytest.raises(ValueError, match="this version"):
         options_from({"folder": "/a"})

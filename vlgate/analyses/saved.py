@@ -21,6 +21,8 @@ from vlgate.report.whole_file import write_whole
 SCHEMA = 1
 FEWEST = 100
 """A benchmark with fewer judged cases in a run is not analysed when the run ends: the tables have parts of them."""
+MOST = 20_000
+"""A run with more judged cases is analysed by ``vlgate analyse --save`` only, because it takes seconds."""
 PAPERS: Mapping[str, str] = MappingProxyType(
     {
         "winoground": "vlgate.analyses.winoground",
@@ -35,6 +37,8 @@ PAPERS: Mapping[str, str] = MappingProxyType(
 
 def papers_of(figures: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the benchmarks that a run is analysed by when it ends, from the content of ``metrics.json``."""
+    if sum(task["judged"] for task in figures["tasks"].values()) > MOST:
+        return ()
     counts = {
         paper: sum(task["judged"] for name, task in figures["tasks"].items() if name.startswith(f"{paper}/"))
         for paper in PAPERS

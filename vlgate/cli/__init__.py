@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "analyse": "vlgate.cli.analyse",
         "bless": "vlgate.cli.bless",
+        "cache": "vlgate.cli.cache",
         "check": "vlgate.cli.check",
         "compare": "vlgate.cli.compare",
         "export": "vlgate.cli.export",

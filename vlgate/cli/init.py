@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vlgate.cli.starters import CI, FILES, ci_files, thresholds_of_run
+from vlgate.cli.ci.starters import CI, FILES, ci_files, thresholds_of_run
 from vlgate.errors import OptionError
 
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from vlgate.inference.batching import Problem
-from vlgate.types import Ask, LazyImage, Match, TextKeys
+from vlgate.types import Ask, LazyImage, Match
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,14 +47,6 @@ def asked_once(
     return [found[key] for key in keys]
 
 
-def text_keys(model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
-    """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
-    if not isinstance(model, TextKeys):
-        return {}
-    distinct = list(dict.fromkeys(texts))
-    return dict(zip(distinct, model.text_keys(distinct), strict=True))
-
-
 def text_of(request: Match | Ask) -> str:
     """The text of a pair, or the question of a question."""
     return request.question if isinstance(request, Ask) else request.text
@@ -79,6 +71,11 @@ def asked_the_same(requests: Sequence[Match | Ask], keys: Sequence[Hashable]) ->
     return compared
 
 
+def pixel_digest(image: Image) -> bytes:
+    """Return 16 bytes that differ between images with different pixels."""
+    return blake2b(image.tobytes(), digest_size=16, key=repr(image.size).encode()).digest()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedLoad:
     """Loads an image as it is, and notes a digest of its pixels; ``made`` is the image."""
@@ -94,7 +91,7 @@ class WatchedLoad:
 
     def note(self, loaded: Image) -> None:
         """Note the pixels of the image; see ``ahead.Noting``."""
-        self.digests[self.made] = blake2b(loaded.tobytes(), digest_size=16, key=repr(loaded.size).encode()).digest()
+        self.digests[self.made] = pixel_digest(loaded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
-from vlgate.types import Ask, FloatArray, LazyImage, Match
+from vlgate.types import Ask, FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -94,6 +95,26 @@ class Caller:
     ) -> list[str | Problem]:
         """Call a method that returns one string per item; otherwise like ``numbers``."""
         return self._in_batches(items, called, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
+
+    @property
+    def bare(self) -> Caller:
+        """This caller, which asks the model everything."""
+        return self
+
+    def close(self) -> None:
+        """Close nothing."""
+
+    def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
+        """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
+        if not isinstance(model, TextKeys):
+            return {}
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, model.text_keys(distinct), strict=True))
+
+    def cut_texts(self, model: object) -> AbstractSet[str]:
+        """Return the texts so far that a model did not read to the end."""
+        found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
+        return found
 
     def _in_batches(
         self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]

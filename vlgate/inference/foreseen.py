@@ -90,7 +90,7 @@ class ForeseeingPredictor:
             self._forget()
             self._at = len(self._all)
         finally:
-            self.predictor.caller.size = first.caller.size
+            self.predictor.caller.bare.size = first.caller.size
             if first.caller.size != first.size:  # the coming rounds were cut for the size before
                 self._forget()
         return self.predictor.predict(missing)
@@ -118,7 +118,7 @@ class ForeseeingPredictor:
             if request not in known:
                 coming.append(request)
                 known.add(request)
-        caller = replace(self.predictor.caller)
+        caller = replace(self.predictor.caller.bare)
         predictor = replace(self.predictor, caller=caller)
         replies: Future[dict[Request, Prediction]] = Future()
         made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)

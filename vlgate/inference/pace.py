@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
+from vlgate.errors import NotRememberedError
 from vlgate.inference.predictor import ModelPredictor
+from vlgate.inference.remembered import RememberingCaller
 from vlgate.seeds import generator
 from vlgate.types import Batch, Case
 
@@ -42,8 +44,10 @@ def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, toge
         name: seeds the sample.
         together: whether the cases share calls of the model; otherwise each is asked on its own.
 
-    Returns: the measurement; None if the run is so short that it takes no time to speak of, or if the model raised,
-        which the run will show.
+    The model itself is asked, not the memory of its replies.
+
+    Returns: the measurement; None if the run is so short that it takes no time to speak of, if the cache has replies
+        to the whole sample, or if the model raised, which the run will show.
     """
     total = sum(len(batch.positions) for batch in batches)
     if total < SHARE * LEAST:
@@ -51,12 +55,26 @@ def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, toge
     cases = _some(batches, min(MOST, total // SHARE) + _WARMING, name)
     warming, timed = cases[:_WARMING], cases[_WARMING:]
     try:
+        if _remembered(predictor, cases):
+            return None
+        predictor = predictor.bare()
         _ask(predictor, warming, together=True)
         start = perf_counter()
         _ask(predictor, timed, together=together)
         return Pace(cases=len(timed), seconds=perf_counter() - start)
     except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; the tests will show it
         return None
+
+
+def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
+    """Whether the replies to all of these cases are there, so that the run will hardly ask the model."""
+    if not isinstance(predictor.caller, RememberingCaller):
+        return False
+    try:
+        _ask(replace(predictor, caller=predictor.caller.recalling), cases, together=True)
+    except NotRememberedError:
+        return False
+    return True
 
 
 def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) -> None:

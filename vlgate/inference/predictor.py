@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -23,9 +23,10 @@ from vlgate.inference.adapters import (
     match_adapter,
     plausible,
 )
-from vlgate.inference.alike import SeenPixels, asked_once, asked_the_same, keys_of, text_keys, text_of
+from vlgate.inference.alike import SeenPixels, asked_once, asked_the_same, keys_of, text_of
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.order import in_hashed_order
+from vlgate.inference.remembered import RememberingCaller
 from vlgate.types import (
     TIED,
     Answerer,
@@ -57,9 +58,13 @@ class ModelPredictor:
 
     model: object
     name: str
-    caller: Caller
+    caller: Caller | RememberingCaller
     on_missing: Literal["fail", "skip"] = "fail"
     seed: int | None = None
+
+    def bare(self) -> ModelPredictor:
+        """Return the same predictor without a memory: every request reaches the model."""
+        return replace(self, caller=self.caller.bare)
 
     def adapters(self) -> dict[str, str]:
         """Describe for the report how each kind of request reaches the model."""
@@ -111,7 +116,7 @@ class ModelPredictor:
     def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
         images = list(dict.fromkeys(pair.image for pair in pairs))
         pixels = SeenPixels()
-        keys = text_keys(model, map(text_of, pairs))
+        keys = self.caller.text_keys(model, map(text_of, pairs))
         compared = asked_the_same(pairs, keys_of(pairs, keys))
         rows = in_hashed_order(
             [pixels.watched(image) if image in compared else image for image in images],
@@ -171,7 +176,7 @@ class ModelPredictor:
     ) -> list[Reply | Problem]:
         """Ask in the order of a hash; requests that are the same to the model get the same reply."""
         pixels = SeenPixels()
-        texts = text_keys(self.model, map(text_of, requests))
+        texts = self.caller.text_keys(self.model, map(text_of, requests))
         keys = keys_of(requests, texts)
         watched = pixels.watched_in(requests, keys)
         if not texts:  # distinct requests are distinct to the model
@@ -188,7 +193,7 @@ class ModelPredictor:
         if isinstance(self.model, LanguageModel):
             perplexity = self.model.perplexity
             asked = [read.text for read in texts]
-            keys = text_keys(self.model, asked)
+            keys = self.caller.text_keys(self.model, asked)
             replies = list(
                 asked_once(
                     asked,
@@ -208,7 +213,7 @@ class ModelPredictor:
     def _predictions(
         self, requests: Sequence[Request], replies: Replies, accepted: Sequence[bool | None] | None = None
     ) -> dict[Request, Prediction]:
-        cut: AbstractSet[str] = getattr(self.model, "cut_texts", frozenset())
+        cut = self.caller.cut_texts(self.model)
         said = [None] * len(requests) if accepted is None else accepted
         return {
             request: Prediction(request=request, score=reply, accepted=yes)

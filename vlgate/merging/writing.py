@@ -59,6 +59,6 @@ def closing_lines(joined: Joined, model: str, problems: Sequence[str]) -> Iterat
 
 
 def _write_environment(joined: Joined, parts: Sequence[RecordedPart]) -> None:
-    content = environment_content(joined.options, joined.workers)
+    content = environment_content(joined.options, joined.workers, joined.card.cache)
     told = {str(part.number): part.content["environment"] for part in parts}
     write_whole(joined.options.results / ENVIRONMENT, json.dumps({**content, "parts": told}, indent=1) + "\n")

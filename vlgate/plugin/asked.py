@@ -97,8 +97,8 @@ class Asked:
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
+        from vlgate.run.asking.on_cluster import closer
         from vlgate.run.loading import load_model
-        from vlgate.run.on_cluster import closer
 
         self.limits.apply(self.options)
         _ = self.connected
@@ -106,6 +106,7 @@ class Asked:
         watch = self.limits.calls.watch
         found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
         self.config.add_cleanup(closer(found[0]))
+        self.config.add_cleanup(found[1].caller.close)
         return found
 
     @cached_property
@@ -127,7 +128,7 @@ class Asked:
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)
         if self.options.ray:
-            from vlgate.run.on_cluster import check_cluster
+            from vlgate.run.asking.on_cluster import check_cluster
 
             check_cluster(self.options, self._workers())
         if self.searches:

@@ -28,13 +28,13 @@ from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
 from vlgate.report.part_files import EndedPart, write_part
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import Screen, closing_text, results_line
+from vlgate.report.terminal import Screen, cache_lines, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
+from vlgate.run.asking.on_cluster import cluster_line
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard
-from vlgate.run.on_cluster import cluster_line
 from vlgate.run.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
@@ -127,7 +127,8 @@ class Closing:
         if self.run.journal.problem:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
-        if line := cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else "":
+        cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
+        for line in filter(None, (cluster, *cache_lines(card.cache))):
             reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from vlgate.cache.place import DEFAULT_LIMIT, default_folder, parsed_size
 from vlgate.plugin.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options
 from vlgate.run.sharding import read_shard
@@ -18,6 +19,7 @@ from vlgate.run.sharding import read_shard
 T = TypeVar("T")
 SUITE = "tests_vl"
 _LONGEST = 1e6  # seconds, 11 days
+_SIZE = "a size above 0, such as 500MB or 10GiB"
 _SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
@@ -45,6 +47,9 @@ def read(config: pytest.Config) -> Options:
         baseline=_base(config, "baseline") / str(given["baseline"]) if given["baseline"] else None,
         results=_results(config, given["results"], model),
         overwrite=_flag(given["overwrite"], default=False),
+        cache=_cache(config, given["cache"]),
+        cache_named=bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
+        cache_limit=_parsed(given["cache-limit"], parsed_size, "--cache-limit", _SIZE, DEFAULT_LIMIT),
         device=str(given["device"] or "auto"),
         dtype=str(given["dtype"] or "float32"),
         compiled=_choice(given, "compile", "off") == "on",
@@ -176,6 +181,16 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
     while found.exists():  # the folder of a run that started in the same second
         number, found = number + 1, base / f"{name}-{number}"
     return found
+
+
+def _cache(config: pytest.Config, given: Any) -> Path | None:
+    """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
+    if given:
+        return None if given == "off" else (_base(config, "cache") / Path(str(given)).expanduser()).resolve()
+    named = os.environ.get("VLGATE_CACHE", "")
+    if not named:
+        return default_folder()
+    return None if named == "off" else Path(named).expanduser().resolve()
 
 
 def time_name() -> str:

@@ -114,7 +114,7 @@ class Run(Asked):
         """The predictor that asks coming requests, too, if this process runs all tests, in an order that it knows."""
         if self.options.ray:
             from vlgate.inference.foreseen import ForeseeingPredictor
-            from vlgate.run.on_cluster import calls_at_once
+            from vlgate.run.asking.on_cluster import calls_at_once
 
             calls = calls_at_once(self.loaded[0])
             return ForeseeingPredictor(predictor=predictor, batches=batches, calls=calls, fills=small)

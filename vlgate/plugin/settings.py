@@ -129,6 +129,18 @@ SETTINGS = (
         lasting=False,  # a run whose ini file names a part would never judge its gates
     ),
     Setting(
+        name="cache",
+        metavar="DIR|off",
+        help="The folder in which the model's replies are kept, so that no later run asks for them again.",
+        default="the variable VLGATE_CACHE, or a folder in the user's cache",
+    ),
+    Setting(
+        name="cache-limit",
+        metavar="SIZE",
+        help="The most space that the cache may take, such as 500MB; the oldest replies make room for new ones.",
+        default="10GiB",
+    ),
+    Setting(
         name="device",
         metavar="DEVICE",
         help="The device that the model runs on: auto, cpu, cuda, cuda:1 or mps.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.report.whole_file import write_whole
+from vlgate.run.model_card import CacheUse
 from vlgate.run.options import Options
 
 _PACKAGES = (
@@ -32,19 +33,20 @@ _PACKAGES = (
 )
 
 
-def write_environment(file: Path, options: Options, workers: int) -> None:
+def write_environment(file: Path, options: Options, workers: int, cache: CacheUse) -> None:
     """Write ``environment.json``."""
-    write_whole(file, json.dumps(environment_content(options, workers), indent=1) + "\n")
+    write_whole(file, json.dumps(environment_content(options, workers, cache), indent=1) + "\n")
 
 
-def environment_content(options: Options, workers: int) -> dict[str, Any]:
-    """Return the time, the machine, the versions of installed packages, and the options, as JSON holds them."""
+def environment_content(options: Options, workers: int, cache: CacheUse) -> dict[str, Any]:
+    """Return the time, machine, versions of packages, use of the cache, and options, as JSON holds them."""
     content = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": sys.version,
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "workers": workers,
+        "cache": asdict(cache),
         "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
         "options": asdict(options),
     }

@@ -57,7 +57,7 @@ def write_figures(
     """
     folder = options.results
     problems = saved(lambda: write_summary(folder / "summary.md", run, card, options))
-    problems += saved(lambda: write_environment(folder / "environment.json", options, workers))
+    problems += saved(lambda: write_environment(folder / "environment.json", options, workers, card.cache))
     if run.explained.explanations and tasks:
         problems += saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:
@@ -84,7 +84,7 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
         folder=options.results,
         named=f"--results {options.results}",
         figures=metrics_content(run, card, options),
-        environment=environment_content(options, workers),
+        environment=environment_content(options, workers, card.cache),
     )
 
 

@@ -82,7 +82,7 @@ def _content(part: EndedPart, replies: str) -> Mapping[str, Any]:
         },
         "replies": replies,
         "model": asdict(part.card),
-        "environment": environment_content(part.options, part.workers),
+        "environment": environment_content(part.options, part.workers, part.card.cache),
     }
     as_read: Mapping[str, Any] = json.loads(json.dumps(content))  # tuples become lists, as the reader will have them
     return as_read

@@ -19,6 +19,7 @@ from vlgate.report.rows import (
     rows,
     unit_line,
 )
+from vlgate.run.model_card import CacheUse
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
@@ -105,6 +106,12 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
         drawn.add_row(*cells, style="" if row.outcome is None else _STYLES[row.outcome])
     text = _printed([drawn], screen)
     return f"{text}\n(in summary.md only: {', '.join(left_out)})" if left_out else text
+
+
+def cache_lines(cache: CacheUse) -> list[str]:
+    """Return what the terminal says of the cache: nothing if there is none, or if it was empty and took all replies."""
+    hits = f"cache: {cache.cached:,} replies from {cache.place}, {cache.asked:,} asked of the model"
+    return [*([hits] if cache.cached else []), *(f"cache: {note}" for note in cache.notes)]
 
 
 def results_line(options: Options) -> str:

@@ -23,10 +23,12 @@ from vlgate.models.checkpoints.share import room_of, share_threads
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.reference.blind import Blind
+from vlgate.run.asking.batch_sizes import batch_sizes
+from vlgate.run.asking.kept_checks import keep_checks, kept_checks
+from vlgate.run.asking.on_cluster import load_on_cluster
+from vlgate.run.asking.remembering import cache_use, remembering
 from vlgate.run.baseline import lessons
-from vlgate.run.batch_sizes import batch_sizes
-from vlgate.run.model_card import ModelCard
-from vlgate.run.on_cluster import load_on_cluster
+from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
 from vlgate.types import Case, Prepared, Task
 
@@ -44,7 +46,7 @@ def load_model(
     """
     if options.ray:
         remote, calls = load_on_cluster(options)
-        return remote, replace(predictor_of(remote, options, tasks), caller=calls)
+        return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls)
     share_threads(workers)
     try:
         loaded = load(
@@ -61,7 +63,7 @@ def load_model(
     if options.compiled:
         loaded = compiled(loaded, pick_device(options.device, worker))
     predictor = predictor_of(loaded, options, tasks, watch)
-    predictor.caller.room = partial(room_of, loaded.device, workers)
+    predictor.caller.bare.room = partial(room_of, loaded.device, workers)
     return loaded, predictor
 
 
@@ -72,8 +74,15 @@ def _is_full(error: ModelLoadError) -> bool:
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
     """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
 
+    The checks ask the model itself, never a memory of its replies. Only a run that had all its replies from the cache
+    takes the outcome of the checks from there too, if the same checks were made on the same cases.
+
     If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
     """
+    kept = kept_checks(predictor, tasks, options)
+    if kept:
+        return kept
+    caller, predictor = predictor.caller, predictor.bare()
     cases = _spread_over(tasks)
     requests = [request for case in cases for request in case.requests]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
@@ -94,6 +103,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
             found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
+    keep_checks(caller, tuple(found), tasks, options)
     return tuple(found)
 
 
@@ -113,18 +123,18 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
     if lacking:
         return Check(name="precision", outcome="not applicable", why=lacking)
     try:
-        plain = replace(options, dtype="float32", compiled=False)
+        plain = replace(options, dtype="float32", compiled=False, cache=None)
         _, full = load_model(plain, tasks, watch=predictor.caller.watch)
     except ModelLoadError as error:
         why = f"the model cannot be loaded again in float32 ({described(error)})"
         return Check(name="precision", outcome="not applicable", why=why)
     asked = f"compiled {options.dtype}" if options.compiled else options.dtype
-    return check_precision(predictor, full, drawn(tasks, options.ties, options.seed), asked)
+    return check_precision(predictor, full.bare(), drawn(tasks, options.ties, options.seed), asked)
 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
     """Describe a loaded model for the report, at the end of its session."""
-    notes = [str(getattr(loaded.model, "note", "")), predictor.caller.sizes.note(predictor.caller.size)]
+    notes = [str(getattr(loaded.model, "note", "")), predictor.caller.bare.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
     return ModelCard(
@@ -135,6 +145,7 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
         notes=tuple(filter(None, notes)),
         checks=checks,
         device=loaded.device,
+        cache=cache_use(predictor.caller),
     )
 
 
@@ -145,7 +156,8 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
     checks = next((card.checks for card in cards if card.checks), ())
     devices = ", ".join(sorted({card.device for card in cards if card.device}))
-    return replace(cards[0], notes=tuple(notes), checks=checks, device=devices)
+    cache = added([card.cache for card in cards])
+    return replace(cards[0], notes=tuple(notes), checks=checks, device=devices, cache=cache)
 
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
@@ -176,7 +188,7 @@ def predictor_of(
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=_caller(loaded, options, watch),
+        caller=remembering(_caller(loaded, options, watch), loaded, options),
         on_missing=options.missing_images,
         seed=options.seed,
     )

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vlgate.checks.check import Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheUse:
+    """The number of items that a run asked its model, and of replies from the cache and from its own memory.
+
+    ``place`` is the folder of the cache, empty if there is none. ``notes`` say what the user should know.
+    """
+
+    place: str = ""
+    asked: int = 0
+    cached: int = 0
+    repeated: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def added(uses: Sequence[CacheUse]) -> CacheUse:
+    """Return the sum of what several processes did."""
+    return CacheUse(
+        place=next((use.place for use in uses if use.place), ""),
+        asked=sum(use.asked for use in uses),
+        cached=sum(use.cached for use in uses),
+        repeated=sum(use.repeated for use in uses),
+        notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +48,12 @@ class ModelCard:
     notes: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     device: str = ""
+    cache: CacheUse = CacheUse()
 
 
 def card_from(fields: Mapping[str, Any]) -> ModelCard:
     """Make a card from the dictionary that ``dataclasses.asdict`` made of one, as a worker sends it."""
     checks = tuple(Check(**check) for check in fields["checks"])
-    return ModelCard(**{**fields, "notes": tuple(fields["notes"]), "checks": checks})
+    use = fields.get("cache", {})
+    cache = CacheUse(**{**use, "notes": tuple(use.get("notes", ()))})
+    return ModelCard(**{**fields, "notes": tuple(fields["notes"]), "checks": checks, "cache": cache})

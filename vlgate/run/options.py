@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
@@ -31,7 +32,8 @@ class Options:
 
     ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
     ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run
-    that is asked; None for all of it.
+    that is asked; None for all of it. ``cache`` is None for no cache; ``cache_named`` says whether the user named it,
+    ``cache_limit`` is in bytes.
     """
 
     folder: Path
@@ -63,6 +65,9 @@ class Options:
     protocols: frozenset[str] = frozenset()
     log_to: tuple[str, ...] = ()
     shard: Shard | None = None
+    cache: Path | None = None
+    cache_named: bool = False
+    cache_limit: int = DEFAULT_LIMIT
 
 
 def options_from(content: Mapping[str, Any]) -> Options:
@@ -73,7 +78,7 @@ def options_from(content: Mapping[str, Any]) -> Options:
     if {one.name for one in fields(Options)} != set(content):
         raise ValueError("expected the options of this version")
     found = dict(content)
-    for name in ("folder", "results", "thresholds", "baseline"):
+    for name in ("folder", "results", "thresholds", "baseline", "cache"):
         found[name] = None if content[name] is None else Path(content[name])
     shard = content["shard"]
     return Options(

@@ -29,10 +29,12 @@ class Served:
     """A model behind a chat-completions service.
 
     ``decision_threshold`` applies to the probability of yes. ``note`` says how the service was asked and which models
-    replied: a service may change the model behind a name, and a fingerprint cannot tell.
+    replied: a service may change the model behind a name, and a fingerprint cannot tell. Therefore its replies are
+    cached only if the user names a cache (``cached_if_named``).
     """
 
     decision_threshold = 0.5
+    cached_if_named = True
 
     def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
         """Take a place, its endpoint, and the request fields that it accepts."""

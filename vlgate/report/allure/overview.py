@@ -38,7 +38,7 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
     An ``executor.json`` of continuous integration is kept.
     """
     title = f"{titled(model.name, model.weights)}: {headline(run)}"
-    environment = environment_content(options, 1)
+    environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
     categories = [_category(*one) for one in CATEGORIES]
     _write_json(folder / "categories.json", categories)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from vlgate.errors import DataError, ImageError
 from vlgate.images.decoding import MAX_PIXELS, decode_stream
 from vlgate.sources.reading.image_finder import EXTENSIONS, stem
 from vlgate.sources.reading.json_file import FETCH_AGAIN
-from vlgate.types import LazyImage
+from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,6 +24,41 @@ MAX_BYTES = 3 * MAX_PIXELS
 
 # An encrypted member raises RuntimeError, and an unknown compression NotImplementedError, which is a RuntimeError too.
 _BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class ZipLoad:
+    """Decodes the image in a member of a ZIP file."""
+
+    file: str
+    member: str
+    key: str
+
+    def __call__(self) -> Image:
+        """Return the image."""
+        return _from_zip(self.file, self.member, self.key)
+
+    def recipe(self) -> Recipe:
+        """Return the content of the ZIP file, and the member."""
+        return ("zip", FileContent(self.file), self.member)
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetLoad:
+    """Decodes the image in a row of a Parquet file."""
+
+    file: str
+    column: str
+    place: tuple[int, int]
+    key: str
+
+    def __call__(self) -> Image:
+        """Return the image."""
+        return _from_parquet(self.file, self.column, self.place, self.key)
+
+    def recipe(self) -> Recipe:
+        """Return the content of the Parquet file, and the place in it."""
+        return ("parquet", FileContent(self.file), self.column, self.place)
 
 
 def zip_members(file: Path) -> dict[str, str]:
@@ -42,7 +78,7 @@ def zip_members(file: Path) -> dict[str, str]:
 
 def zip_image(key: str, file: Path, member: str) -> LazyImage:
     """Return the image in a member of a ZIP file; the member's name is never used as a path on the disk."""
-    return LazyImage(key=key, load=partial(_from_zip, str(file), member, key), where=f"{file}/{member}")
+    return LazyImage(key=key, load=ZipLoad(str(file), member, key), where=f"{file}/{member}")
 
 
 def parquet_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
@@ -55,7 +91,7 @@ def parquet_image(key: str, file: Path, column: str, place: tuple[int, int]) -> 
         place: the number of the row group, and of the row in that group.
     """
     where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
-    return LazyImage(key=key, load=partial(_from_parquet, str(file), column, place, key), where=where)
+    return LazyImage(key=key, load=ParquetLoad(str(file), column, place, key), where=where)
 
 
 def _from_zip(file: str, member: str, key: str) -> Image:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vlgate.errors import ImageError
 from vlgate.perturb.images import perturbed
 from vlgate.perturb.scene_graph import Box
-from vlgate.types import LazyImage
+from vlgate.types import LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,6 +32,10 @@ class FittedLoad:
         except ValueError as error:
             remedy = "use the image that was annotated, or give its width and height in the graph"
             raise ImageError(self.made.key, f"does not fit {self.origin} ({error})", remedy) from None
+
+    def recipe(self) -> Recipe | None:
+        """Return what the perturbed image is made of."""
+        return recipe_of(self.made)
 
 
 def fitted(

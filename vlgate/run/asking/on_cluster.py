@@ -36,6 +36,8 @@ def check_cluster(options: Options, workers: str = "") -> None:
         raise OptionError(
             f"{given} with --device={options.device}: Ray chooses the GPU of each actor; expected auto, cpu or cuda"
         )
+    if options.cache is not None and options.cache_named:
+        raise OptionError(f"{given} with --cache: the replies of a cluster are not kept; add --cache=off")
     check_address(options.ray)
 
 

@@ -1,0 +1,79 @@
+"""``vlgate cache``: what is kept, by model, and how to remove it."""
+
+import json
+import time
+
+import pytest
+
+from vlgate.cache.store import NAME, Store, connect
+from vlgate.cli import main
+
+CLIP, LXMERT = "clip 0123456789ab float32 cpu", "lxmert ba9876543210 float32 cpu"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    store = Store(tmp_path)
+    store.put(CLIP, {bytes([n]) * 16: b"a reply" for n in range(200)})
+    store.put(LXMERT, {bytes([n]) * 16: b"another" for n in range(200, 210)})
+    store.close()
+    return tmp_path
+
+
+def rows(folder, capsys, *arguments):
+    capsys.readouterr()
+    assert main(["cache", "--dir", str(folder), "--json", *arguments]) == 0
+    return {row["model"]: row["replies"] for row in json.loads(capsys.readouterr().out)}
+
+
+def test_the_list(folder, capsys):
+    assert main(["cache", "--dir", str(folder)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].split() == ["model", "replies", "size", "oldest", "newest"]
+    assert shown[1].split()[4:7] == ["200", "6.2", "kB"], shown[1]
+    assert shown[1].startswith(CLIP)
+    assert shown[-1] == f"210 replies of 2 models in {folder}"
+    assert rows(folder, capsys, "--model=lxm") == {LXMERT: 10}
+
+
+def test_one_model_is_cleared(folder, capsys):
+    assert main(["cache", "clear", "--dir", str(folder), "--model=clip"]) == 0
+    assert "200 replies removed" in capsys.readouterr().out
+    assert rows(folder, capsys) == {LXMERT: 10}
+
+
+def test_old_replies_are_cleared(folder, capsys):
+    with connect(folder / NAME) as opened:
+        opened.execute("UPDATE replies SET at = ? WHERE id <= 50", (int(time.time()) - 3 * 86_400,))
+    opened.close()
+    assert main(["cache", "clear", "--dir", str(folder), "--older-than=2d"]) == 0
+    assert rows(folder, capsys) == {CLIP: 150, LXMERT: 10}
+
+
+def test_everything_is_cleared_with_what_was_set_aside(folder, capsys):
+    (folder / "replies-v0.sqlite").write_bytes(b"of another version")
+    (folder / "replies-v1-damaged-1.sqlite").write_bytes(b"damaged")
+    assert main(["cache", "clear", "--dir", str(folder)]) == 0
+    assert rows(folder, capsys) == {}
+    assert [file.name for file in folder.iterdir() if file.stat().st_size and file.suffix == ".sqlite"] == [NAME]
+
+
+def test_a_folder_without_a_cache(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("VLGATE_CACHE", str(tmp_path / "none"))
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out == f"no replies in {tmp_path / 'none'}\n"
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--dir=nowhere"], ["--older-than=2d"], ["clear", "--older-than=two"]], ids=lambda one: one[-1]
+)
+def test_what_cannot_be_meant(arguments, capsys):
+    assert main(["cache", *arguments]) == 4
+    assert capsys.readouterr().err.startswith("vlgate cache: --")
+
+
+def test_a_damaged_file(tmp_path, capsys):
+    (tmp_path / NAME).write_bytes(b"no database at all" * 100)
+    assert main(["cache", "--dir", str(tmp_path)]) == 4
+    assert "cannot be used (file is not a database)" in capsys.readouterr().err

@@ -1,0 +1,149 @@
+"""``--cache``: a later run asks only what is missing, and its files hold the same bytes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vlgate.cache.store import NAME
+
+FILES = ("metrics.json", "predictions.parquet", "cases.parquet", "verdict.json")
+MODEL = """
+fingerprint = "a model of tests"
+def match(self, pairs):
+    calls = open("calls.txt", "a")
+    calls.write(f"{len(pairs)}\\n")
+    calls.close()
+    die = os.environ.get("DIE_AT")
+    if die and len(open("calls.txt").readlines()) == int(die):
+        os.kill(os.getpid(), 9)
+    return np.array([-float(len(pair.text)) + np.asarray(pair.image.load()).mean() for pair in pairs])
+"""
+
+
+@pytest.fixture
+def data(place):
+    place.valse(n=40)
+    place.thresholds()
+    return place
+
+
+def run(data, *args, **how):
+    """Start the suite, without the probes of the data, which cost more than the model."""
+    return data.run("--health=off", *args, **how)
+
+
+def asked(data):
+    """The numbers of pairs of the model's calls since this was last looked at."""
+    file = data.path / "calls.txt"
+    found = [int(line) for line in file.read_text().splitlines()] if file.exists() else []
+    file.unlink(missing_ok=True)
+    return found
+
+
+def contents(data, folder="out"):
+    found = {name: (data.path / folder / name).read_bytes() for name in FILES}
+    return found | {"cache": json.loads((data.path / folder / "environment.json").read_text())["cache"]}
+
+
+def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
+    model = data.model(MODEL)
+    cold = run(data, model, "--cache=kept")
+    assert sum(asked(data)) > 80
+    first = contents(data)
+    warm = run(data, model, "--cache=kept")
+    second = contents(data)
+    assert (cold.ret, warm.ret) == (0, 0)
+    assert asked(data) == []
+    assert {**second, "cache": 0} == {**first, "cache": 0}
+    assert (first["cache"]["asked"], first["cache"]["cached"]) == (80, 0)
+    assert (second["cache"]["asked"], second["cache"]["cached"]) == (0, 80)
+    warm.stdout.fnmatch_lines([f"cache: 80 replies from {data.path / 'kept'}, 0 asked of the model"])
+    cold.stdout.no_fnmatch_line("cache: *")
+
+
+def test_a_part_of_it_is_there(data):
+    model = data.model(MODEL)
+    run(data, model, "--cache=kept", "--limit=15")
+    asked(data)
+    whole = run(data, model, "--cache=kept")
+    assert whole.ret == 0
+    assert contents(data)["cache"]["asked"] == 50
+    half = contents(data)
+    run(data, model, "--cache=off")
+    assert {**contents(data), "cache": 0} == {**half, "cache": 0}
+
+
+def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
+    model = data.model(MODEL)
+    run(data, model, "--cache=off", "--batch-size=4")
+    undisturbed = contents(data)
+    asked(data)
+    monkeypatch.setenv("DIE_AT", "8")
+    killed = run(data, model, "--cache=kept", "--batch-size=4", subprocess=True)
+    assert killed.ret == -9
+    assert sum(asked(data)) == 32
+    monkeypatch.delenv("DIE_AT")
+    assert run(data, model, "--cache=kept", "--batch-size=4").ret == 0
+    found = contents(data)
+    assert found["cache"]["cached"] == 28
+    assert found["cache"]["asked"] == 52
+    assert {**found, "cache": 0} == {**undisturbed, "cache": 0}
+
+
+def test_workers_share_a_cache(data):
+    model = data.model(MODEL)
+    assert run(data, model, "--cache=kept", "-n2", subprocess=True).ret == 0
+    assert contents(data)["cache"]["asked"] == 80
+    asked(data)
+    assert run(data, model, "--cache=kept").ret == 0
+    assert contents(data)["cache"]["cached"] == 80
+
+
+def test_another_fingerprint_or_other_code_is_asked(data):
+    run(data, data.model(MODEL, name="one_model"), "--cache=kept")
+    for name, body in (("two", MODEL.replace("a model", "another model")), ("three", MODEL + "\nmore = 1\n")):
+        run(data, data.model(body, name=f"{name}_model"), "--cache=kept")
+        assert contents(data)["cache"]["asked"] == 80
+
+
+def test_a_model_without_a_fingerprint_is_not_cached(data):
+    model = data.model(MODEL.replace("fingerprint", "title"))
+    result = run(data, model, "--cache=kept")
+    result.stdout.fnmatch_lines(
+        ["cache: the replies of 'my_model:build' are not cached, because it has no attribute *"]
+    )
+    assert not (data.path / "kept").exists()
+
+
+def test_a_cache_that_cannot_be_used_costs_a_line(data):
+    (data.path / "kept").write_text("a file where the folder should be")
+    result = run(data, data.model(MODEL), "--cache=kept")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines([f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"])
+
+
+def test_a_damaged_cache_costs_a_line(data):
+    model = data.model(MODEL)
+    run(data, model, "--cache=kept")
+    first = contents(data)
+    (data.path / "kept" / NAME).write_bytes(b"garbage" * 5000)
+    for end in ("-wal", "-shm"):
+        Path(f"{data.path / 'kept' / NAME}{end}").unlink(missing_ok=True)
+    result = run(data, model, "--cache=kept")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["cache: * was damaged (file is not a database): set aside as *, 0 records kept"])
+    assert {**contents(data), "cache": 0} == {**first, "cache": 0}
+
+
+def test_the_variable_names_the_cache(data, monkeypatch):
+    monkeypatch.setenv("VLGATE_CACHE", str(data.path / "named"))
+    run(data, data.model(MODEL))
+    assert (data.path / "named" / NAME).is_file()
+
+
+@pytest.mark.parametrize("value", ["0", "much", "-5GB"])
+def test_a_limit_that_is_none(data, value):
+    result = run(data, data.model(MODEL), f"--cache-limit={value}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size above 0, such as 500MB or 10GiB"])

@@ -1,0 +1,88 @@
+"""List or clear the replies that runs keep, so that no later run asks a model for them again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from vlgate.cache.listing import Kept, cleared, listed
+from vlgate.cache.place import default_folder, shown_size
+from vlgate.errors import OptionError
+
+WRONG_OPTION = 4
+HELP = "list or clear the replies that runs keep"
+_UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
+_HEADINGS = ("model", "replies", "size", "oldest", "newest")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("action", nargs="?", choices=("list", "clear"), default="list", help="default: list")
+    parser.add_argument(
+        "--dir", type=Path, metavar="DIR", help="the cache (default: VLGATE_CACHE, or the folder that runs use)"
+    )
+    parser.add_argument("--model", metavar="NAME", help="only the models whose names begin so, as they are listed")
+    parser.add_argument("--older-than", metavar="AGE", help="with clear: only replies of this age, such as 12h or 30d")
+    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print a row per model, or what was removed.
+
+    Returns: the exit status, 0.
+    Raises: OptionError if an option or the folder cannot be used.
+    """
+    folder = _folder(given.dir)
+    if given.action == "list":
+        if given.older_than:
+            raise OptionError(f"--older-than={given.older_than}: it belongs to clear; leave it out")
+        return _print(listed(folder, given.model or ""), folder, as_json=given.json)
+    removed, freed = cleared(folder, given.model or "", time.time() - _age(given.older_than))
+    print(f"{removed:,} replies removed from {folder}, {shown_size(freed)} freed")  # noqa: T201  # what a command is for
+    return 0
+
+
+def _folder(given: Path | None) -> Path:
+    named = os.environ.get("VLGATE_CACHE", "")
+    folder = given or (Path(named) if named and named != "off" else default_folder())
+    if given is not None and not given.is_dir():
+        raise OptionError(f"--dir={given}: there is no such folder; name the folder of a cache")
+    return folder.expanduser().absolute()
+
+
+def _age(text: str | None) -> float:
+    """The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough."""
+    if text is None:
+        return -60.0
+    found = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())
+    if found is None:
+        raise OptionError(f"--older-than={text}: expected hours, days or weeks, such as 12h, 30d or 4w")
+    return int(found[1]) * float(_UNITS[found[2]])
+
+
+def _print(kept: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps([asdict(one) for one in kept], indent=1))  # noqa: T201  # what a command is for
+        return 0
+    rows = [(one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept]
+    table = [_HEADINGS, *rows] if rows else []
+    widths = [max(len(row[place]) for row in table) for place in range(len(_HEADINGS))] if rows else []
+    for row in table:
+        cells = [
+            cell.rjust(width) if place in {1, 2} else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())  # noqa: T201  # what a command is for
+    total = f"{sum(one.replies for one in kept):,} replies of {len(kept)} models"
+    print(f"{total} in {folder}" if rows else f"no replies in {folder}")  # noqa: T201  # what a command is for
+    return 0
+
+
+def _day(at: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

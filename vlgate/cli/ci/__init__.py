@@ -1,0 +1,1 @@
+"""The files that ``vlgate init`` writes, those for CI among them."""

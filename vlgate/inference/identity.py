@@ -1,0 +1,129 @@
+"""What an image is, without decoding it: a digest of its file's content and of everything that changes the pixels.
+
+The content of a file is read once; its digest is kept with the file's path, size, time and inode, and is taken from
+there while these stay the same. An image that does not tell what it is made of is decoded, and its pixels are hashed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b, file_digest
+from pathlib import Path
+
+from vlgate.errors import ImageError
+from vlgate.inference.alike import WatchedLoad, pixel_digest
+from vlgate.inference.memory import Memory, known
+from vlgate.types import FileContent, LazyImage, recipe_of
+
+DIGEST = 16
+_SETTLED = 2 * 10**9  # nanoseconds: a file that changed a moment ago may change again within one tick of its clock
+
+
+@dataclass(slots=True, kw_only=True)
+class Identities:
+    """The digests of images. ``code`` stands for what decodes and perturbs them: versions of libraries.
+
+    With ``by_name`` nothing is read: in one run, two images are equal if their keys and paths are.
+    """
+
+    memory: Memory
+    code: bytes = b""
+    by_name: bool = False
+    _found: dict[LazyImage, bytes] = field(default_factory=dict)
+
+    def of(self, images: Iterable[LazyImage]) -> dict[LazyImage, bytes]:
+        """Return the digest of each image; an image that cannot be read has none.
+
+        The digest covers the image's key too, because a model may read features of the image by its name.
+        """
+        wanted = list(dict.fromkeys(images))
+        new = [image for image in wanted if image not in self._found]
+        if not new:
+            return {image: self._found[image] for image in wanted}
+        if self.by_name:
+            return {image: self._digest(image, image.where.encode(errors="surrogatepass")) for image in wanted}
+        recipes = {image: recipe_of(_made(image)) for image in new}
+        contents = self._contents({path for recipe in recipes.values() for path in _paths(recipe)})
+        found: dict[LazyImage, bytes] = {}
+        for image, recipe in recipes.items():
+            if recipe is None:
+                of_pixels = _of_pixels(image)
+                if of_pixels is not None:
+                    found[image] = self._digest(image, of_pixels)
+            elif all(path in contents for path in _paths(recipe)):
+                found[image] = self._found[image] = self._digest(image, _encoded(recipe, contents))
+        return {image: digest for image in wanted if (digest := found.get(image) or self._found.get(image))}
+
+    def _digest(self, image: LazyImage, content: bytes) -> bytes:
+        key = image.key.encode(errors="surrogatepass")
+        return blake2b(b"%d " % len(key) + key + content, digest_size=DIGEST, key=self.code).digest()
+
+    def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
+        """The digests of files; a file that cannot be read has none."""
+        states = {path: state for path in paths if (state := _state(path)) is not None}
+        there = known(self.memory, list({key for key, _ in states.values()}))
+        found: dict[FileContent, bytes] = {}
+        new: dict[bytes, bytes] = {}
+        for path, (key, changed) in states.items():
+            content = there.get(key) or _content(path)
+            if content is None:
+                continue
+            found[path] = content
+            if key not in there and time.time_ns() - changed > _SETTLED and _state(path) == (key, changed):
+                new[key] = content
+        if new:
+            self.memory.put(new)
+        return found
+
+
+def _made(image: LazyImage) -> LazyImage:
+    return image.load.made if isinstance(image.load, WatchedLoad) else image
+
+
+def _of_pixels(image: LazyImage) -> bytes | None:
+    try:
+        return b"pixels" + pixel_digest(image.load())
+    except ImageError:  # the model meets it too, and it belongs to the request
+        return None
+
+
+def _state(path: FileContent) -> tuple[bytes, int] | None:
+    """The key of a file as it is now, and when it changed; None if it is not a file."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  # a Path takes longer than the call
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    parts = (os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)  # noqa: PTH100  # a link stays a link
+    key = blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=DIGEST, person=b"file").digest()
+    return key, status.st_mtime_ns
+
+
+def _content(path: FileContent) -> bytes | None:
+    try:
+        with Path(path).open("rb") as stream:
+            return file_digest(stream, lambda: blake2b(digest_size=DIGEST)).digest()
+    except OSError:
+        return None
+
+
+def _paths(part: object) -> Iterator[FileContent]:
+    if isinstance(part, FileContent):
+        yield part
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _paths(inner)
+
+
+def _encoded(part: object, contents: dict[FileContent, bytes]) -> bytes:
+    """A recipe as bytes, of which no two are equal; files by their content."""
+    if isinstance(part, tuple):
+        return b"(%d " % len(part) + b"".join(_encoded(inner, contents) for inner in part) + b")"
+    told = contents[part] if isinstance(part, FileContent) else repr(part).encode(errors="surrogatepass")
+    kind = b"file" if isinstance(part, FileContent) else type(part).__name__.encode()
+    return kind + b" %d " % len(told) + told

@@ -1,0 +1,71 @@
+"""What a run has learned of its model: the last replies in memory and, with a cache, all of them on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from vlgate.cache.store import Store
+
+ROOM = 128 * 2**20
+"""The bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores."""
+ROOM_BESIDE_STORE = ROOM // 4
+"""The same with a cache, which has what is forgotten."""
+Key = TypeVar("Key", bound=Hashable)
+_COST = 200  # bytes of a key and its place, beside the value
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """Values by key. ``store`` is None without a cache; ``model`` is the name under which it lists the records.
+
+    With a store, all keys are bytes.
+    """
+
+    store: Store | None = None
+    model: str = ""
+    room: int = ROOM
+    _recent: dict[Hashable, bytes] = field(default_factory=dict)
+    _held: int = 0
+
+    def get(self, keys: Iterable[Key]) -> tuple[dict[Key, bytes], int]:
+        """Return the values of the keys that are known, and how many of them are from the disk."""
+        recent = self._recent
+        found: dict[Key, bytes] = {}
+        others: list[Key] = []
+        for key in keys:
+            value = recent.pop(key, None)
+            if value is None:
+                others.append(key)
+            else:
+                found[key] = recent[key] = value  # as the last one, which is forgotten last
+        if self.store is None or not others:
+            return found, 0
+        stored = cast("dict[Key, bytes]", self.store.get(cast("list[bytes]", others)))
+        self._keep(stored)
+        return found | stored, len(stored)
+
+    def put(self, entries: Mapping[Key, bytes]) -> dict[Key, bytes]:
+        """Keep values; return all of them, each as the process that was first kept it."""
+        kept = dict(entries)
+        if self.store is not None:
+            there = self.store.put(self.model, cast("Mapping[bytes, bytes]", entries))
+            kept |= cast("dict[Key, bytes]", there)
+        self._keep(kept)
+        return kept
+
+    def _keep(self, entries: Mapping[Key, bytes]) -> None:
+        recent = self._recent
+        for key, value in entries.items():
+            if key not in recent:
+                self._held += len(value) + _COST
+            recent[key] = value
+        while self._held > self.room:
+            oldest = next(iter(recent))
+            self._held -= len(recent.pop(oldest)) + _COST
+
+
+def known(memory: Memory, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return the values of the keys that are known."""
+    return memory.get(keys)[0]
