@@ -121,7 +121,8 @@ def test_batch_and_order_make_no_difference(model):
     assert model.encode_texts(TEXTS[::-1]) == pytest.approx(texts[::-1], abs=1e-5)
 
 
-def test_images_are_decoded_side_by_side(model):
+def test_images_are_decoded_side_by_side(model, monkeypatch):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)  # a worker has its share of the CPUs only
     meeting = threading.Barrier(2, timeout=20)
 
     def wait():
