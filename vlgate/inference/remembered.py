@@ -146,9 +146,12 @@ class RememberingCaller:
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)
         }
-        entries |= self._pixels_seen([items[place] for place in places], called)
+        compared = any((image := _image(item)) is not None and _watched(image) is not None for item in items)
+        if compared:
+            entries |= self._pixels_seen([items[place] for place in places], called)
         found |= self.memory.put(entries) if entries else {}
-        self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in found], called)
+        if compared:
+            self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in found], called)
         new = dict(zip(first, asked, strict=True))
         return [
             new[place if key is None else key] if key is None or key not in found else self._reply(item, found[key])

@@ -8,6 +8,8 @@ from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vlgate.errors import ImageError, printable
 from vlgate.report.page.records import Picture
 from vlgate.types import Case, LazyImage, Read
@@ -89,10 +91,13 @@ def _drawn(image: LazyImage) -> Picture:
 
 def encoded(image: Image, side: int) -> str:
     """Return an image as a data URI, with at most ``side`` pixels on its longer side."""
-    from PIL.Image import Resampling
+    import cv2
+    from PIL import Image
 
-    small = image.copy()
-    small.thumbnail((side, side), Resampling.BILINEAR)  # a third quicker than the default
+    share = side / max(image.size)
+    if share < 1:  # OpenCV takes a fifth of the time of Pillow
+        size = (max(1, round(image.width * share)), max(1, round(image.height * share)))
+        image = Image.fromarray(cv2.resize(np.asarray(image), size, interpolation=cv2.INTER_AREA))
     stream = BytesIO()
-    small.save(stream, "JPEG", quality=_QUALITY, optimize=True)
+    image.save(stream, "JPEG", quality=_QUALITY)
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from typing import TypeGuard
 
 from vlgate.checks.check import Check
 from vlgate.inference.batching import Caller
@@ -22,7 +23,7 @@ from vlgate.types import Task
 def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
     """Return the outcome of the same checks on the same cases; empty if unknown, or if the run asked its model."""
     caller = predictor.caller
-    if not isinstance(caller, RememberingCaller) or caller.counts.asked or not caller.counts.cached:
+    if not _lasts(caller) or caller.counts.asked or not caller.counts.cached:
         return ()
     key = _key(caller, tasks, options)
     found, _ = caller.memory.get([key])
@@ -33,9 +34,14 @@ def keep_checks(
     caller: Caller | RememberingCaller, checks: tuple[Check, ...], tasks: Sequence[Task], options: Options
 ) -> None:
     """Keep the outcome of checks, unless the model raised in one of them."""
-    if isinstance(caller, RememberingCaller) and not any(check.outcome == "failed" for check in checks):
+    if _lasts(caller) and not any(check.outcome == "failed" for check in checks):
         content = json.dumps([asdict(check) for check in checks]).encode()
         caller.memory.put({_key(caller, tasks, options): content})
+
+
+def _lasts(caller: Caller | RememberingCaller) -> TypeGuard[RememberingCaller]:
+    """Whether what a caller remembers is there for later runs."""
+    return isinstance(caller, RememberingCaller) and caller.memory.store is not None
 
 
 def _key(caller: RememberingCaller, tasks: Sequence[Task], options: Options) -> bytes:
