@@ -41,9 +41,13 @@ class Noting(Protocol):
 
 def threads() -> int:
     """Return how many threads may decode in this process: its share of the CPUs, if it is a worker of pytest-xdist."""
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
-    return min(MOST_THREADS, max(1, cpus // (int(workers) if workers.isdecimal() and int(workers) else 1)))
+    return min(MOST_THREADS, max(1, cores() // (int(workers) if workers.isdecimal() and int(workers) else 1)))
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(slots=True, kw_only=True)

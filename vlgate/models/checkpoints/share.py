@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import MutableMapping
 
+from vlgate.inference.ahead import cores
+
 _THREADS = "OMP_NUM_THREADS"
 
 
@@ -24,7 +26,7 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
     variables = os.environ if environment is None else environment
     if workers < 2 or variables.get(_THREADS):
         return 0
-    threads = max(1, _cores() // workers)
+    threads = max(1, cores() // workers)
     if "torch" in sys.modules:
         import torch
 
@@ -80,8 +82,3 @@ def gpu_name(device: str) -> str:
     import torch
 
     return torch.cuda.get_device_name(device)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
