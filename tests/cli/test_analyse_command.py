@@ -8,7 +8,7 @@ from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import result_of
 from vlgate.cli import main
-from vlgate.cli.analyse import MOST
+from vlgate.cli.after.analyse import MOST
 from vlgate.judging.verdicts import judge
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard

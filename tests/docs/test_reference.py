@@ -10,8 +10,8 @@ import pytest
 
 from vlgate.metrics import bla, ranking, stats, winoground
 from vlgate.metrics.names import CHANCE, NAMES
-from vlgate.plugin.given import read
-from vlgate.plugin.settings import SETTINGS
+from vlgate.plugin.options.given import read
+from vlgate.plugin.options.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "write_reference.py"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlgate.plugin.arguments import joined
+from vlgate.plugin.options.arguments import joined
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vlgate.plugin import arguments, settings
+from vlgate.plugin.options import arguments, settings
 from vlgate.plugin.run import Run
 from vlgate.plugin.searches import SHRINK
 from vlgate.types import CAPABILITIES

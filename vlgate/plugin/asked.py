@@ -13,7 +13,7 @@ from vlgate.errors import ThresholdsError, UnknownTaskError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
-from vlgate.plugin import given
+from vlgate.plugin.options import given
 from vlgate.plugin.searches import check_hypothesis, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
 from vlgate.recorded.folder import JOURNAL

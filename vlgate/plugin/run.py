@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.errors import VlgateError, printable
-from vlgate.plugin import allure_link, given
+from vlgate.plugin import allure_link
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
 from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
+from vlgate.plugin.options import given
 from vlgate.plugin.progress import Progress
 from vlgate.plugin.searches import SHRINK
 from vlgate.report.results_folder import nothing_run

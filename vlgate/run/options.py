@@ -28,7 +28,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of one run; ``vlgate.plugin.settings`` explains each of them.
+    """The options of one run; ``vlgate.plugin.options.settings`` explains each of them.
 
     ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
     ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run

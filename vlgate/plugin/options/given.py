@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from vlgate.cache.place import DEFAULT_LIMIT, default_folder, parsed_size
-from vlgate.plugin.settings import SETTINGS, Setting
+from vlgate.plugin.options.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options
 from vlgate.run.sharding import read_shard
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.plugin.settings import SETTINGS
+from vlgate.plugin.options.settings import SETTINGS
 
 
 def joined(args: Sequence[str], folder: Path) -> list[str]:
