@@ -209,7 +209,7 @@ def test_a_block_that_is_damaged_is_made_again(made, sides, captions_file, tmp_p
 
 
 PROGRAM = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import conftest
@@ -222,7 +222,7 @@ candidates.BLOCK = 100
 def start(work):
     make_some = conftest.start(work)
     def some(inputs):
-        time.sleep(0.1)
+        time.sleep(float(os.environ.get("SECONDS_A_BLOCK", "0.1")))
         return make_some(inputs)
     return some
 kind = Kind(name="sides", sentence="x", takes=("captions",), shape="pair", start=start, release=conftest.release)
@@ -263,7 +263,8 @@ def test_ctrl_c_ends_with_a_line_and_leaves_no_half_file(made, captions_file, tm
     whole, _ = made(files=(file,), out="whole")
     program = PROGRAM.rpartition("make_set(")[0] + INTERRUPTED
     command = [sys.executable, "-c", program, str(Path(__file__).parent), str(file), str(tmp_path / "set")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    slow = {**os.environ, "SECONDS_A_BLOCK": "2"}  # so that it cannot end before the signal comes
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=slow)
     while not list(tmp_path.glob("set/.making/0*.json")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
