@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 Capability = Literal["invariance", "directional", "foil", "compositional"]
-Shape = Literal["pair", "quad", "set", "active_passive_set", "questions"]
+Shape = Literal[
+    "pair",
+    "quad",
+    "image_quad",
+    "set",
+    "active_passive_set",
+    "questions",
+    "choice",
+    "image_choice",
+    "single",
+    "question_quad",
+    "two_true",
+]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
 
@@ -101,7 +113,8 @@ class Case:
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
     right answer. ``tags`` name the slices that the case belongs to (``{"provenance": "zero_to_something"}``).
     ``origin`` is the file and record that the case comes from (``existence.json, record existence_visual7w_1``), for
-    error messages.
+    error messages. ``groups`` names the group that the case is in, for each metric that is computed over groups of
+    cases (``{"macro": "on top of"}``).
 
     The task's shape fixes the order of the requests:
 
@@ -109,7 +122,13 @@ class Case:
     - ``quad``: (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1);
     - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2);
     - ``active_passive_set``: a set whose true_1 and false_1 are in the active, true_2 and false_2 in the passive voice;
-    - ``questions``: original question, perturbed question.
+    - ``questions``: original question, perturbed question;
+    - ``image_quad``: as ``quad``; a case is right if each caption fits its own image better;
+    - ``choice``: (image, true text), then (image, false text) for one or more;
+    - ``image_choice``: (true image, text), then (false image, text) for one or more;
+    - ``single``: one question with the answers yes and no, or one (image, text) whose truth is either;
+    - ``question_quad``: (image_0, question_0), (image_0, question_1), (image_1, question_0), (image_1, question_1);
+    - ``two_true``: (image, true_1), (image, true_2), (image, false).
     """
 
     id: str
@@ -117,6 +136,7 @@ class Case:
     truths: tuple[bool | str, ...]
     tags: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

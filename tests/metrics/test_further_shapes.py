@@ -116,7 +116,9 @@ def test_the_figures_that_others_print_for_pope(counts, printed):
     said = np.repeat([1.0, 1.0, 0.0, 0.0], [tp, fp, tn, fn])
     truths = np.repeat([True, False, False, True], [tp, fp, tn, fn])
     facts = single.facts(said, truths, np.ones(len(said), dtype=np.bool_))
-    found = {name: estimate(one).value for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()}
+    found = {
+        name: estimate(one).value for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()
+    }
     values = (facts["accuracy"].mean(), found["precision"], found["recall"], found["f1"], facts["yes_share"].mean())
     for value, expected in zip(values, printed, strict=True):
         assert expected is None or round(100 * value, 2) == pytest.approx(expected, abs=0.011)
@@ -161,7 +163,9 @@ def test_no_area_without_scores_or_with_one_truth_only():
     assert isinstance(single.statistics(said, truths, np.array([0.1, 0.2]))["auroc"], Separation)
 
 
-@given(arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.5, 1.0])), arrays(np.int64, 12, elements=st.integers(0, 3)))
+@given(
+    arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.5, 1.0])), arrays(np.int64, 12, elements=st.integers(0, 3))
+)
 def test_a_macro_mean_is_the_mean_of_the_means_of_the_classes(values, classes):
     found = macro(values, classes)
     assert found.value == pytest.approx(np.mean([values[classes == one].mean() for one in set(classes.tolist())]))

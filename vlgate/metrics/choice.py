@@ -1,4 +1,4 @@
-"""Metrics of choices: one image with one true and several false texts, or one text with one true and several false images.
+"""Metrics of choices: one image with one true and several false texts, or one text and several images.
 
 The first form is that of What'sUp's controlled sets (Kamath et al. 2023, section 3) and of SPEC's image-to-text half
 (Peng et al. 2024); the second is that of SPEC's text-to-image half and of SVO-Probes (Hendricks, Nematzadeh 2021).

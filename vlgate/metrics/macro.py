@@ -1,4 +1,4 @@
-"""The mean over classes of the mean of each class, as ARO's figures are (Yuksekgonul et al. 2023), with its interval."""
+"""The mean over classes of the mean of each class, as in ARO (Yuksekgonul et al. 2023), with its interval."""
 
 from __future__ import annotations
 

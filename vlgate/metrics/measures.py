@@ -52,7 +52,7 @@ class Separation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Macro:
-    """A metric that is the mean over classes of the mean of one value per case; ``classes`` numbers them, shape (m,)."""
+    """A metric that is the mean over classes of the mean of one value per case; ``classes`` numbers the classes."""
 
     values: FloatArray
     classes: NDArray[np.int64]

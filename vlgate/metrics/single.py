@@ -39,9 +39,9 @@ def statistics(said: FloatArray, truths: NDArray[np.bool_], scores: FloatArray) 
     """Return those metrics of POPE that are not means over all questions; yes is the positive class.
 
     ``precision``: the share of the answers yes that are right; absent if no answer is yes. ``recall``: the share of
-    the questions with the truth yes that are answered yes; absent if there is none. ``f1``: ``2 TP / (2 TP + FP + FN)``;
-    absent if both are. ``auroc``: the area under the ROC curve of the scores; absent if the model gives none, or all
-    truths are alike.
+    the questions with the truth yes that are answered yes; absent if there is none.
+    ``f1``: ``2 TP / (2 TP + FP + FN)``; absent if both are. ``auroc``: the area under the ROC curve of the scores;
+    absent if the model gives none, or all truths are alike.
 
     Args:
         said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read.
