@@ -42,7 +42,8 @@ def macro(
     deff, widening = 1.0, 1.0
     if groups is not None:
         unbiased = np.sqrt(sizes / np.maximum(1, sizes - 1))[codes]  # a class's own mean is estimated from its cases
-        sums = np.bincount(groups.codes, weights=weights * unbiased * (values - means[codes]))
+        parts = weights * unbiased * (values - means[codes])
+        sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
         deff, widening = groups.effect(sums, value * (1 - value) / kish, confidence)
     low, high = wilson(value, max(1.0, kish / widening), confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff * n / kish)

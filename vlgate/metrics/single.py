@@ -16,7 +16,7 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
     """Return what each question contributes to the metrics of POPE that are means over all questions (section 5).
 
     ``accuracy``: the answer is right; ``yes_share``: the answer is yes; ``read``: the answer could be read. An answer
-    that could not be read is neither yes nor no, so it is wrong.
+    that could not be read is neither yes nor no, so it is wrong. ``truth``, which is no metric: yes is right.
 
     Args:
         said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
@@ -32,6 +32,7 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
         "accuracy": (said == truths).astype(np.float64),
         "yes_share": (said == 1.0).astype(np.float64),
         "read": read.astype(np.float64),
+        "truth": truths.astype(np.float64),
     }
 
 

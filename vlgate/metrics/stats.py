@@ -164,7 +164,7 @@ def separation(
     independent = sum(
         float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
     )
-    deff, widening = groups.effect(np.bincount(groups.codes, weights=parts), independent, confidence)
+    deff, widening = groups.effect(np.bincount(groups.codes, weights=parts).astype(np.float64), independent, confidence)
     low, high = _of_area(value, sqrt(widening * independent), few / widening, confidence)
     return Metric(value=value, low=low, high=high, n=scores.size, deff=deff)
 

@@ -78,9 +78,8 @@ def _cases(task: str, file: Path, finder: ImageFinder) -> Iterator[Case]:
                 for field in ("true_caption", "false_caption")
             ),
             truths=(True, False),
-            tags={"relation": name} if task == RELATION else {},
+            tags={"macro_all": name} | ({"macro": name} if published else {}),
             origin=f"{file.name}, record {record.id}",
-            groups={"macro_all": name} | ({"macro": name} if published else {}),
         )
 
 

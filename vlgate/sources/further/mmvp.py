@@ -78,9 +78,8 @@ def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
             id=f"{ids[0]}-{ids[1]}",
             requests=tuple(Match(image=image, text=text) for image in images for text in texts),
             truths=(True, False, False, True),
-            tags={"pattern": pattern},
+            tags={"pattern": pattern, "macro": pattern},
             origin=f"{file.name}, record {pair[0].id}",
-            groups={"macro": pattern},
         )
 
 

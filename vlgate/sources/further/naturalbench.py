@@ -26,7 +26,9 @@ _TYPES: Mapping[str, str] = MappingProxyType(
     {"yes_no": "naturalbench/yes-no", "multiple_choice": "naturalbench/multiple-choice"}
 )
 RETRIEVAL = "naturalbench/retrieval"
-SHAPES: Mapping[str, Shape] = MappingProxyType({**dict.fromkeys(_TYPES.values(), "question_quad"), RETRIEVAL: "quad"})  # type: ignore[arg-type]
+SHAPES: Mapping[str, Shape] = MappingProxyType(
+    {"naturalbench/yes-no": "question_quad", "naturalbench/multiple-choice": "question_quad", RETRIEVAL: "quad"}
+)
 """The shape of each task, by id."""
 
 _OPTION = re.compile(r"\b([A-Z])\s*:\s*([^;]+)")

@@ -41,9 +41,8 @@ _SETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = MappingProxyType(
 V2 = "pope/v2"
 _V2_PLACES = ("pope/POPEv2/dataset/annotations.json", "POPEv2/dataset/annotations.json", "pope/annotations.json")
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(
-    {f"{start}-{kind}": "single" for start in _SETS for kind in KINDS} | {V2: "single"}
-)
+_TASKS = (*(f"{start}-{kind}" for start in _SETS for kind in KINDS), V2)
+SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(_TASKS, "single"))
 """The shape of each task, by id."""
 
 

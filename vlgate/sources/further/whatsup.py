@@ -31,10 +31,15 @@ _PAIRS: Mapping[str, tuple[str, str]] = MappingProxyType(
     },
 )
 SHAPES: Mapping[str, Shape] = MappingProxyType(
-    dict.fromkeys(_CONTROLLED, "choice") | dict.fromkeys(_PAIRS, "pair")  # type: ignore[operator]
+    {
+        "whatsup/a": "choice",
+        "whatsup/b": "choice",
+        "whatsup/coco-one": "pair",
+        "whatsup/coco-two": "pair",
+        "whatsup/gqa-one": "pair",
+        "whatsup/gqa-two": "pair",
+    },
 )
-"""The shape of each task, by id."""
-
 _OPPOSITES: Mapping[str, str] = MappingProxyType(
     {
         "left": "left or right",
@@ -43,7 +48,6 @@ _OPPOSITES: Mapping[str, str] = MappingProxyType(
         "under": "on or under",
         "front": "in front or behind",
         "behind": "in front or behind",
-        "in-front": "in front or behind",
     },
 )
 _OPTIONS = 4
@@ -100,9 +104,12 @@ def _controlled(file: Path, finder: ImageFinder) -> Iterator[Case]:
             id=name,
             requests=tuple(Match(image=image, text=text) for text in _captions(record)),
             truths=(True, *(False,) * (_OPTIONS - 1)),
-            tags={"preposition": said.preposition},
+            tags={
+                "preposition": said.preposition,
+                "pair_all": f"{things}, {_opposite(record, said.preposition)}",
+                "set_all": things,
+            },
             origin=f"{file.name}, record {record.id}",
-            groups={"pair_all": f"{things}, {_opposite(record, said.preposition)}", "set_all": things},
         )
 
 
