@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,9 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     Returns: the metric.
     """
     if isinstance(measure, Values):
-        return proportion(measure.values, groups, confidence)
+        found = proportion(measure.values, groups, confidence)
+        cases = np.unique(measure.rows).size  # a case may count twice, as in F1
+        return found if cases == found.n else replace(found, n=cases)
     if isinstance(measure, Smaller):
         return smaller(measure.first, measure.second, groups, confidence)
     if isinstance(measure, Separation):

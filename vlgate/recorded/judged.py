@@ -17,7 +17,7 @@ from vlgate.recorded.cases import fact_names, tags_of
 from vlgate.recorded.folder import CASES, METRICS, RecordedRun
 from vlgate.types import FloatArray, Shape
 
-_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # which has the metrics of "set", too
+_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 
 
 def shape_of(facts: Iterable[str]) -> Shape:
