@@ -11,13 +11,11 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.perturb.images.lazy import perturbed
-from vlgate.perturb.scene_graph import Box
+from vlgate.images.region import region_of
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
@@ -98,5 +96,4 @@ def _region(record: Record, finder: ImageFinder) -> LazyImage:
     if not width or not height:
         raise record.error(f"the region is {width} x {height} pixels, expected at least 1 x 1")
     whole = finder.find("aro", record.text("image_path"), file=record.file, record=record.id)
-    part = perturbed(whole, "crop", [Box(x=x, y=y, w=width, h=height)])
-    return replace(part, key=f"{part.key}{x},{y},{width},{height}")  # an image has several regions
+    return region_of(whole, (x, y, width, height))
