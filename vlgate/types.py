@@ -102,7 +102,7 @@ class Case:
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
     right answer. ``tags`` name the slices that the case belongs to (``{"provenance": "zero_to_something"}``).
     ``origin`` is the file and record that the case comes from (``existence.json, record existence_visual7w_1``), for
-    error messages. A tag with the name of a metric over groups is no slice: it names the case's group.
+    error messages. A tag with the name of a metric over groups makes no slice: it names the case's group.
 
     The task's shape fixes the order of the requests:
 

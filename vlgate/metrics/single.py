@@ -16,7 +16,7 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
     """Return what each question contributes to the metrics of POPE that are means over all questions (section 5).
 
     ``accuracy``: the answer is right; ``yes_share``: the answer is yes; ``read``: the answer could be read. An answer
-    that could not be read is neither yes nor no, so it is wrong. ``truth``, which is no metric: yes is right.
+    that could not be read is neither yes nor no, so it is wrong. ``truth``, which is not a metric: yes is right.
 
     Args:
         said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.

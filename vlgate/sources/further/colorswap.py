@@ -34,7 +34,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     captions do not have quite the same words.
 
     Raises: DataError, which names the file and record, if a file is in two places or cannot be read, an id is
-        repeated, a field is missing or of the wrong type, a text is blank, or an image's name is no relative path.
+        repeated, a field is missing or of the wrong type, a text is blank, or an image's name is not a relative path.
     """
     for split in SPLITS:
         task = f"colorswap/{split}"

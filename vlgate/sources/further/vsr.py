@@ -1,4 +1,4 @@
-"""VSR: is a statement about where one thing is relative to another true of the photograph?
+"""VSR: is a statement about the place of one thing relative to another true of the photograph?
 
 Liu, Emerson, Collier 2023, "Visual Spatial Reasoning". The files are read as the authors release them
 (https://github.com/cambridgeltl/visual-spatial-reasoning, ``data/splits``).

@@ -1,4 +1,4 @@
-"""What'sUp: where is one thing relative to another? Photographs that differ in nothing else, and COCO's and GQA's.
+"""What'sUp: the place of one thing relative to another, in photographs that differ in nothing else, COCO's and GQA's.
 
 Kamath, Hessel, Chang 2023, "What's "up" with vision-language models? Investigating their struggle with spatial
 reasoning". The files are read as the authors release them (https://github.com/amitakamath/whatsup_vlms).
