@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 Capability = Literal["invariance", "directional", "foil", "compositional"]
-Shape = Literal["pair", "quad", "set", "active_passive_set", "questions"]
+_Contrasts = Literal["pair", "quad", "image_quad", "set", "active_passive_set", "two_true", "choice", "image_choice"]
+Shape = Literal[_Contrasts, "questions", "question_quad", "single"]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
 
@@ -101,15 +102,16 @@ class Case:
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
     right answer. ``tags`` name the slices that the case belongs to (``{"provenance": "zero_to_something"}``).
     ``origin`` is the file and record that the case comes from (``existence.json, record existence_visual7w_1``), for
-    error messages.
+    error messages. A tag with the name of a metric over groups makes no slice: it names the case's group.
 
     The task's shape fixes the order of the requests:
 
     - ``pair``: (image, caption), (image, foil);
-    - ``quad``: (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1);
-    - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2);
-    - ``active_passive_set``: a set whose true_1 and false_1 are in the active, true_2 and false_2 in the passive voice;
-    - ``questions``: original question, perturbed question.
+    - ``quad``, ``image_quad``: (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1);
+    - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2); in an ``active_passive_set``, the
+      first of either are in the active voice and the second in the passive; in ``two_true``, there is one false text;
+    - ``choice``: (image, true text), then one or more false texts; ``image_choice``: one or more false images;
+    - ``questions``: original and perturbed question; ``question_quad``: as ``quad``; ``single``: one question or text.
     """
 
     id: str
@@ -212,8 +214,7 @@ class Ledger(Protocol):
 class Metric:
     """A number in 0..1 over ``n`` cases, with its two-sided interval.
 
-    ``deff`` is the design effect: the ``n`` cases are worth ``n / deff`` independent ones, because cases of one image
-    are alike.
+    ``deff`` is the design effect: ``n`` cases are worth ``n / deff`` independent ones, as those of an image are alike.
     """
 
     value: float

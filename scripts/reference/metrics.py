@@ -7,7 +7,21 @@ from fractions import Fraction
 from types import ModuleType
 
 from reference.markdown import code, description, inline, table
-from vlgate.metrics import bla, clusters, hierarchy, questions, ranking, stats, winoground
+from vlgate.metrics import (
+    bla,
+    choice,
+    clusters,
+    grouped,
+    hierarchy,
+    question_quad,
+    questions,
+    ranking,
+    single,
+    stats,
+    two_true,
+    winoground,
+)
+from vlgate.metrics.macro import macro
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.metrics.variants import VARIANTS, Variant
 from vlgate.types import Shape
@@ -27,12 +41,26 @@ _RULES: Mapping[Shape, tuple[ModuleType, tuple[Callable[..., object], ...]]] = {
     "set": (bla, (bla.facts,)),
     "active_passive_set": (bla, ()),
     "questions": (questions, (questions.facts,)),
+    "image_quad": (winoground, ()),
+    "choice": (choice, (choice.facts,)),
+    "image_choice": (choice, ()),
+    "single": (single, (single.facts, single.statistics)),
+    "question_quad": (question_quad, (question_quad.facts,)),
+    "two_true": (two_true, (two_true.facts,)),
 }
-_ANALYTIC = {"min_pc_pf": "that of the smaller mean", "auroc": "DeLong, Obuchowski"}
+_SAME: Mapping[Shape, str] = {
+    "active_passive_set": "The rule is that of [`set`](#set); the preferences have other names.",
+    "image_quad": "The rule is that of [`quad`](#quad); another metric is the headline.",
+    "image_choice": "The rule is that of [`choice`](#choice), for images.",
+}
+_ANALYTIC = {"min_pc_pf": "that of the smaller mean", "auroc": "DeLong, Obuchowski", "macro": "Wilson, weighted"}
 _INTERVALS: Mapping[str, Callable[..., object]] = {
     "Means": stats.proportion,
     "Smaller of two means": stats.smaller,
     "Area under the ROC curve": stats.area,
+    "Area under the ROC curve, unpaired": stats.separation,
+    "Means over classes": macro,
+    "Metrics over groups of cases": grouped.measure,
     "Design effect": clusters.Clusters.effect,
 }
 _AVERAGES: Mapping[str, Callable[..., object]] = {
@@ -52,7 +80,7 @@ def _shape(shape: Shape) -> str:
     module, rules = _RULES[shape]
     rows = [(code(name), _chance(shape, name), _interval(name), _headline(shape, name)) for name in NAMES[shape]]
     listed = table(("metric", "chance", "interval", "headline"), rows)
-    same = [] if rules else ["The rule is that of [`set`](#set); the preferences have other names.", ""]
+    same = [] if rules else [_SAME[shape], ""]
     definitions = [part for rule in rules for part in (description(rule), "")]
     return "\n".join([f"## {shape}", "", description(module), "", listed, "", *same, *definitions])
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vlgate.metrics import bla, ranking, stats, winoground
-from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.metrics import bla, ranking, stats, two_true, winoground
+from vlgate.metrics.grouped import GROUPED
+from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.plugin.options.given import read
 from vlgate.plugin.options.settings import SETTINGS
 
@@ -59,19 +60,22 @@ def mean_facts(shape):
     rules = {
         "pair": lambda: ranking.facts(np.repeat([[1.0, 2.0], [2.0, 1.0]], 4, axis=0), np.tile(yes_or_no, (2, 1))),
         "quad": lambda: winoground.facts(ORDERS),
+        "image_quad": lambda: winoground.facts(ORDERS),
+        "two_true": lambda: two_true.facts(np.array(list(permutations([1.0, 2.0, 3.0])))),
         "set": lambda: bla.facts(ORDERS, NAMES["set"]),
         "active_passive_set": lambda: bla.facts(ORDERS, NAMES["active_passive_set"]),
     }
     return {name: values.mean() for name, values in rules[shape]().items()}
 
 
-@pytest.mark.parametrize("shape", ["pair", "quad", "set", "active_passive_set"])
+@pytest.mark.parametrize("shape", ["pair", "quad", "image_quad", "set", "active_passive_set", "two_true"])
 def test_a_chance_level_is_the_mean_over_all_orders_of_the_scores(shape):
     found = mean_facts(shape)
     assert {name: found[name] for name in CHANCE[shape] if name in found} == pytest.approx(
         {name: value for name, value in CHANCE[shape].items() if name in found}
     )
-    assert set(CHANCE[shape]) - set(found) <= {"auroc"}
+    assert set(CHANCE[shape]) - set(found) <= {"auroc", "macro", "macro_all"}
+    assert {CHANCE[shape][name] for name in set(CHANCE[shape]) & GROUPED.keys()} <= {CHANCE[shape][HEADLINE[shape]]}
 
 
 def test_the_chance_level_of_auroc_is_its_mean_over_all_orders():

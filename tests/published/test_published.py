@@ -12,7 +12,7 @@ import pytest
 
 import vlgate.published.figures as published
 from vlgate.errors import DataError, UnknownNameError
-from vlgate.metrics.names import NAMES
+from vlgate.metrics import ranking
 from vlgate.published.figures import PAPERS, Figure, _parse, beside, figures, source
 from vlgate.sources.registry import shapes
 
@@ -201,7 +201,7 @@ def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
 
 def test_every_table_has_figures_for_its_main_metrics():
     main = {
-        "valse": NAMES["pair"],
+        "valse": ranking.METRICS,
         "winoground": ("text", "image", "group"),
         "carets": ("acc", "cons", "c_acc", "acc_original", "acc_perturbed"),
         "bla": ("sen_acc", "set_acc", "set_error"),

@@ -12,7 +12,8 @@ import numpy as np
 from vlgate.comparing.cases import JudgedCases, digest_of
 from vlgate.recorded.cases import fact_names, read_cases
 from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.types import Ties
+from vlgate.recorded.judged import shape_of
+from vlgate.types import Shape, Ties
 
 _COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
 _NEEDED = frozenset({"model", "run", "tasks"})
@@ -20,7 +21,7 @@ _NEEDED = frozenset({"model", "run", "tasks"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRun:
-    """An earlier run: its model, what it was asked for, and its cases by task.
+    """An earlier run: its model, what it was asked for, and its cases and their shape by task.
 
     ``named`` is how the user named its folder. ``version`` is that of vlgate, empty if it is unknown.
     """
@@ -33,6 +34,7 @@ class EarlierRun:
     ties: Ties
     version: str
     tasks: Mapping[str, JudgedCases] = field(repr=False)
+    shapes: Mapping[str, Shape] = field(repr=False)
 
 
 def read_earlier(folder: Path, named: str) -> EarlierRun:
@@ -55,6 +57,8 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
     """
     refuse_incomplete(run)
     figures = run.figures
+    tasks = judged_rows(read_cases(run))
+    told = {name: figures["tasks"].get(name, {}).get("shape") for name in tasks}
     return EarlierRun(
         folder=run.folder,
         named=run.named,
@@ -63,7 +67,8 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
         seed=figures["run"]["seed"],
         ties=figures["run"]["ties"],
         version=run.version,
-        tasks=judged_rows(read_cases(run)),
+        tasks=tasks,
+        shapes={name: told[name] or shape_of(cases.facts) for name, cases in tasks.items()},
     )
 
 

@@ -17,11 +17,14 @@ _PAIRS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
     {
         "pair": ((0, 1),),
         "quad": ((0, 1), (3, 2), (0, 2), (3, 1)),
+        "image_quad": ((0, 2), (3, 1)),
+        "two_true": ((0, 2), (1, 2)),
         "set": ((0, 2), (0, 3), (1, 2), (1, 3)),
         "active_passive_set": ((0, 2), (0, 3), (1, 2), (1, 3)),
     }
 )
 """The requests whose scores the rule of a shape compares, true and false, by their places."""
+_CHOICES: tuple[Shape, ...] = ("choice", "image_choice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +83,11 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
     Returns: the margin, or None for a case that has none: it has a ``Read`` request, or no false text.
     """
     asked = case.requests
-    if shape in _PAIRS:
+    if shape in _PAIRS or shape in _CHOICES:
         if not all(isinstance(one, Match) for one in asked):
             return None
+        if shape in _CHOICES:
+            return Margin(compared=((asked[0], asked[1:]),))
         return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in _PAIRS[shape]))
     questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
     if ask_adapter(model) == "answer by match":

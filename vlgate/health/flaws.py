@@ -8,10 +8,10 @@ instead of a changed caption, and pairs of questions that are the same question 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vlgate.types import Ask, Match, Request, Shape, Task
+from vlgate.types import Ask, Case, Match, Request, Shape, Task
 
 EXAMPLES = 3
 FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
@@ -21,14 +21,14 @@ _Contrast = tuple[int, str, str, str]
 """The position of a case, the key of an image, a text that is true of the image and one that is false."""
 _Positions = Iterator[int]
 _IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
-CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
+_CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
     "pair": ((0, 1),),
     "quad": ((0, 1), (3, 2)),
+    "image_quad": ((0, 1), (3, 2)),
     "set": _IN_A_SET,
     "active_passive_set": _IN_A_SET,
-    "questions": (),
+    "two_true": ((0, 2), (1, 2)),
 }
-"""The pairs of requests that hold a true and a false text of one image, by the shape of the task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +55,18 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
     >>> examine(Task(id="x/y", capability="foil", shape="pair", cases=()))
     ()
     """
-    contrasts = list(_contrasts(task))
-    here = {(key, true) for _, key, true, _ in contrasts}
+    found = list(_contrasts(task))
+    here = {(key, true) for _, key, true, _ in found}
     flaws = (
-        _flaw(task, "equal texts", _equal(contrasts), "a caption equals its foil: no model can be right"),
-        _flaw(task, "true foil", _foils_in(here, contrasts), "the task has the foil as a caption of its image"),
+        _flaw(task, "equal texts", _equal(found), "a caption equals its foil: no model can be right"),
+        _flaw(task, "true foil", _foils_in(here, found), "the task has the foil as a caption of its image"),
         _flaw(
             task,
             "true foil elsewhere",
-            _foils_in(elsewhere, [c for c in contrasts if (c[1], c[3]) not in here]) if elsewhere else iter(()),
+            _foils_in(elsewhere, [c for c in found if (c[1], c[3]) not in here]) if elsewhere else iter(()),
             "another task has the foil as a caption of its image",
         ),
-        _flaw(task, "unrelated foil", _unrelated(contrasts), "it shares no word with its caption of 3 words or more"),
+        _flaw(task, "unrelated foil", _unrelated(found), "it shares no word with its caption of 3 words or more"),
         _flaw(task, "same question", _same_question(task), "the original and the perturbed question are the same"),
         _flaw(task, "two answers", _two_answers(task), "the task also gives the question another right answer"),
         _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
@@ -85,6 +85,17 @@ def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
     return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
 
 
+def contrasts(case: Case, shape: Shape) -> Sequence[tuple[int, int]]:
+    """Return the places of the requests of a case that hold a true and a false text of one image, as pairs.
+
+    >>> contrasts(Case(id="1", requests=(), truths=()), "pair")
+    ((0, 1),)
+    """
+    if shape == "choice":
+        return [(0, place) for place in range(1, len(case.requests))]
+    return _CONTRASTS.get(shape, ())
+
+
 def _flaw(task: Task, name: str, found: _Positions, why: str) -> Flaw:
     positions = list(dict.fromkeys(found))
     examples = tuple(task.cases[position].id for position in positions[:EXAMPLES])
@@ -92,25 +103,24 @@ def _flaw(task: Task, name: str, found: _Positions, why: str) -> Flaw:
 
 
 def _contrasts(task: Task) -> Iterator[_Contrast]:
-    places = CONTRASTS[task.shape]
     for position, case in enumerate(task.cases):
-        for right, wrong in places:
+        for right, wrong in contrasts(case, task.shape):
             true, false = case.requests[right], case.requests[wrong]
             if isinstance(true, Match) and isinstance(false, Match):
                 yield position, true.image.key, true.text, false.text
 
 
-def _equal(contrasts: Iterable[_Contrast]) -> _Positions:
-    return (position for position, _, true, false in contrasts if true == false)
+def _equal(found: Iterable[_Contrast]) -> _Positions:
+    return (position for position, _, true, false in found if true == false)
 
 
-def _foils_in(known: Collection[tuple[str, str]], contrasts: Iterable[_Contrast]) -> _Positions:
-    return (position for position, key, true, false in contrasts if (key, false) in known and true != false)
+def _foils_in(known: Collection[tuple[str, str]], found: Iterable[_Contrast]) -> _Positions:
+    return (position for position, key, true, false in found if (key, false) in known and true != false)
 
 
-def _unrelated(contrasts: Iterable[_Contrast]) -> _Positions:
+def _unrelated(found: Iterable[_Contrast]) -> _Positions:
     """Find bare nouns as in VL-CheckList, "bicycle ON sidewalk" and " frying pan": about half of its vg_obj foils."""
-    for position, _, true, false in contrasts:
+    for position, _, true, false in found:
         words = true.lower().split()
         if len(words) < 3 or not set(words).isdisjoint(false.lower().split()):
             continue

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vlgate.health.flaws import CONTRASTS
+from vlgate.health.flaws import contrasts
 from vlgate.health.grouping import FOLDS, tied_images
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import features, log_odds
@@ -73,7 +73,7 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
         why. Empty for a task without images.
     """
     cases = _drawn(task, limit)
-    if task.shape == "questions":
+    if any(isinstance(request, Ask) for case in cases[:1] for request in case.requests):
         return _question_probes(cases)
     groups = tied_images(cases)
     found = [contrast for case in cases for contrast in _contrasts(case, task.shape, groups)]
@@ -106,7 +106,7 @@ def _drawn(task: Task, limit: int) -> Sequence[Case]:
 
 def _contrasts(case: Case, shape: Shape, groups: Mapping[str, str]) -> list[_Contrast]:
     found = []
-    for right, wrong in CONTRASTS[shape]:
+    for right, wrong in contrasts(case, shape):
         true, false = case.requests[right], case.requests[wrong]
         if isinstance(true, Match) and isinstance(false, Match):
             found.append(_Contrast(group=groups[true.image.key], true=true.text, false=false.text))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from types import MappingProxyType
 
 import numpy as np
 
 from vlgate.judging.answers import normal_answer
+from vlgate.metrics import choice
+from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import CHANCE
 from vlgate.types import Ask, Capability, Case, Shape
 
@@ -29,6 +32,8 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     >>> chance("pair", "foil", ())["acc_r"]
     0.5
     """
+    if shape in _FROM_CASES and cases:
+        return _FROM_CASES[shape](cases)
     if shape != "questions":
         return dict(CHANCE[shape])
     pairs = [_drawn(case, capability) for case in cases]
@@ -44,6 +49,50 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
         "acc_original": first,
         "acc_perturbed": second,
     }
+
+
+def _of_choices(name: str, cases: Sequence[Case]) -> dict[str, float]:
+    """The chance of choices by scores in random order: of one, and of all in a group."""
+    single = np.array([1 / len(case.requests) for case in cases], dtype=np.float64)
+    found = {name: float(single.mean())}
+    for metric, codes in group_codes([case.tags for case in cases]).items():
+        joint: dict[int, float] = {}
+        for code, level in zip(codes.tolist(), single.tolist(), strict=True):
+            if code >= 0:
+                joint[code] = joint.get(code, 1.0) * level
+        found[metric] = float(np.mean(list(joint.values())))
+    return found
+
+
+def _of_single(cases: Sequence[Case]) -> dict[str, float]:
+    """The chance of a coin, by how many truths are yes."""
+    share = sum(case.truths[0] in (True, "yes") for case in cases) / len(cases)
+    return dict(CHANCE["single"]) | {"precision": share, "f1": share / (share + 1 / 2)}
+
+
+def _of_crossed(cases: Sequence[Case]) -> dict[str, float]:
+    """The chance of answers drawn among the choices of each question."""
+    choices = [[len(_choices(one.choices)) if isinstance(one, Ask) else 0 for one in case.requests] for case in cases]
+    if not all(map(all, choices)):
+        return {}
+    first, second, third, fourth = 1 / np.array(choices, dtype=np.float64).T
+    found = {
+        "g_acc": first * second * third * fourth,
+        "q_acc": (first * third + second * fourth) / 2,
+        "i_acc": (first * second + third * fourth) / 2,
+        "q_image_acc": (first + second + third + fourth) / 4,
+    }
+    return {name: float(values.mean()) for name, values in found.items()}
+
+
+_FROM_CASES: Mapping[Shape, Callable[[Sequence[Case]], dict[str, float]]] = MappingProxyType(
+    {
+        "choice": partial(_of_choices, choice.TEXT),
+        "image_choice": partial(_of_choices, choice.IMAGE),
+        "single": _of_single,
+        "question_quad": _of_crossed,
+    },
+)
 
 
 def _drawn(case: Case, capability: Capability) -> tuple[float, float, float] | None:

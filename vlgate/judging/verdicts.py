@@ -8,35 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, read_answer
+from vlgate.judging.read_case import ReadCase, Unread, why_unread
 from vlgate.metrics import bla, questions, ranking, winoground
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
 _normal = lru_cache(maxsize=4096)(normal_answer)  # the right answers of a task are few, and its cases many
-
-
-class _Unread(str):
-    """The normal text of an answer that names none of the choices, or several."""
-
-    __slots__ = ()
-
-
-class _Read(NamedTuple):
-    """A case whose replies can all be judged, with what each says.
-
-    ``values`` holds one entry per request: the score, or the choice that the answer names, in normal form. It is an
-    ``_Unread`` if the answer names none of the choices, or several, and None for a tie between choices.
-    """
-
-    case: Case
-    replies: tuple[Prediction, ...]
-    values: tuple[Any, ...]
 
 
 def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verdict, ...]:
@@ -54,11 +38,13 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verd
     Raises: KeyError if a request has no prediction at all.
     """
     found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
-    judged = [one for one in found if isinstance(one, _Read)]
+    if batch.task.shape == "single":
+        found = [further_shapes.with_yes_or_no(one) if isinstance(one, ReadCase) else one for one in found]
+    judged = [one for one in found if isinstance(one, ReadCase)]
     if len(judged) == len(found):
         return tuple(_verdicts(batch, judged)) if judged else ()
     verdicts = iter(_verdicts(batch, judged) if judged else ())
-    return tuple(next(verdicts) if isinstance(one, _Read) else one for one in found)
+    return tuple(next(verdicts) if isinstance(one, ReadCase) else one for one in found)
 
 
 def unread(verdict: Verdict) -> list[Prediction]:
@@ -66,11 +52,11 @@ def unread(verdict: Verdict) -> list[Prediction]:
     return [
         reply
         for reply in verdict.predictions
-        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request.choices), _Unread)
+        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request.choices), Unread)
     ]
 
 
-def _read(case: Case, replies: tuple[Prediction, ...]) -> _Read | Verdict:
+def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
     """The values of a case's replies; a verdict that says why if one of them cannot be judged."""
     values: list[Any] = []
     lacking: list[tuple[bool, str]] = []
@@ -84,22 +70,22 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> _Read | Verdict:
         else:
             values.append(reply.score)
     if not lacking:
-        return _Read(case, replies, tuple(values))
+        return ReadCase(case, replies, tuple(values))
     skipped, problem = min(lacking)  # a failure outweighs a request that was left out on purpose, whatever their order
     state: State = "skipped" if skipped else "unscored"
     why = f"{case.origin or case.id}: {problem}"
     return Verdict(case=case, predictions=replies, state=state, right=False, facts=_NO_FACTS, why=why)
 
 
-def _said(answer: str | None, choices: tuple[str, ...]) -> str | _Unread | None:
+def _said(answer: str | None, choices: tuple[str, ...]) -> str | Unread | None:
     """The choice that an answer names, in normal form; None for a tie."""
     if answer is None:
         return None
     read = read_answer(answer, choices) if choices else answer
-    return _Unread(normal_answer(answer)) if read is None else _normal(read)
+    return Unread(normal_answer(answer)) if read is None else _normal(read)
 
 
-def _verdicts(batch: Batch, judged: Sequence[_Read]) -> list[Verdict]:
+def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
     shape = batch.task.shape
     headline, sentence = HEADLINE[shape], _SENTENCES[shape]
     cut = any(reply.cut for one in judged for reply in one.replies)
@@ -140,24 +126,24 @@ def _cut(replies: Sequence[Prediction]) -> str:
     return f"; the model did not read the end of {cut} of {len(replies)} texts" if cut else ""
 
 
-def _pairs(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:
+def _pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     accepted = np.array([reply.accepted for one in judged for reply in one.replies], dtype=np.float64)
     return ranking.facts(_scores(judged), accepted.reshape(len(judged), 2), batch.ties)
 
 
-def _quads(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:
+def _quads(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     return winoground.facts(_scores(judged), batch.ties)
 
 
-def _sets(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:
+def _sets(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     return bla.facts(_scores(judged), bla.METRICS[batch.task.shape], batch.ties)
 
 
-def _question_pairs(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArray]:
+def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     stays = batch.task.capability == "invariance"
     rows = [(*one.values, *_truths(one)) for one in judged]
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
-    read = np.array([(type(first) is not _Unread, type(second) is not _Unread) for first, second, _, _ in rows])
+    read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     # A tie is not an answer, so two ties do not agree either.
     consistent = [
         first is not None and second is not None and (first == second) == stays for first, second, _, _ in rows
@@ -165,61 +151,57 @@ def _question_pairs(batch: Batch, judged: Sequence[_Read]) -> dict[str, FloatArr
     return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
-def _scores(judged: Sequence[_Read]) -> FloatArray:
+def _scores(judged: Sequence[ReadCase]) -> FloatArray:
     return np.array([one.values for one in judged], dtype=np.float64)
 
 
-def _truths(one: _Read) -> list[str]:
+def _truths(one: ReadCase) -> list[str]:
     return [_normal(str(truth)) for truth in one.case.truths]
 
 
-_RULES: Mapping[Shape, Callable[[Batch, Sequence[_Read]], dict[str, FloatArray]]] = {
+_RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {
     "pair": _pairs,
     "quad": _quads,
+    "image_quad": _quads,
     "set": _sets,
     "active_passive_set": _sets,
     "questions": _question_pairs,
+    **further_shapes.RULES,
 }
 
 
-def _why_pair(one: _Read) -> str:
+def _why_pair(one: ReadCase) -> str:
     caption, foil = one.values
     order = "above" if caption > foil else "level with" if caption == foil else "below"
     return f"the caption scores {caption:.6g}, {order} the foil's {foil:.6g}"
 
 
-def _why_quad(one: _Read) -> str:
+def _why_quad(one: ReadCase) -> str:
     i0c0, i0c1, i1c0, i1c1 = one.values
     held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
     scores = f"image 0: {i0c0:.6g}, {i0c1:.6g}; image 1: {i1c0:.6g}, {i1c1:.6g}"
     return f"{held} of 4 comparisons hold ({scores})"
 
 
-def _why_set(one: _Read) -> str:
+def _why_set(one: ReadCase) -> str:
     true_1, true_2, false_1, false_2 = one.values
     held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
     listed = f"true: {true_1:.6g}, {true_2:.6g}; false: {false_1:.6g}, {false_2:.6g}"
     return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
 
 
-def _why_questions(one: _Read) -> str:
+def _why_questions(one: ReadCase) -> str:
     (first, second), (right, other) = one.values, _truths(one)
     why = f"answered {first!r} and {second!r}; right are {right!r} and {other!r}"
-    return why + _why_unread(one) if type(first) is _Unread or type(second) is _Unread else why
+    return why + why_unread(one) if type(first) is Unread or type(second) is Unread else why
 
 
-def _why_unread(one: _Read) -> str:
-    return "".join(
-        f"; {reply.answer!r} names none of {', '.join(map(repr, reply.request.choices))}, or several"
-        for reply, said in zip(one.replies, one.values, strict=True)
-        if type(said) is _Unread and isinstance(reply.request, Ask)
-    )
-
-
-_SENTENCES: Mapping[Shape, Callable[[_Read], str]] = {
+_SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
     "pair": _why_pair,
     "quad": _why_quad,
+    "image_quad": _why_quad,
     "set": _why_set,
     "active_passive_set": _why_set,
     "questions": _why_questions,
+    **further_shapes.SENTENCES,
 }

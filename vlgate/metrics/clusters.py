@@ -29,8 +29,9 @@ class Clusters:
         return len(self.sizes) == len(self.codes)
 
     def take(self, rows: NDArray[np.intp]) -> Clusters:
-        """Return the clusters of some of the cases."""
-        return self if len(rows) == len(self.codes) else numbered(self.codes[rows])
+        """Return the clusters of some of the cases; a case whose row is named twice counts twice."""
+        all_of_them = len(rows) == len(self.codes) and bool((rows == np.arange(len(rows))).all())
+        return self if all_of_them else numbered(self.codes[rows])
 
     def effect(self, deviations: FloatArray, independent: float, confidence: float) -> tuple[float, float]:
         """Estimate the design effect of an estimate that is a sum over cases, and what it means for an interval.

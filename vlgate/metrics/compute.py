@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate.metrics import ranking, single
 from vlgate.metrics.clusters import numbered
+from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
-from vlgate.metrics.names import NAMES
-from vlgate.metrics.ranking import statistics
+from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.types import FloatArray, Metric, Read, Shape, Verdict
 
 
@@ -19,7 +20,8 @@ from vlgate.types import FloatArray, Metric, Read, Shape, Verdict
 class Columns:
     """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
 
-    A fact that a verdict does not have is NaN. ``images`` numbers the images of the cases.
+    A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
+    others. ``images`` numbers the images of the cases, and ``groups`` their groups by metric; see ``metrics.grouped``.
     """
 
     shape: Shape
@@ -27,6 +29,7 @@ class Columns:
     accepted: FloatArray
     facts: Mapping[str, FloatArray]
     images: NDArray[np.int64]
+    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Return the columns with these rows only."""
@@ -36,6 +39,7 @@ class Columns:
             accepted=self.accepted[rows],
             facts={name: values[rows] for name, values in self.facts.items()},
             images=self.images[rows],
+            groups={name: codes[rows] for name, codes in self.groups.items()},
         )
 
 
@@ -58,6 +62,7 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
         accepted=_rows(verdicts, [p.accepted for v in verdicts for p in v.predictions]),
         facts={name: _array([facts.get(name) for facts in shared.values()])[rows] for name in names},
         images=np.array([images.setdefault(_image(v), len(images)) for v in verdicts], dtype=np.int64),
+        groups=group_codes([verdict.case.tags for verdict in verdicts]),
     )
 
 
@@ -95,17 +100,29 @@ def points(cases: Columns) -> dict[str, float]:
 
 
 def _measures(cases: Columns) -> dict[str, Measure]:
-    """The measures by name: means of the facts of the same name, except for two statistics of the scores of pairs."""
+    """The measures by name: means of the facts of the same name, but for statistics of scores, and those of groups."""
     if not len(cases.images):
         return {}
     found: dict[str, Measure] = {}
-    others = statistics(cases.scores, cases.accepted) if cases.shape == "pair" else {}
+    others = _statistics(cases)
     for name in NAMES[cases.shape]:
         if name in others:
             found[name] = others[name]
         elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
             found[name] = Values(values=cases.facts[name][rows], rows=rows)
     return found
+
+
+def _statistics(cases: Columns) -> dict[str, Measure]:
+    """The measures that are not means over all cases."""
+    found: dict[str, Measure] = {}
+    if cases.shape == "pair":
+        found |= ranking.statistics(cases.scores, cases.accepted)
+    if cases.shape == "single":
+        found |= single.statistics(cases.facts["yes_share"], cases.facts["truth"] == 1.0, cases.scores[:, 0])
+    right = cases.facts.get(HEADLINE[cases.shape], np.full(len(cases.images), np.nan))
+    overall = ((name, measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
+    return found | {name: one for name, one in overall if one is not None}
 
 
 def _image(verdict: Verdict) -> str:
@@ -116,7 +133,13 @@ def _image(verdict: Verdict) -> str:
 
 def _rows(verdicts: Sequence[Verdict], values: list[float | None] | list[bool | None]) -> FloatArray:
     """One row per verdict, of shape (n, k); from a flat list, because numpy takes twice as long for a list of lists."""
-    return _array(values).reshape(len(verdicts), len(verdicts[0].predictions) if verdicts else 0)
+    sizes = np.fromiter((len(verdict.predictions) for verdict in verdicts), dtype=np.intp, count=len(verdicts))
+    most = int(sizes.max(initial=0))
+    if bool((sizes == most).all()):
+        return _array(values).reshape(len(verdicts), most)
+    found = np.full((len(verdicts), most), np.nan)
+    found[np.arange(most) < sizes[:, None]] = _array(values)
+    return found
 
 
 def _array(values: list[float | None] | list[bool | None]) -> FloatArray:

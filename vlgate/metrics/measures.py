@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import Clusters
-from vlgate.metrics.stats import area, proportion, smaller
+from vlgate.metrics.macro import macro
+from vlgate.metrics.stats import area, proportion, separation, smaller
 from vlgate.types import FloatArray, Metric, Ties
 
 _TIE = {"strict": 0.0, "half": 0.5, "credit": 1.0}
@@ -40,7 +41,25 @@ class Area:
     rows: NDArray[np.intp]
 
 
-Measure = Values | Smaller | Area
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separation:
+    """A metric that is the area under the ROC curve of one score per case, shape (m,), whose truth is yes or no."""
+
+    scores: FloatArray
+    truths: NDArray[np.bool_]
+    rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Macro:
+    """A metric that is the mean over classes of the mean of one value per case; ``classes`` numbers the classes."""
+
+    values: FloatArray
+    classes: NDArray[np.int64]
+    rows: NDArray[np.intp]
+
+
+Measure = Values | Smaller | Area | Separation | Macro
 """``rows`` holds the positions of the m cases that the measure is defined on, in the arrays that it was made from."""
 
 
@@ -55,9 +74,15 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     Returns: the metric.
     """
     if isinstance(measure, Values):
-        return proportion(measure.values, groups, confidence)
+        found = proportion(measure.values, groups, confidence)
+        cases = np.unique(measure.rows).size  # a case may count twice, as in F1
+        return found if cases == found.n else replace(found, n=cases)
     if isinstance(measure, Smaller):
         return smaller(measure.first, measure.second, groups, confidence)
+    if isinstance(measure, Separation):
+        return separation(measure.scores, measure.truths, groups, confidence)
+    if isinstance(measure, Macro):
+        return macro(measure.values, measure.classes, groups, confidence)
     return area(measure.positive, measure.negative, groups, confidence)
 
 

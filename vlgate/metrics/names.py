@@ -4,32 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vlgate.metrics import bla, questions, ranking, winoground
+from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
-    "pair": ranking.METRICS,
+    "pair": (*ranking.METRICS, "macro", "macro_all"),
     "quad": winoground.METRICS,
+    "image_quad": (*winoground.METRICS, "macro"),
     "set": bla.METRICS["set"],
     "active_passive_set": bla.METRICS["active_passive_set"],
     "questions": questions.METRICS,
+    "choice": (*choice.METRICS, "pair_all", "set_all"),
+    "image_choice": choice.IMAGE_METRICS,
+    "single": single.METRICS,
+    "question_quad": question_quad.METRICS,
+    "two_true": two_true.METRICS,
 }
 HEADLINE: Mapping[Shape, str] = {
     "pair": "acc_r",
     "quad": "group",
+    "image_quad": "image",
     "set": "set_acc",
     "active_passive_set": "set_acc",
     "questions": "c_acc",
+    "choice": choice.TEXT,
+    "image_choice": choice.IMAGE,
+    "single": "accuracy",
+    "question_quad": "g_acc",
+    "two_true": "itt",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
-    "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2},
+    "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},
     "quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2},
+    "image_quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2, "macro": 1 / 4},
     "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["set"]},
     "active_passive_set": {
         name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["active_passive_set"]
     },
     "questions": {},
+    "choice": {},
+    "image_choice": {},
+    "single": {"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2},
+    "question_quad": {},
+    "two_true": {"itt": 1 / 3, "itt_first": 1 / 2, "itt_second": 1 / 2},
 }
 """The expected value of each metric if the scores of a case are in random order and none tie.
 

@@ -6,6 +6,7 @@ from math import exp, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import Clusters
 from vlgate.types import FloatArray, Metric
@@ -130,13 +131,52 @@ def area(
     sums = np.bincount(groups.codes, weights=placed) / n - groups.sizes * (2 * value)
     independent = float(np.sort((placed / n - 2 * value) ** 2).sum()) * n / max(1, n - 1)
     deff, widening = groups.effect(sums, independent, confidence)
+    low, high = _of_area(value, sqrt(widening * independent) / n, n / widening, confidence)
+    return Metric(value=value, low=low, high=high, n=n, deff=deff)
+
+
+def separation(
+    scores: FloatArray, truths: NDArray[np.bool_], groups: Clusters | None = None, confidence: float = 0.95
+) -> Metric:
+    """Compute the area under the ROC curve of n cases, each either true or false, with its interval.
+
+    It is defined as in ``area``, and has the same interval, for cases that are not paired. An area of 0 or 1 has
+    Wilson's interval at the effective number of the rarer truth.
+
+    Args:
+        scores: shape (n,).
+        truths: shape (n,).
+        groups: the images of the cases; None if the cases are independent.
+        confidence: of the two-sided interval.
+
+    Returns: the metric.
+    Raises: ValueError if no case is true, or none is false.
+    """
+    positive, negative = scores[truths], scores[~truths]
+    few = min(positive.size, negative.size)
+    if few == 0:
+        raise ValueError("auroc of cases that are all true, or all false: expected at least one of each")
+    groups = groups or _each(scores.size)
+    value = min(1.0, float(_won(positive, negative).sum()) / (positive.size * negative.size))
+    parts = np.empty(scores.size)
+    parts[truths] = (_won(positive, negative) / negative.size - value) / positive.size
+    parts[~truths] = (_won(-negative, -positive) / positive.size - value) / negative.size
+    independent = sum(
+        float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
+    )
+    deff, widening = groups.effect(np.bincount(groups.codes, weights=parts).astype(np.float64), independent, confidence)
+    low, high = _of_area(value, sqrt(widening * independent), few / widening, confidence)
+    return Metric(value=value, low=low, high=high, n=scores.size, deff=deff)
+
+
+def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[float, float]:
+    """The interval of an area, symmetric in its logit; Wilson's of ``n`` cases if the area has no standard error."""
     spread = value * (1 - value)
-    if spread <= 0.0 or independent <= 0.0:
-        low, high = wilson(value, max(1.0, n / widening), confidence)
-        return Metric(value=value, low=low, high=high, n=n, deff=deff)
-    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(widening * independent) / n / spread
+    if spread <= 0.0 or error <= 0.0:
+        return wilson(value, max(1.0, n), confidence)
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error / spread
     low, high = (_logistic(log(value / (1 - value)) + side * half) for side in (-1, 1))
-    return Metric(value=value, low=min(low, value), high=max(high, value), n=n, deff=deff)
+    return min(low, value), max(high, value)
 
 
 def _won(scores: FloatArray, others: FloatArray) -> FloatArray:

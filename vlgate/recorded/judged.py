@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import Judged
 from vlgate.metrics.compute import Columns, metrics
+from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import HEADLINE
-from vlgate.recorded.cases import fact_names
+from vlgate.recorded.cases import fact_names, tags_of
 from vlgate.recorded.folder import CASES, METRICS, RecordedRun
 from vlgate.types import FloatArray, Shape
 
-_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # which has the metrics of "set", too
+_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 
 
 def shape_of(facts: Iterable[str]) -> Shape:
@@ -43,7 +44,7 @@ def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
     found: dict[str, Judged] = {}
     for task, told in run.figures["tasks"].items():
         places = np.flatnonzero(codes == known.index(task)) if task in known else np.array([], dtype=np.intp)
-        found[task] = _judged(table.take(places), told)
+        found[task] = _judged(run, table.take(places), told)
         _refuse_other_figures(run, task, found[task], told["metrics"])
     for task, told in run.figures.get("unasked", {}).items():
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=told["cases"], distinct=0)
@@ -51,7 +52,7 @@ def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
     return found
 
 
-def _judged(rows: Any, told: Mapping[str, Any]) -> Judged:
+def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
     """What the gates of a task are decided from, from all its rows and its part of ``metrics.json``."""
     states = np.array(rows.column("state").to_pylist(), dtype=str)
     kept = rows.take(np.flatnonzero(states == "judged"))
@@ -74,6 +75,7 @@ def _judged(rows: Any, told: Mapping[str, Any]) -> Judged:
         accepted=_accepted(facts, len(images)),
         facts=facts,
         images=_numbered(clusters),
+        groups=group_codes(tags_of(run, kept)),
     )
     return Judged(shape=shape, coverage=coverage, columns=columns, metrics=metrics(columns))
 
@@ -83,10 +85,14 @@ def _numbers(rows: Any, name: str) -> FloatArray:
 
 
 def _scores(rows: Any) -> FloatArray:
+    """The scores of each case, shape (n, k); NaN behind the last one of a case that has fewer than others."""
     import pyarrow.compute as pc
 
-    flat = np.asarray(pc.list_flatten(rows.column("scores")).to_numpy(zero_copy_only=False), dtype=np.float64)
-    return flat.reshape(rows.num_rows, -1) if rows.num_rows else np.empty((0, 0))
+    sizes = np.asarray(pc.list_value_length(rows.column("scores")).to_numpy(zero_copy_only=False), dtype=np.intp)
+    found = np.full((rows.num_rows, int(sizes.max(initial=0))), np.nan)
+    flat = pc.list_flatten(rows.column("scores")).to_numpy(zero_copy_only=False)
+    found[np.arange(found.shape[1]) < sizes[:, None]] = np.asarray(flat, dtype=np.float64)
+    return found
 
 
 def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:

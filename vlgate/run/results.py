@@ -19,6 +19,7 @@ from vlgate.health.probes import Probe
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
+from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.run.baseline import raised
@@ -228,5 +229,7 @@ def _slices(judged: Sequence[Verdict], found: Columns) -> dict[str, Mapping[str,
     rows: dict[str, list[int]] = {}
     for row, verdict in enumerate(judged):
         for tag, value in verdict.case.tags.items():
+            if tag in GROUPED:
+                continue
             rows.setdefault(f"{tag}={value}", []).append(row)
     return {name: metrics(found.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}

@@ -17,7 +17,6 @@ from vlgate.errors import OptionError
 from vlgate.gates.correcting import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import read_thresholds
-from vlgate.recorded.judged import shape_of
 from vlgate.report.comparison import comparison_lines, comparison_record
 from vlgate.sources.registry import shapes
 
@@ -44,9 +43,8 @@ def run(given: argparse.Namespace) -> int:
     found = compare(earlier, _later(later))
     made: list[Decision] = []
     if given.thresholds is not None:
-        kinds = {name: shape_of(cases.facts) for name, cases in later.tasks.items()}
-        thresholds = read_thresholds(given.thresholds, {**shapes(()), **kinds})
-        made = [*corrected(change_decisions(thresholds, found, kinds, {}), thresholds.fail_correction)]
+        thresholds = read_thresholds(given.thresholds, {**shapes(()), **later.shapes})
+        made = [*corrected(change_decisions(thresholds, found, later.shapes, {}), thresholds.fail_correction)]
         if not made:
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
     if given.json:
@@ -67,5 +65,5 @@ def _later(run: EarlierRun) -> LaterRun:
         ties=run.ties,
         version=run.version,
         tasks=run.tasks,
-        shapes={name: shape_of(cases.facts) for name, cases in run.tasks.items()},
+        shapes=run.shapes,
     )

@@ -8,20 +8,19 @@ With the protocol ``winoground_hub``, the Parquet files are fetched from the hub
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.hub import dataset_folder
 from vlgate.sources.reading.image_finder import ImageFinder, stem
 from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
 from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.packed import parquet_image, zip_image, zip_members
+from vlgate.sources.reading.packed import zip_image, zip_members
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, lined_records
+from vlgate.sources.reading.tables import table_files, table_rows
 from vlgate.types import Case, LazyImage, Match, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"winoground/all": "quad"})
@@ -57,7 +56,8 @@ def read(options: ReadOptions) -> Iterator[Task]:
     if not options.wanted("winoground/all"):
         return
     hub = [dataset_folder(HUB, ["data/*.parquet"])] if "winoground_hub" in options.protocols else []
-    release = _release([folder / name for folder in options.folders for name in FOLDERS] + [x / "data" for x in hub])
+    places = [folder / name for folder in options.folders for name in FOLDERS] + [place / "data" for place in hub]
+    release = table_files(places, ("examples.jsonl", "*.parquet"))
     if not release:
         return
     rows = _lines(release[0], options.folders) if release[0].suffix == ".jsonl" else _shards(release)
@@ -72,16 +72,6 @@ def tags(record: Record) -> dict[str, str]:
         found["num_main_preds"] = str(record.count("num_main_preds"))
     names = found.get("secondary_tag", "").split(",")
     return found | {f"secondary_tag:{name.strip()}": "yes" for name in names if name.strip()}
-
-
-def _release(places: Sequence[Path]) -> list[Path]:
-    """Return the file of examples, or the Parquet files, which must all be in one folder; an empty list if none is."""
-    kinds = [sorted(place.glob(kind)) for place in places for kind in ("examples.jsonl", "*.parquet")]
-    found = list({os.path.realpath(files[0]): files for files in kinds if files}.values())
-    if len(found) > 1:
-        problem = f"is the release, and so is {found[1][0]}"
-        raise DataError(found[0][0], None, problem, "keep one of them, or give one data folder only")
-    return found[0] if found else []
 
 
 def _cases(rows: Iterable[_Row], later: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
@@ -127,41 +117,9 @@ def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
 
 
 def _shards(files: Iterable[Path]) -> Iterator[_Row]:
-    for file in files:
-        texts, sizes = _texts(file)
-        places = ((group, row) for group, size in enumerate(sizes) for row in range(size))
-        for number, (fields, place) in enumerate(zip(texts, places, strict=True)):
-            record = Record(file, f"in row {number}", fields)
-            first, second = _keys(record)
-            yield (
-                record,
-                (parquet_image(first, file, "image_0", place), parquet_image(second, file, "image_1", place)),
-            )
-
-
-def _texts(file: Path) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the rows of a Parquet file without the images, and the number of rows in each of its row groups."""
-    from pyarrow import ArrowException, types
-    from pyarrow.parquet import ParquetFile
-
-    if not file.is_file():  # reading a pipe would block for ever
-        raise DataError(file, None, "is not a regular file", "put a file in its place")
-    try:
-        with ParquetFile(file) as parquet:
-            schema = parquet.schema_arrow
-            for name in ("image_0", "image_1"):
-                place = schema.get_field_index(name)
-                if (
-                    place < 0
-                    or not types.is_struct(kind := schema.field(place).type)
-                    or kind.get_field_index("bytes") < 0
-                ):
-                    raise DataError(file, None, f"has no column {name!r} of structs with 'bytes'", FETCH_AGAIN)
-            columns = [name for name in schema.names if not name.startswith("image_")]
-            sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
-            return parquet.read(columns=columns).to_pylist(), sizes
-    except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(file, None, f"is not a complete Parquet file ({error})", FETCH_AGAIN) from None
+    for row in table_rows(files, ("image_0", "image_1")):
+        first, second = _keys(row.record)
+        yield row.record, (row.image(first, "image_0"), row.image(second, "image_1"))
 
 
 def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Images inside a ZIP or Parquet file: each is read when it is loaded, and nothing is unpacked to disk."""
+"""Images inside a ZIP, Parquet or Arrow file: each is read when it is loaded, and nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class ZipLoad:
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetLoad:
-    """Decodes the image in a row of a Parquet file."""
+class TableLoad:
+    """Decodes the image in a row of a Parquet or Arrow file."""
 
     file: str
     column: str
@@ -54,10 +54,10 @@ class ParquetLoad:
 
     def __call__(self) -> Image:
         """Return the image."""
-        return _from_parquet(self.file, self.column, self.place, self.key)
+        return _from_table(self.file, self.column, self.place, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the Parquet file, and the place in it."""
+        """Return the content of the file, and the place in it."""
         return ("parquet", FileContent(self.file), self.column, self.place)
 
 
@@ -81,17 +81,34 @@ def zip_image(key: str, file: Path, member: str) -> LazyImage:
     return LazyImage(key=key, load=ZipLoad(str(file), member, key), where=f"{file}/{member}")
 
 
-def parquet_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
+def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
     """Return the image in a column of structs ``{bytes, path}``, the form in which Hugging Face's datasets stores it.
 
     Args:
         key: the image's key.
-        file: the Parquet file.
+        file: the Parquet file, or the Arrow file, whose name then ends with ``.arrow``.
         column: the name of the column.
-        place: the number of the row group, and of the row in that group.
+        place: the number of the row group, or of the record batch, and of the row in it.
     """
     where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
-    return LazyImage(key=key, load=ParquetLoad(str(file), column, place, key), where=where)
+    return LazyImage(key=key, load=TableLoad(str(file), column, place, key), where=where)
+
+
+@lru_cache(maxsize=4)  # mapped into memory, not read
+def arrow_batches(file: str) -> list[Any]:
+    """Return the record batches of an Arrow file, a stream as ``save_to_disk`` writes it or a random access file.
+
+    Raises: ArrowException or OSError if it is not a complete Arrow file.
+    """
+    from pyarrow import ArrowInvalid, ipc, memory_map
+
+    mapped = memory_map(file)
+    try:
+        reader = ipc.open_file(mapped)
+    except ArrowInvalid:
+        mapped.seek(0)
+        return list(ipc.open_stream(mapped))
+    return [reader.get_batch(number) for number in range(reader.num_record_batches)]
 
 
 def _from_zip(file: str, member: str, key: str) -> Image:
@@ -105,16 +122,19 @@ def _from_zip(file: str, member: str, key: str) -> Image:
     return _decoded(content, where, key)
 
 
-def _from_parquet(file: str, column: str, place: tuple[int, int], key: str) -> Image:
+def _from_table(file: str, column: str, place: tuple[int, int], key: str) -> Image:
     from pyarrow import ArrowException
 
     group, row = place
     where = f"{file}, column {column}, row {row} of row group {group}"
     try:
-        cell = _row_group(file, group, column)[row].as_py()
+        if file.endswith(".arrow"):
+            content = arrow_batches(file)[group].column(column).field("bytes")[row].as_py()
+        else:
+            cell = _row_group(file, group, column)[row].as_py()
+            content = cell and cell["bytes"]
     except (ArrowException, OSError, LookupError) as error:
         raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
-    content = cell and cell["bytes"]
     if content is None:
         raise ImageError(key, f"{where} holds no bytes", "save the dataset with its images embedded")
     return _decoded(content if len(content) <= MAX_BYTES else None, where, key)

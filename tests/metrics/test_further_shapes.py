@@ -1,0 +1,194 @@
+"""Choices, single questions, crossed questions and two true captions: each metric against a plain definition of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+
+from vlgate.metrics import choice, question_quad, single, two_true
+from vlgate.metrics.clusters import numbered
+from vlgate.metrics.macro import macro
+from vlgate.metrics.measures import Macro, Separation, Values, estimate
+from vlgate.metrics.stats import area, separation, wilson
+
+SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # few values, so that many tie
+
+
+def some(shape):
+    return arrays(np.float64, shape, elements=SCORES)
+
+
+@given(st.integers(2, 5).flatmap(lambda k: some((7, k))), st.sampled_from([choice.TEXT, choice.IMAGE]))
+def test_a_choice_is_right_if_nothing_else_scores_as_high(scores, name):
+    found = choice.facts(scores, name)
+    assert found[name].tolist() == [float(all(row[0] > other for other in row[1:])) for row in scores.tolist()]
+    assert found["tied"].tolist() == [float(row[0] == max(row[1:])) for row in scores.tolist()]
+
+
+@given(some((6, 4)), st.sampled_from(["strict", "half", "credit"]))
+def test_a_case_with_fewer_candidates_is_judged_as_if_there_were_no_others(scores, ties):
+    padded = np.column_stack([scores, np.full((6, 2), np.nan)])
+    assert choice.facts(padded, "x", ties)["x"].tolist() == choice.facts(scores, "x", ties)["x"].tolist()
+
+
+def test_a_constant_model_chooses_nothing_right_and_credit_is_said():
+    constant = np.zeros((3, 4))
+    assert [choice.facts(constant, "x", ties)["x"].tolist() for ties in ("strict", "half", "credit")] == [
+        [0.0] * 3,
+        [0.5] * 3,
+        [1.0] * 3,
+    ]
+
+
+@pytest.mark.parametrize("row", [[np.nan, 1.0], [1.0, np.nan]])
+def test_a_choice_without_a_score_of_either_side_is_an_error(row):
+    with pytest.raises(ValueError, match="score"):
+        choice.facts(np.array([row]), "x")
+
+
+@given(some((9, 3)))
+def test_two_true_captions_both_score_above_the_false_one(scores):
+    found = two_true.facts(scores)
+    for (first, second, false), itt, one, two in zip(
+        scores.tolist(), found["itt"], found["itt_first"], found["itt_second"], strict=True
+    ):
+        assert (one, two, itt) == (first > false, second > false, first > false and second > false)
+
+
+def test_chance_of_two_true_captions_is_a_third():
+    scores = np.random.default_rng(0).random((200_000, 3))
+    assert two_true.facts(scores)["itt"].mean() == pytest.approx(1 / 3, abs=0.005)
+
+
+@given(arrays(np.bool_, (8, 4)), arrays(np.bool_, (8, 4)))
+def test_crossed_questions(right, read):
+    found = question_quad.facts(right, read)
+    for row, (a, b, c, d) in enumerate(right.tolist()):  # image 0: questions 0 and 1; image 1: questions 0 and 1
+        assert found["g_acc"][row] == (a and b and c and d)
+        assert found["q_acc"][row] == ((a and c) + (b and d)) / 2
+        assert found["i_acc"][row] == ((a and b) + (c and d)) / 2
+        assert found["q_image_acc"][row] == (a + b + c + d) / 4
+        assert found["read"][row] == sum(read[row].tolist()) / 4
+
+
+def test_an_answer_that_ignores_the_image_gets_no_crossed_question():
+    truths = np.array([True, False, False, True])
+    alike = np.array([[first, second, first, second] for first in (True, False) for second in (True, False)])
+    found = question_quad.facts(alike == truths, np.ones((4, 4), dtype=np.bool_))
+    assert found["g_acc"].tolist() == found["q_acc"].tolist() == [0.0] * 4
+    assert found["q_image_acc"].tolist() == [0.5] * 4
+
+
+ANSWERS = st.lists(st.tuples(st.sampled_from([1.0, 0.0, np.nan]), st.booleans()), min_size=1, max_size=30)
+
+
+@given(ANSWERS)
+def test_single_questions_against_scikit_learn(answers):
+    said = np.array([answer for answer, _ in answers])
+    truths = np.array([truth for _, truth in answers])
+    found = {name: estimate(one) for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()}
+    yes = said == 1.0
+    assert ("precision" in found) == bool(yes.any())
+    assert ("recall" in found) == bool(truths.any())
+    assert ("f1" in found) == bool(yes.any() or truths.any())
+    for name, of in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
+        if name in found:
+            assert found[name].value == pytest.approx(of(truths, yes, zero_division=0.0))
+    facts = single.facts(said, truths, ~np.isnan(said))
+    assert facts["accuracy"].tolist() == [float(one == truth) for one, truth in zip(said, truths, strict=True)]
+    assert facts["yes_share"].tolist() == yes.astype(float).tolist()
+
+
+POPE = {  # true positives, false positives, true negatives, false negatives; accuracy, precision, recall, F1, yes
+    "popular": ((778, 21, 1479, 722), (75.23, 97.37, 51.87, 67.68, 26.63)),
+    "adversarial": ((778, 76, 1424, 722), (73.40, None, None, 66.10, None)),
+    "random of 2,910": ((778, 23, 1387, 722), (74.40, None, None, 67.62, None)),
+    "LLaVA-1.5": ((1183, 31, 1379, 317), (88.04, None, None, 87.18, None)),
+}
+
+
+@pytest.mark.parametrize(("counts", "printed"), POPE.values(), ids=list(POPE))
+def test_the_figures_that_others_print_for_pope(counts, printed):
+    """Confusion counts and figures: LLaVA's issue 626 and PruMerge's issue 15 on GitHub."""
+    tp, fp, tn, fn = counts
+    said = np.repeat([1.0, 1.0, 0.0, 0.0], [tp, fp, tn, fn])
+    truths = np.repeat([True, False, False, True], [tp, fp, tn, fn])
+    facts = single.facts(said, truths, np.ones(len(said), dtype=np.bool_))
+    found = {
+        name: estimate(one).value for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()
+    }
+    values = (facts["accuracy"].mean(), found["precision"], found["recall"], found["f1"], facts["yes_share"].mean())
+    for value, expected in zip(values, printed, strict=True):
+        assert expected is None or round(100 * value, 2) == pytest.approx(expected, abs=0.011)
+
+
+def test_the_interval_of_f1_is_that_of_a_share_in_which_a_hit_counts_twice():
+    said = np.repeat([1.0, 1.0, 0.0, 0.0], [60, 20, 90, 30])
+    truths = np.repeat([True, False, False, True], [60, 20, 90, 30])
+    one = single.statistics(said, truths, np.full(200, np.nan))["f1"]
+    found = estimate(one, numbered(np.arange(200)).take(one.rows))
+    assert found.value == pytest.approx(120 / 170)
+    low, high = wilson(found.value, 170)
+    assert found.low <= low  # a hit is one case, not two
+    assert found.high >= high
+    assert found.deff > 1
+
+
+@given(some(40), arrays(np.bool_, 40))
+def test_the_area_of_single_statements_against_scikit_learn(scores, truths):
+    if truths.all() or not truths.any():
+        with pytest.raises(ValueError, match="at least one of each"):
+            separation(scores, truths)
+        return
+    found = separation(scores, truths)
+    assert found.value == pytest.approx(roc_auc_score(truths, scores))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_the_area_of_unpaired_cases_has_about_the_interval_of_paired_ones():
+    random = np.random.default_rng(0)
+    true, false = random.normal(0.7, 1, 400), random.normal(0, 1, 400)
+    paired = area(true, false)
+    unpaired = separation(np.concatenate([true, false]), np.repeat([True, False], 400))
+    assert unpaired.value == pytest.approx(paired.value)
+    assert unpaired.high - unpaired.low == pytest.approx(paired.high - paired.low, rel=0.15)
+
+
+def test_no_area_without_scores_or_with_one_truth_only():
+    said, truths = np.array([1.0, 0.0]), np.array([True, False])
+    assert "auroc" not in single.statistics(said, truths, np.full(2, np.nan))
+    assert "auroc" not in single.statistics(said, np.array([True, True]), np.array([0.1, 0.2]))
+    assert isinstance(single.statistics(said, truths, np.array([0.1, 0.2]))["auroc"], Separation)
+
+
+@given(
+    arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.5, 1.0])), arrays(np.int64, 12, elements=st.integers(0, 3))
+)
+def test_a_macro_mean_is_the_mean_of_the_means_of_the_classes(values, classes):
+    found = macro(values, classes)
+    assert found.value == pytest.approx(np.mean([values[classes == one].mean() for one in set(classes.tolist())]))
+    assert found.low <= found.value <= found.high
+    assert found.n == 12
+
+
+def test_a_macro_mean_of_classes_of_equal_size_has_wilsons_interval():
+    values = np.tile([1.0, 1.0, 0.0, 0.0, 1.0], 20)
+    found = estimate(Macro(values=values, classes=np.arange(100) % 5, rows=np.arange(100)))
+    assert (found.low, found.high) == pytest.approx(wilson(0.6, 100))
+    assert found.deff == pytest.approx(1.0)
+
+
+def test_a_rare_class_widens_the_interval():
+    values = np.tile([1.0, 0.0], 50)
+    rare = macro(values, np.repeat([0, 1], [96, 4]))
+    assert rare.deff > 3
+    assert rare.high - rare.low > estimate(Values(values=values, rows=np.arange(100))).high - 0.4
+
+
+def test_cases_of_one_image_widen_the_interval_of_a_macro_mean():
+    values, classes = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 0.0], 20), np.arange(120) % 3
+    alone = macro(values, classes)
+    grouped = macro(values, classes, numbered(np.arange(120) // 20))
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)

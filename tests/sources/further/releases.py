@@ -1,0 +1,137 @@
+"""Files in the form in which the authors of further benchmarks release them; the tests write them."""
+
+import json
+from io import BytesIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+
+def picture(colour):
+    buffer = BytesIO()
+    Image.new("RGB", (8, 6), colour).save(buffer, "PNG")
+    return {"bytes": buffer.getvalue(), "path": None}
+
+
+def table(rows):
+    """A table as Hugging Face's datasets stores it: images are structs of bytes and path."""
+    return pa.Table.from_pylist(rows)
+
+
+def write_table(file, rows, *, parts=1):
+    """Write a Parquet file, or the Arrow stream that ``save_to_disk`` writes, in so many groups of rows."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    size = -(-len(rows) // parts)
+    if file.suffix == ".parquet":
+        pq.write_table(table(rows), file, row_group_size=size)
+        return
+    whole = table(rows)
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, whole.schema) as writer:
+        for batch in whole.to_batches(max_chunksize=size):
+            writer.write_batch(batch)
+
+
+def write_json(file, content):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content), encoding="utf-8")
+
+
+def write_lines(file, records):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+
+
+def bivlc(kind="swap", **changed):
+    record = {
+        "image": picture("red"),
+        "caption": "a red cup on a blue plate",
+        "negative_caption": "a blue cup on a red plate",
+        "negative_image": picture("blue"),
+        "type": kind,
+        "subtype": "att",
+    }
+    return record | changed
+
+
+def vismin(number, category="object", **changed):
+    record = {
+        "image_0": picture("red"),
+        "image_1": picture("blue"),
+        "text_0": "a dog on a mat",
+        "text_1": "a cat on a mat",
+        "category": category,
+        "id": f"coco_{number}",
+    }
+    return record | changed
+
+
+def naturalbench(number, kind="yes_no", **changed):
+    options = "" if kind == "yes_no" else " Option: A:sleeping; B:playing;"
+    yes, no = ("Yes", "No") if kind == "yes_no" else ("A", "B")
+    record = {
+        "Index": number,
+        "Image_0": picture("red"),
+        "Image_1": picture("blue"),
+        "Question_0": f"Is the dog asleep?{options}",
+        "Image_0_Question_0": yes,
+        "Image_1_Question_0": no,
+        "Question_1": f"Is the dog at play?{options}",
+        "Image_0_Question_1": no,
+        "Image_1_Question_1": yes,
+        "Question_Type": kind,
+        "Source": "DOCCI",
+    }
+    return record | changed
+
+
+def colorswap(number, **changed):
+    record = {
+        "id": number,
+        "caption_1": "a white raft on blue water",
+        "caption_2": "a blue raft on white water",
+        "image_1": f"images/img_{number}_1.png",
+        "image_2": f"images/img_{number}_2.png",
+        "image_source": "midjourney",
+        "caption_source": "human",
+    }
+    return record | changed
+
+
+PREPOSITIONS = ("left_of", "right_of", "on", "under")
+
+
+def whatsup(things=("cup", "table"), **changed):
+    """The four records of two things."""
+    first, second = things
+    captions = [f"A {first} {preposition.replace('_', ' ')} a {second}" for preposition in PREPOSITIONS]
+    return [
+        {
+            "image_path": f"data/controlled_images/{first}_{preposition}_{second}.jpeg",
+            "caption_options": [caption, *(other for other in captions if other != caption)],
+        }
+        | changed
+        for preposition, caption in zip(PREPOSITIONS, captions, strict=True)
+    ]
+
+
+def aro(relation="wearing", box=(10, 20, 30, 40), **changed):
+    record = {
+        "image_path": "2343.jpg",
+        **dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), box, strict=True)),
+        "true_caption": f"the man is {relation} the hat",
+        "false_caption": f"the hat is {relation} the man",
+        "relation_name": relation,
+        "attributes": ["old", "red"],
+    }
+    return record | changed
+
+
+def pope(number, label="yes", **changed):
+    record = {
+        "question_id": number,
+        "image": "COCO_val2014_000000310196.jpg",
+        "text": "Is there a snowboard in the image?",
+        "label": label,
+    }
+    return record | changed

@@ -1,0 +1,120 @@
+"""Choices, single questions, crossed questions and two true captions: their replies as facts, and their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+
+import numpy as np
+
+from vlgate.judging.answers import normal_answer
+from vlgate.judging.read_case import ReadCase, Unread, why_unread
+from vlgate.metrics import choice, question_quad, single, two_true
+from vlgate.types import Batch, FloatArray, Match, Shape, Verdict
+
+YES = "yes"
+_normal = lru_cache(maxsize=4096)(normal_answer)
+_NO_FACTS: Mapping[str, float] = MappingProxyType({})
+
+
+def with_yes_or_no(one: ReadCase) -> ReadCase | Verdict:
+    """Return a case of a single statement if the model says yes or no to it; otherwise a verdict that says it does not.
+
+    A score alone is neither right nor wrong: no benchmark of statements names a score above which it is a yes.
+    """
+    [reply] = one.replies
+    if not isinstance(reply.request, Match) or reply.accepted is not None:
+        return one
+    why = f"{one.case.origin or one.case.id}: the model gives a score, but neither yes nor no; set decision_threshold"
+    return Verdict(case=one.case, predictions=one.replies, state="skipped", right=False, facts=_NO_FACTS, why=why)
+
+
+def _choices(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    most = max(len(one.values) for one in judged)
+    scores = np.full((len(judged), most), np.nan)
+    for row, one in enumerate(judged):
+        scores[row, : len(one.values)] = one.values
+    name = choice.TEXT if batch.task.shape == "choice" else choice.IMAGE
+    return choice.facts(scores, name, batch.ties)
+
+
+def _two_true(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    return two_true.facts(np.array([one.values for one in judged], dtype=np.float64), batch.ties)
+
+
+def _single(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    said = np.array([_said_yes(one) for one in judged], dtype=np.float64)
+    truths = np.array([one.case.truths[0] in (True, YES) for one in judged], dtype=np.bool_)
+    return single.facts(said, truths, np.array([type(one.values[0]) is not Unread for one in judged], dtype=np.bool_))
+
+
+def _said_yes(one: ReadCase) -> float:
+    """1.0 for yes, 0.0 for no, and NaN for an answer that is neither."""
+    [reply], [said] = one.replies, one.values
+    if isinstance(reply.request, Match):
+        return float(bool(reply.accepted))
+    return np.nan if said is None or type(said) is Unread else float(said == YES)
+
+
+def _question_quads(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    read = np.array([[type(said) is not Unread for said in one.values] for one in judged], dtype=np.bool_)
+    right = [
+        [said == truth for said, truth in zip(one.values, map(_right, one.case.truths), strict=True)] for one in judged
+    ]
+    return question_quad.facts(np.array(right, dtype=np.bool_) & read, read)
+
+
+def _right(truth: bool | str) -> str:
+    return _normal(str(truth))
+
+
+RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = MappingProxyType(
+    {
+        "choice": _choices,
+        "image_choice": _choices,
+        "two_true": _two_true,
+        "single": _single,
+        "question_quad": _question_quads,
+    },
+)
+
+
+def _why_choice(one: ReadCase) -> str:
+    true, *others = one.values
+    best = max(others)
+    order = "above" if true > best else "level with" if true == best else "below"
+    what = f"the best of {len(others)} false ones" if len(others) > 1 else "the false one"
+    return f"the true candidate scores {true:.6g}, {order} {what} with {best:.6g}"
+
+
+def _why_two_true(one: ReadCase) -> str:
+    first, second, false = one.values
+    held = (first > false) + (second > false)
+    return f"{held} of 2 true captions score above the false one ({first:.6g}, {second:.6g}; false: {false:.6g})"
+
+
+def _why_single(one: ReadCase) -> str:
+    [reply], [said] = one.replies, one.values
+    truth = YES if one.case.truths[0] in (True, YES) else "no"
+    if isinstance(reply.request, Match):
+        return f"said {YES if reply.accepted else 'no'}, with a score of {said:.6g}; right is {truth}"
+    return f"answered {said!r}; right is {truth!r}{why_unread(one)}"
+
+
+def _why_question_quad(one: ReadCase) -> str:
+    truths = [_right(truth) for truth in one.case.truths]
+    held = sum(said == truth and type(said) is not Unread for said, truth in zip(one.values, truths, strict=True))
+    said = ", ".join(map(repr, one.values))
+    return f"{held} of 4 answers are right: answered {said}; right are {', '.join(map(repr, truths))}{why_unread(one)}"
+
+
+SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = MappingProxyType(
+    {
+        "choice": _why_choice,
+        "image_choice": _why_choice,
+        "two_true": _why_two_true,
+        "single": _why_single,
+        "question_quad": _why_question_quad,
+    },
+)

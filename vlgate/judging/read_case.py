@@ -1,0 +1,34 @@
+"""A case whose replies can all be judged, with what each says."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from vlgate.types import Ask, Case, Prediction
+
+
+class Unread(str):
+    """The normal text of an answer that names none of the choices, or several."""
+
+    __slots__ = ()
+
+
+class ReadCase(NamedTuple):
+    """A case whose replies can all be judged.
+
+    ``values`` holds one entry per request: the score, or the choice that the answer names, in normal form. It is an
+    ``Unread`` if the answer names none of the choices, or several, and None for a tie between choices.
+    """
+
+    case: Case
+    replies: tuple[Prediction, ...]
+    values: tuple[Any, ...]
+
+
+def why_unread(one: ReadCase) -> str:
+    """Return what a sentence says about the answers that could not be read; empty if there is none."""
+    return "".join(
+        f"; {reply.answer!r} names none of {', '.join(map(repr, reply.request.choices))}, or several"
+        for reply, said in zip(one.replies, one.values, strict=True)
+        if type(said) is Unread and isinstance(reply.request, Ask)
+    )

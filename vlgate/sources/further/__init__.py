@@ -1,0 +1,1 @@
+"""Further benchmarks of compositionality, space, colour and hallucination, each read as its authors release it."""

@@ -1,0 +1,63 @@
+"""BiVLC: SugarCrepe's captions and negatives, and an image for each negative, made by a generator of images.
+
+Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval". The
+release is the data set ``imirandam/BiVLC`` of the Hugging Face hub (https://github.com/IMirandaM/BiVLC): Parquet files
+with the images inside. Put them into ``bivlc/data`` or ``bivlc`` of a data folder, or let the protocol ``bivlc_hub``
+fetch them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from vlgate.sources.further.tables import release_files
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.tables import Row, table_rows
+from vlgate.types import Case, Match, Shape, Task
+
+KINDS = ("replace", "swap", "add")
+"""What was done to the caption; each is a task. Which of its parts, ``subtype``, is a slice."""
+
+SHAPES: Mapping[str, Shape] = MappingProxyType({f"bivlc/{kind}": "quad" for kind in KINDS})
+"""The shape of each task, by id."""
+
+HUB = "imirandam/BiVLC"
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks, if a data folder holds the release.
+
+    A case is (image, caption), (image, negative caption), (negative image, caption), (negative image, negative
+    caption). Its id is the number of the row, from 0, over all files; its images' keys are ``bivlc_<id>_<0 or 1>``.
+    The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``. The second image is always the
+    generated one, which a note says.
+
+    Raises: DataError, which names the file and row, if a file cannot be read, or a field is missing or blank.
+    """
+    if not any(map(options.wanted, SHAPES)):
+        return
+    files = release_files(options, "bivlc", ("bivlc/data", "bivlc"), HUB)
+    rows = enumerate(table_rows(files, ("image", "negative_image")))
+    cases: dict[str, list[Case]] = {kind: [] for kind in KINDS}
+    for number, row in rows:
+        kind = row.record.text("type")
+        if kind not in cases:
+            row.record.reject("type", " or ".join(map(repr, KINDS)))
+        cases[kind].append(_case(str(number), row))
+    for kind, found in cases.items():
+        if found and options.wanted(f"bivlc/{kind}"):
+            note = "the second image of each case was made by a generator, so a model that tells such images is helped"
+            yield Task(id=f"bivlc/{kind}", capability="compositional", shape="quad", cases=tuple(found), note=note)
+
+
+def _case(name: str, row: Row) -> Case:
+    images = row.image(f"bivlc_{name}_0", "image"), row.image(f"bivlc_{name}_1", "negative_image")
+    captions = row.record.text("caption"), row.record.text("negative_caption")
+    return Case(
+        id=name,
+        requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
+        truths=(True, False, False, True),
+        tags={"subtype": row.record.text("subtype")},
+        origin=f"{row.record.file.name}, record {row.record.id}",
+    )

@@ -1,0 +1,135 @@
+"""MMVP-VLM: nine visual patterns in which a CLIP takes two unlike images for alike, a statement about each image.
+
+Tong et al. 2024, "Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs", section 3. The files are read
+as the authors release them (``MMVP/MMVP_VLM`` of the Hugging Face hub): ``Questions.csv``, and the images in folders by
+pattern. And MMVP, the questions with two options: ``MMVP/MMVP`` of the hub.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.errors import DataError
+from vlgate.sources.reading.image_finder import ImageFinder
+from vlgate.sources.reading.json_file import FETCH_AGAIN, read_text
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.records import Record
+from vlgate.types import Ask, Case, Match, Shape, Task
+
+VLM, MLLM = "mmvp/vlm", "mmvp/questions"
+SHAPES: Mapping[str, Shape] = MappingProxyType({VLM: "image_quad", MLLM: "questions"})
+"""The shape of each task, by id."""
+
+PATTERNS = (
+    "orientation and direction",
+    "presence of specific features",
+    "state and condition",
+    "quantity and count",
+    "positional and relational context",
+    "colour and appearance",
+    "structural and physical characteristics",
+    "text",
+    "viewpoint and perspective",
+)
+"""The nine patterns, in the order of the pairs; the release assigns them by position, 15 pairs each."""
+
+_EACH = 15
+_PLACES = ("mmvp-vlm/Questions.csv", "mmvp_vlm/Questions.csv", "MMVP_VLM/Questions.csv")
+_QUESTIONS = ("mmvp/Questions.csv", "MMVP/Questions.csv")
+_OPTION = re.compile(r"\(([a-z])\)\s*(.*?)\s*(?=\([a-z]\)|$)", re.IGNORECASE | re.DOTALL)
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks whose file ``Questions.csv`` is in ``mmvp-vlm`` or ``mmvp`` of a data folder.
+
+    A case of ``mmvp/vlm`` is (image 1, text 1), (image 1, text 2), (image 2, text 1), (image 2, text 2); the images of
+    the case are those of an odd id and the next one. A text is "a photo of " and the statement, as in the release's
+    evaluation. Its figure is ``image``, with strict comparisons: the released code counts a tie of the second text as
+    right, and one of the first as wrong. The pattern is a slice, and ``macro`` the mean of the nine patterns.
+
+    A case of ``mmvp/questions`` is one question about two images whose answers differ.
+
+    Raises: DataError, which names the file and row, if a file is in two places or cannot be read, ids are not 1, 2, 3
+        and so on, or a field is missing or blank.
+    """
+    file = only_file(options.folders, *_PLACES) if options.wanted(VLM) else None
+    if file is not None:
+        cases = tuple(_statements(file, options.images))
+        yield Task(id=VLM, capability="compositional", shape="image_quad", cases=cases)
+    file = only_file(options.folders, *_QUESTIONS) if options.wanted(MLLM) else None
+    if file is not None:
+        cases = tuple(_questions(file, options.images))
+        yield Task(id=MLLM, capability="directional", shape="questions", cases=cases)
+
+
+def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
+    pairs = list(_pairs(file, ("Question ID", "Statement")))
+    for number, pair in enumerate(pairs):
+        ids = [_number(record, "Question ID") for record in pair]
+        images = [finder.find("mmvp-vlm", f"{one}.jpg", file=file, record=pair[0].id) for one in ids]
+        texts = [f"a photo of {record.text('Statement')}" for record in pair]
+        pattern = PATTERNS[min(number // _EACH, len(PATTERNS) - 1)]
+        yield Case(
+            id=f"{ids[0]}-{ids[1]}",
+            requests=tuple(Match(image=image, text=text) for image in images for text in texts),
+            truths=(True, False, False, True),
+            tags={"pattern": pattern, "macro": pattern},
+            origin=f"{file.name}, record {pair[0].id}",
+        )
+
+
+def _questions(file: Path, finder: ImageFinder) -> Iterator[Case]:
+    for pair in _pairs(file, ("Question", "Options", "Correct Answer")):
+        ids = [_number(record, "Index" if "Index" in record.fields else "lineId") for record in pair]
+        asked = []
+        truths = []
+        for one, record in zip(ids, pair, strict=True):
+            choices = _choices(record)
+            truths.append(_right(record, choices))
+            image = finder.find("mmvp", f"{one}.jpg", file=file, record=record.id)
+            asked.append(Ask(image=image, question=record.text("Question"), choices=tuple(choices.values())))
+        yield Case(
+            id=f"{ids[0]}-{ids[1]}",
+            requests=tuple(asked),
+            truths=tuple(truths),
+            origin=f"{file.name}, record {pair[0].id}",
+        )
+
+
+def _choices(record: Record) -> Mapping[str, str]:
+    """The options of a question by their letters, from a text such as ``(a) Open (b) Closed``."""
+    found = {letter.lower(): text for letter, text in _OPTION.findall(record.text("Options"))}
+    if len(found) < 2 or not all(found.values()):  # a choice
+        record.reject("Options", "options such as '(a) Open (b) Closed'")
+    return found
+
+
+def _right(record: Record, choices: Mapping[str, str]) -> str:
+    letter = record.text("Correct Answer").strip().strip("()").lower()
+    if letter not in choices:
+        record.reject("Correct Answer", f"one of {', '.join(f'({one})' for one in choices)}")
+    return choices[letter]
+
+
+def _pairs(file: Path, needed: Sequence[str]) -> Iterator[tuple[Record, Record]]:
+    """The rows of the file in pairs: an odd and the next even one."""
+    lines = csv.DictReader(read_text(file, FETCH_AGAIN).lstrip("\ufeff").splitlines(keepends=True))
+    rows = [Record(file, f"in row {number}", fields) for number, fields in enumerate(lines, 1)]
+    if not rows or len(rows) % 2:
+        raise DataError(file, None, f"has {len(rows)} rows, expected an even number", FETCH_AGAIN)
+    for record in rows:
+        for field in needed:
+            record.text(field)
+    return zip(rows[::2], rows[1::2], strict=True)
+
+
+def _number(record: Record, field: str) -> int:
+    text = record.text(field).strip()
+    if not text.isdecimal():
+        record.reject(field, "a whole number")
+    return int(text)

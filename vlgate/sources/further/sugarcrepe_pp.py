@@ -1,0 +1,55 @@
+"""SugarCrepe++: two true captions in other words, and one false caption whose words are near to both.
+
+Dumpala et al. 2024, "SUGARCREPE++ Dataset: Vision-Language Model Sensitivity to Semantic and Lexical Alterations". The
+files are read as the authors release them (https://github.com/Sri-Harsha/scpp, ``data/``). The paper's text-only task
+compares texts with texts, which no request here asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.sources.reading.image_finder import ImageFinder
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.records import listed_records
+from vlgate.types import Case, Match, Shape, Task
+
+KINDS = ("replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
+"""The kinds of false captions; each is a file of the release."""
+
+SHAPES: Mapping[str, Shape] = MappingProxyType({f"sugarcrepe-pp/{kind}": "two_true" for kind in KINDS})
+"""The shape of each task, by id."""
+
+_FIELDS = ("caption", "caption2", "negative_caption")
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks whose file is in a data folder, as ``sugarcrepe-pp/data/<kind>.json`` or without ``data``.
+
+    A case is (image, caption), (image, caption2), (image, negative caption); its id is the record's position, from 0,
+    which is its ``id`` in the release. The images are COCO's (val2017). In the release, two
+    negative captions of ``swap_obj`` equal the caption: these cases are never right.
+
+    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
+        missing or of the wrong type, a text is blank, or an image's name is not a plain relative path.
+    """
+    for kind in KINDS:
+        task = f"sugarcrepe-pp/{kind}"
+        places = tuple(f"{folder}/{kind}.json" for folder in ("sugarcrepe-pp/data", "sugarcrepe-pp", "scpp/data"))
+        file = only_file(options.folders, *places) if options.wanted(task) else None
+        if file is not None:
+            yield Task(id=task, capability="foil", shape="two_true", cases=tuple(_cases(file, options.images)))
+
+
+def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
+    for record in listed_records(file):
+        image = finder.find("coco", record.text("filename"), file=file, record=record.id)
+        yield Case(
+            id=record.id,
+            requests=tuple(Match(image=image, text=record.text(field)) for field in _FIELDS),
+            truths=(True, True, False),
+            origin=f"{file.name}, record {record.id}",
+        )

@@ -1,0 +1,66 @@
+"""VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
+
+Awal et al. 2024, "VisMin: Visual Minimal-Change Understanding". The release is the data set ``mair-lab/vismin-bench``
+of the Hugging Face hub (https://github.com/rabiulcste/vismin): Arrow or Parquet files with the images inside. Put them
+into ``vismin/data`` or ``vismin`` of a data folder, or let the protocol ``vismin_hub`` fetch them with your token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from vlgate.sources.further.tables import release_files
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.tables import Row, table_rows
+from vlgate.types import Case, Match, Shape, Task
+
+CATEGORIES = ("object", "attribute", "counting", "relation")
+"""What differs between the two images; each is a task."""
+
+SHAPES: Mapping[str, Shape] = MappingProxyType({f"vismin/{category}": "quad" for category in CATEGORIES})
+"""The shape of each task, by id."""
+
+HUB = "mair-lab/vismin-bench"
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks, if a data folder holds the release.
+
+    A case is (image_0, text_0), (image_0, text_1), (image_1, text_0), (image_1, text_1). Its id is the row's ``id``,
+    or the number of the row if that is missing; its images' keys are ``vismin_<id>_<0 or 1>``.
+
+    Raises: DataError, which names the file and row, if a file cannot be read, an id is repeated, or a field is
+        missing, blank or of the wrong type.
+    """
+    if not any(map(options.wanted, SHAPES)):
+        return
+    cases: dict[str, dict[str, Case]] = {category: {} for category in CATEGORIES}
+    taken: set[str] = set()
+    files = release_files(options, "vismin", ("vismin/data", "vismin"), HUB)
+    for number, row in enumerate(table_rows(files, ("image_0", "image_1"))):
+        category = row.record.text("category").lower()
+        if category not in cases:
+            row.record.reject("category", " or ".join(map(repr, CATEGORIES)))
+        case = _case(row, number)
+        if case.id in taken:
+            raise row.record.error(f"id {case.id} is repeated")
+        taken.add(case.id)
+        cases[category][case.id] = case
+    for category, found in cases.items():
+        if found and options.wanted(f"vismin/{category}"):
+            kept = tuple(found.values())
+            yield Task(id=f"vismin/{category}", capability="compositional", shape="quad", cases=kept)
+
+
+def _case(row: Row, number: int) -> Case:
+    given = row.record.fields.get("id")
+    name = str(number if given is None else given)
+    images = [row.image(f"vismin_{name}_{which}", f"image_{which}") for which in (0, 1)]
+    captions = row.record.text("text_0"), row.record.text("text_1")
+    return Case(
+        id=name,
+        requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
+        truths=(True, False, False, True),
+        origin=f"{row.record.file.name}, record {row.record.id}",
+    )
