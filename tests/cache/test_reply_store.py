@@ -131,6 +131,7 @@ def test_the_oldest_replies_make_room(tmp_path):
     newest = int.from_bytes(found[-1], "big")
     assert newest == 19_999
     assert [int.from_bytes(key, "big") for key in found] == list(range(newest - len(found) + 1, newest + 1))
+    assert store.evicted == 20_000 - len(found)
     assert shrink(store._opened, 400_000) >= 0
     assert store.file.stat().st_size < 1_500_000
     store.close()
@@ -183,7 +184,7 @@ def test_a_busy_file_is_waited_for(tmp_path):
     store.close()
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1GB", "many", "nan", "5 parsecs"])
+@pytest.mark.parametrize("text", ["", "0", "-1GB", "many", "nan", "5 parsecs", "5", "9.9MB"])
 def test_a_size_that_is_none(text):
     with pytest.raises(ValueError, match=text or "could not convert"):
         parsed_size(text)

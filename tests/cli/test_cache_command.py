@@ -65,8 +65,55 @@ def test_a_folder_without_a_cache(tmp_path, capsys, monkeypatch):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.parametrize("action", ["list", "clear"])
+def test_a_name_that_no_model_has(folder, capsys, action):
+    assert main(["cache", action, "--dir", str(folder), "--model=nosuch"]) == 0
+    said = capsys.readouterr()
+    assert said.err == f"nothing matched --model=nosuch: the models are {CLIP}; {LXMERT}\n"
+    assert rows(folder, capsys) == {CLIP: 200, LXMERT: 10}
+
+
+@pytest.mark.parametrize("action", ["list", "clear"])
+def test_a_folder_that_is_no_cache(tmp_path, capsys, action):
+    assert main(["cache", action, "--dir", str(tmp_path)]) == 4
+    assert capsys.readouterr().err == (
+        f"vlgate cache: --dir={tmp_path}: is no cache, because it holds no {NAME}; name the folder of a cache\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_no_folder(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    assert main(["cache", "--dir", str(file)]) == 4
+    monkeypatch.setenv("VLGATE_CACHE", str(file))
+    assert main(["cache"]) == 4
+    assert capsys.readouterr().err.count("is a file, not a folder; name the folder of a cache") == 2
+
+
+def test_files_that_no_run_reads_are_listed(folder, capsys):
+    (folder / "replies-v0.sqlite").write_bytes(b"of another version")
+    (folder / "replies-v1-damaged-1.sqlite").write_bytes(b"damaged")
+    (folder / "replies-v1-damaged-1.sqlite-wal").write_bytes(b"and its log")
+    assert main(["cache", "--dir", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "of another version: replies-v0.sqlite, 18 B; vlgate cache clear removes it",
+        "damaged, set aside: replies-v1-damaged-1.sqlite, 18 B; vlgate cache clear removes it",
+    ]
+    main(["cache", "--dir", str(folder), "--json"])
+    found = [(row["file"], row["size"]) for row in json.loads(capsys.readouterr().out) if not row["model"]]
+    assert found == [("replies-v0.sqlite", 18), ("replies-v1-damaged-1.sqlite", 18)]
+
+
+def test_arguments_are_checked_before_the_folder(capsys):
+    assert main(["cache", "clear", "--dir=nowhere", "--older-than=abc"]) == 4
+    assert "--older-than=abc: expected hours, days or weeks" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--dir=nowhere"], ["--older-than=2d"], ["clear", "--older-than=two"]], ids=lambda one: one[-1]
+    "arguments",
+    [["--dir=nowhere"], ["--older-than=2d"], ["clear", "--older-than=two"], ["clear", "--model="]],
+    ids=lambda one: one[-1],
 )
 def test_what_cannot_be_meant(arguments, capsys):
     assert main(["cache", *arguments]) == 4
@@ -76,4 +123,10 @@ def test_what_cannot_be_meant(arguments, capsys):
 def test_a_damaged_file(tmp_path, capsys):
     (tmp_path / NAME).write_bytes(b"no database at all" * 100)
     assert main(["cache", "--dir", str(tmp_path)]) == 4
-    assert "cannot be used (file is not a database)" in capsys.readouterr().err
+    assert "cannot be used (file is not a database); the next run sets it aside" in capsys.readouterr().err
+    assert main(["cache", "clear", "--dir", str(tmp_path), "--model=clip"]) == 4
+    assert main(["cache", "clear", "--dir", str(tmp_path), "--older-than=1d"]) == 4
+    assert (tmp_path / NAME).exists()
+    assert main(["cache", "clear", "--dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"0 replies removed from {tmp_path}, 1.8 kB freed\n"
+    assert not list(tmp_path.iterdir())

@@ -59,7 +59,7 @@ def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
     assert (first["cache"]["asked"], first["cache"]["cached"]) == (80, 0)
     assert (second["cache"]["asked"], second["cache"]["cached"]) == (0, 80)
     warm.stdout.fnmatch_lines([f"cache: 80 replies from {data.path / 'kept'}, 0 asked of the model"])
-    cold.stdout.no_fnmatch_line("cache: *")
+    cold.stdout.fnmatch_lines([f"cache: 80 replies kept in {data.path / 'kept'}"])
 
 
 def test_a_part_of_it_is_there(data):
@@ -117,7 +117,7 @@ def test_a_model_without_a_fingerprint_is_not_cached(data):
 
 
 def test_a_cache_that_cannot_be_used_costs_a_line(data):
-    (data.path / "kept").write_text("a file where the folder should be")
+    (data.path / "kept" / NAME).mkdir(parents=True)
     result = run(data, data.model(MODEL), "--cache=kept")
     assert result.ret == 0
     result.stdout.fnmatch_lines([f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"])
@@ -142,8 +142,36 @@ def test_the_variable_names_the_cache(data, monkeypatch):
     assert (data.path / "named" / NAME).is_file()
 
 
-@pytest.mark.parametrize("value", ["0", "much", "-5GB"])
+@pytest.mark.parametrize("value", ["0", "much", "-5GB", "5"])
 def test_a_limit_that_is_none(data, value):
     result = run(data, data.model(MODEL), f"--cache-limit={value}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size above 0, such as 500MB or 10GiB"])
+    result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size of at least 10.0 MB, such as *"])
+
+
+def test_replies_that_made_room_are_counted(data, monkeypatch):
+    monkeypatch.setattr("vlgate.cache.place.LEAST_LIMIT", 1)
+    model = data.model(MODEL)
+    result = run(data, model, "--cache=kept", "--cache-limit=24kB")
+    removed = contents(data)["cache"]["evicted"]
+    assert removed > 0
+    result.stdout.fnmatch_lines(
+        [f"cache: {removed} of the oldest replies made room for new ones, because it may take 24.0 kB; *"]
+    )
+
+
+@pytest.mark.parametrize("named", ["kept", "kept/inner"])
+def test_a_file_is_no_cache(data, named, monkeypatch):
+    (data.path / "kept").write_text("a file where the folder should be")
+    says = f"{data.path / 'kept'} is a file, not a folder; name a folder, or off"
+    result = run(data, data.model(MODEL), f"--cache={named}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --cache={named}: {says}"])
+    monkeypatch.setenv("VLGATE_CACHE", named)
+    run(data, data.model(MODEL)).stderr.fnmatch_lines([f"ERROR: VLGATE_CACHE={named}: {says}"])
+
+
+def test_an_empty_value_names_no_cache(data):
+    result = run(data, data.model(MODEL), "--cache=")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --cache=: expected DIR, the folder of the cache, or off"])

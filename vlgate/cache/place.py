@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 DEFAULT_LIMIT = 10 * 2**30
 """The size limit of a cache in bytes, unless a run names another."""
+LEAST_LIMIT = 10**7
+"""The least limit: the size is looked at after 4,096 new replies, which may be 8 MB of rows of 512 numbers."""
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _BEGINNINGS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
@@ -17,10 +20,18 @@ def default_folder() -> Path:
     return user_cache_path("vlgate", appauthor=False)
 
 
+def file_in_the_way(folder: Path) -> Path | None:
+    """Return the file that stands where a folder, or one above it, is wanted; None if there is none."""
+    for place in (folder, *folder.parents):
+        if os.path.exists(place):  # noqa: PTH110  # Path.exists raises if a folder above may not be read
+            return None if place.is_dir() else place
+    return None
+
+
 def parsed_size(text: str) -> int:
     """Return a number of bytes as a user writes it.
 
-    Raises: ValueError if it is not a size above 0.
+    Raises: ValueError if it is not a size of at least ``LEAST_LIMIT``.
 
     >>> parsed_size("10GB"), parsed_size("500 MiB"), parsed_size("2g")
     (10000000000, 524288000, 2147483648)
@@ -32,7 +43,7 @@ def parsed_size(text: str) -> int:
     if factor is None:
         raise ValueError(text)
     size = float(number) * factor
-    if not 1 <= size < 2**62:  # also if it is NaN
+    if not LEAST_LIMIT <= size < 2**62:  # also if it is NaN
         raise ValueError(text)
     return int(size)
 

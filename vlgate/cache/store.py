@@ -78,13 +78,18 @@ def unsealed(key: bytes, record: object) -> bytes | None:
 
 
 class Store:
-    """The replies of one folder. ``problems`` holds a sentence for each thing that was wrong, for the user."""
+    """The replies of one folder.
+
+    ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that were
+    removed to stay within the limit.
+    """
 
     def __init__(self, folder: Path, limit: int = DEFAULT_LIMIT) -> None:
         """Open the file in ``folder``; ``limit`` is the most bytes that its records may take."""
         self.file = folder / NAME
         self.limit = limit
         self.problems: list[str] = []
+        self.evicted = 0
         self._failures = 0
         self._written = _CHECKED_EVERY  # so that the first write looks at the size
         self._models: dict[str, int] = {}
@@ -94,6 +99,11 @@ class Store:
         if others:
             self.problems.append(f"{folder} holds {', '.join(others)} of another version of vlgate, which is not read")
         self._reopen()
+
+    @property
+    def works(self) -> bool:
+        """Whether replies are kept; False after a problem with the disk."""
+        return self._opened is not None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of the keys that are there; a damaged record counts as not there."""
@@ -131,7 +141,7 @@ class Store:
             self._written += len(entries)
             if self._written >= _CHECKED_EVERY:
                 self._written = 0
-                shrink(self._opened, self.limit)
+                self.evicted += shrink(self._opened, self.limit)
         except sqlite3.DatabaseError as error:
             return self.put(model, entries) if self._failed(error, "written") else {}
         return there

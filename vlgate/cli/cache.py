@@ -6,13 +6,15 @@ import argparse
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from vlgate.cache.listing import Kept, cleared, listed
+from vlgate.cache.listing import Kept, cleared, is_cache, listed, unread_files
 from vlgate.cache.place import default_folder, shown_size
+from vlgate.cache.store import NAME
 from vlgate.errors import OptionError
 
 WRONG_OPTION = 4
@@ -35,25 +37,42 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print a row per model, or what was removed.
 
-    Returns: the exit status, 0.
+    Returns: the exit status, 0; also if no model has such a name, because what should be gone is gone.
     Raises: OptionError if an option or the folder cannot be used.
     """
-    folder = _folder(given.dir)
+    before = time.time() - _age(given.older_than)
+    if given.action == "list" and given.older_than is not None:
+        raise OptionError(f"--older-than={given.older_than}: it belongs to clear; leave it out")
+    if given.model == "":
+        raise OptionError("--model=: expected how a name begins; leave it out for all models")
+    folder, begins = _folder(given.dir), given.model or ""
+    kept = listed(folder, begins) if given.action == "list" or begins else []
+    if begins and not kept:
+        _say_unmatched(folder, begins)
     if given.action == "list":
-        if given.older_than:
-            raise OptionError(f"--older-than={given.older_than}: it belongs to clear; leave it out")
-        return _print(listed(folder, given.model or ""), folder, as_json=given.json)
-    removed, freed = cleared(folder, given.model or "", time.time() - _age(given.older_than))
+        return _print(kept, [] if begins else unread_files(folder), folder, as_json=given.json)
+    removed, freed = cleared(folder, begins, before)
     print(f"{removed:,} replies removed from {folder}, {shown_size(freed)} freed")  # noqa: T201  # what a command is for
     return 0
 
 
 def _folder(given: Path | None) -> Path:
     named = os.environ.get("VLGATE_CACHE", "")
-    folder = given or (Path(named) if named and named != "off" else default_folder())
-    if given is not None and not given.is_dir():
-        raise OptionError(f"--dir={given}: there is no such folder; name the folder of a cache")
-    return folder.expanduser().absolute()
+    folder = (given or (Path(named) if named and named != "off" else default_folder())).expanduser().absolute()
+    option = f"--dir={given}" if given is not None else f"VLGATE_CACHE={named}"
+    if folder.is_file():
+        raise OptionError(f"{option}: is a file, not a folder; name the folder of a cache")
+    if given is not None and not folder.is_dir():
+        raise OptionError(f"{option}: there is no such folder; name the folder of a cache")
+    if given is not None and not is_cache(folder):
+        raise OptionError(f"{option}: is no cache, because it holds no {NAME}; name the folder of a cache")
+    return folder
+
+
+def _say_unmatched(folder: Path, begins: str) -> None:
+    names = [one.model for one in listed(folder)]
+    known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
+    print(f"nothing matched --model={begins}: {known}", file=sys.stderr)  # noqa: T201  # what a command is for
 
 
 def _age(text: str | None) -> float:
@@ -66,9 +85,9 @@ def _age(text: str | None) -> float:
     return int(found[1]) * float(_UNITS[found[2]])
 
 
-def _print(kept: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
+def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
     if as_json:
-        print(json.dumps([asdict(one) for one in kept], indent=1))  # noqa: T201  # what a command is for
+        print(json.dumps([asdict(one) for one in (*kept, *unread)], indent=1))  # noqa: T201  # what a command is for
         return 0
     rows = [(one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept]
     table = [_HEADINGS, *rows] if rows else []
@@ -81,6 +100,9 @@ def _print(kept: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
         print("  ".join(cells).rstrip())  # noqa: T201  # what a command is for
     total = f"{sum(one.replies for one in kept):,} replies of {len(kept)} models"
     print(f"{total} in {folder}" if rows else f"no replies in {folder}")  # noqa: T201  # what a command is for
+    for one in unread:
+        why = "damaged, set aside" if "-damaged-" in one.file else "of another version"
+        print(f"{why}: {one.file}, {shown_size(one.size)}; vlgate cache clear removes it")  # noqa: T201  # as above
     return 0
 
 

@@ -128,7 +128,7 @@ class Closing:
             reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
         reporter.write_line(results_line(self.run.options))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
-        for line in filter(None, (cluster, *cache_lines(card.cache))):
+        for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):
             reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)

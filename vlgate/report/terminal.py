@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import StringIO
 
+from vlgate.cache.place import shown_size
 from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.comparison import comparison_lines
@@ -108,10 +109,17 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
     return f"{text}\n(in summary.md only: {', '.join(left_out)})" if left_out else text
 
 
-def cache_lines(cache: CacheUse) -> list[str]:
-    """Return what the terminal says of the cache: nothing if there is none, or if it was empty and took all replies."""
-    hits = f"cache: {cache.cached:,} replies from {cache.place}, {cache.asked:,} asked of the model"
-    return [*([hits] if cache.cached else []), *(f"cache: {note}" for note in cache.notes)]
+def cache_lines(cache: CacheUse, limit: int) -> list[str]:
+    """Return what the terminal says of the cache: nothing if there is none; ``limit`` is its limit in bytes."""
+    lines = []
+    if cache.cached:
+        lines.append(f"{cache.cached:,} replies from {cache.place}, {cache.asked:,} asked of the model")
+    elif cache.kept:
+        lines.append(f"{cache.kept:,} replies kept in {cache.place}")
+    if cache.evicted:
+        removed = f"{cache.evicted:,} of the oldest replies made room for new ones"
+        lines.append(f"{removed}, because it may take {shown_size(limit)}; a larger --cache-limit keeps them")
+    return [f"cache: {line}" for line in (*lines, *cache.notes)]
 
 
 def results_line(options: Options) -> str:

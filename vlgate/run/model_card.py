@@ -13,13 +13,17 @@ from vlgate.checks.check import Check
 class CacheUse:
     """The number of items that a run asked its model, and of replies from the cache and from its own memory.
 
-    ``place`` is the folder of the cache, empty if there is none. ``notes`` say what the user should know.
+    ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the asked items whose replies the
+    cache has taken, ``evicted`` the replies, also of other runs, that made room for them. ``notes`` say what the user
+    should know.
     """
 
     place: str = ""
     asked: int = 0
     cached: int = 0
     repeated: int = 0
+    kept: int = 0
+    evicted: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -30,6 +34,8 @@ def added(uses: Sequence[CacheUse]) -> CacheUse:
         asked=sum(use.asked for use in uses),
         cached=sum(use.cached for use in uses),
         repeated=sum(use.repeated for use in uses),
+        kept=sum(use.kept for use in uses),
+        evicted=sum(use.evicted for use in uses),
         notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -68,6 +69,11 @@ class Options:
     cache: Path | None = None
     cache_named: bool = False
     cache_limit: int = DEFAULT_LIMIT
+
+
+def in_ci() -> bool:
+    """Return whether the environment says that this is a job of CI, in which a run must judge a gate."""
+    return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
 def options_from(content: Mapping[str, Any]) -> Options:

@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import pytest
 
-from vlgate.cache.place import DEFAULT_LIMIT, default_folder, parsed_size
+from vlgate.cache.place import DEFAULT_LIMIT, LEAST_LIMIT, default_folder, file_in_the_way, parsed_size, shown_size
 from vlgate.plugin.options.settings import SETTINGS, Setting
-from vlgate.run.options import DEFAULT_MODEL, Options
+from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
 from vlgate.run.sharding import read_shard
 
 T = TypeVar("T")
 SUITE = "tests_vl"
 _LONGEST = 1e6  # seconds, 11 days
-_SIZE = "a size above 0, such as 500MB or 10GiB"
+_SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
 _SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
@@ -63,7 +63,7 @@ def read(config: pytest.Config) -> Options:
         explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
         shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
-        require_gates=_flag(given["require-gates"], os.environ.get("CI", "").lower() not in {"", "0", "false"}),
+        require_gates=_flag(given["require-gates"], in_ci()),
     )
 
 
@@ -186,11 +186,21 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
 def _cache(config: pytest.Config, given: Any) -> Path | None:
     """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
     if given:
-        return None if given == "off" else (_base(config, "cache") / Path(str(given)).expanduser()).resolve()
+        return _cache_folder("--cache", str(given), _base(config, "cache"))
+    if given is not None and config.getoption("vlgate_option_cache", None) is not None:
+        raise pytest.UsageError("--cache=: expected DIR, the folder of the cache, or off")
     named = os.environ.get("VLGATE_CACHE", "")
-    if not named:
-        return default_folder()
-    return None if named == "off" else Path(named).expanduser().resolve()
+    return _cache_folder("VLGATE_CACHE", named, Path.cwd()) if named else default_folder()
+
+
+def _cache_folder(option: str, named: str, base: Path) -> Path | None:
+    if named == "off":
+        return None
+    folder = base / Path(named).expanduser()
+    file = file_in_the_way(folder)
+    if file is not None:
+        raise pytest.UsageError(f"{option}={named}: {file} is a file, not a folder; name a folder, or off")
+    return folder.resolve()
 
 
 def time_name() -> str:

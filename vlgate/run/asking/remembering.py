@@ -91,6 +91,8 @@ def cache_use(caller: Caller | RememberingCaller) -> CacheUse:
         asked=counts.asked,
         cached=counts.cached,
         repeated=counts.repeated,
+        kept=counts.asked if store is not None and store.works else 0,
+        evicted=0 if store is None else store.evicted,
         notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
     )
 
