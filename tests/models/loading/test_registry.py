@@ -230,3 +230,17 @@ def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp
     (tmp_path / "uniter.bin").write_bytes(b"x")
     with pytest.raises(ModelLoadError, match=r"regions='none\.tsv'.*none\.tsv"):
         check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("own_m.py:build", "drop '.py', and start with --model=own_m:build"),
+        ("models/own_m.py:build:w", "start in the folder models with --model=own_m:build:w"),
+    ],
+)
+def test_a_file_in_place_of_a_module_is_named(own, spec, says):
+    folder = own("own_m", "def build(): ...")
+    with pytest.raises(ModelLoadError) as caught:
+        check(spec, folder=folder)
+    assert says in str(caught.value)

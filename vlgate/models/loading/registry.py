@@ -170,6 +170,8 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
         return _Spec(name=name, target=registered()[name].build, weights=rest, own=False)
     if found is not None:
         return _Spec(name=name, target=found.target, weights=rest, own=False, offered_by=found.by)
+    if name.endswith(".py") and rest:
+        raise _names_file(spec, name, rest)
     attribute, _, weights = rest.partition(":")
     if all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
         target = f"{name}:{attribute}"
@@ -182,6 +184,15 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
     known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
     raise ModelLoadError(
         f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"
+    )
+
+
+def _names_file(spec: str, name: str, rest: str) -> ModelLoadError:
+    file = Path(name)
+    where = "" if file.parent == Path() else f" in the folder {file.parent}"
+    return ModelLoadError(
+        f"model={spec!r}: {name!r} is a file, but a module is expected; drop '.py', and start{where} with "
+        f"--model={file.stem}:{rest}"
     )
 
 
