@@ -82,6 +82,39 @@ def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):
     assert merge(parts, "p1", "p2", more=["--overwrite"]) == 0
 
 
+def test_a_matrix_of_one_part_is_joined(data, right, capsys):
+    assert data.run(right, "--results=whole").ret == 0
+    part = data.run(right, "--shard=1/1", "--results=p1")
+    assert part.ret == 0
+    part.stdout.fnmatch_lines(["INCOMPLETE: *part 1 of 1, of which no gate is judged*"])
+    assert merge(data, "p1") == 0
+    assert same(data, "whole", "joined") == []
+    assert merge(data, "whole", to="other") == 4
+    assert "whole: holds no part.json, because the run had no --shard" in capsys.readouterr().err
+
+
+def test_a_thresholds_file_without_gates_is_judged_as_in_a_run(data, right, capsys, monkeypatch):
+    data.thresholds("")
+
+    def ended(*more):
+        run = data.run(right, "--results=whole", *more)
+        capsys.readouterr()
+        joined = merge(data, "p1", more=["--overwrite", *more])
+        words = [
+            next(line for line in lines if "may be" in line or "may not" in line)
+            for lines in (run.outlines, capsys.readouterr().out.splitlines())
+        ]
+        assert words[0] == words[1]
+        return int(run.ret), joined, words[0].partition(":")[0]
+
+    assert data.run(right, "--shard=1/1", "--results=p1").ret == 0
+    assert ended() == (0, 0, "NOT GATED")
+    assert ended("--require-gates") == (1, 1, "INCONCLUSIVE")
+    monkeypatch.setenv("CI", "true")
+    assert ended() == (1, 1, "INCONCLUSIVE")
+    assert ended("--no-require-gates") == (0, 0, "NOT GATED")
+
+
 def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
     monkeypatch.setenv("CI", "true")  # which asks for a judged gate
     result = data.run(right, "--shard=1/2")
@@ -161,8 +194,10 @@ def test_what_does_not_belong_together_is_refused_and_nothing_is_written(parts, 
 
     options = "environment__options__"
     refused("p1", says="part 2 of 2 missing beside ")
-    refused("p1", "p1", says="are both part 1 of 2; name each part once")
-    refused("p1", "p2", "p2", says="are both part 2 of 2")
+    shutil.copytree(parts.path / "p1", parts.path / "copy")
+    refused("p1", "copy", says="are both part 1 of 2; name each part once")
+    refused("p1", "p2", "p1", says=f"{parts.path / 'p1'} is given twice; name each part once")
+    refused("p1", "p2", "p2/../p1", says="also as ")
     refused("p1", changed(of=3, number=3), says="is part 3 of 3, but ")
     refused(
         "p1", changed(complete=False, why="the run was interrupted"), says="is incomplete (the run was interrupted)"
@@ -176,7 +211,12 @@ def test_what_does_not_belong_together_is_refused_and_nothing_is_written(parts, 
     for name, value in {"seed": 1, "ties": "half", "limit": 7, "suite": ["valse/*"], "protocols": ["x"]}.items():
         refused("p1", changed(**{options + name: value}), says=f"{name}=")
     refused("p1", "nowhere", says="nowhere: does not exist")
-    refused("p1", "data", says="holds no part.json, because the part did not come to its end")
+    refused("p1", "data", says="holds no part.json, nor any figures of a run that ended")
+    changed()
+    (parts.path / "odd" / "part.json").unlink()
+    refused(
+        "p1", "odd", says="holds no part.json, although the run was --shard=2/2; copy the whole folder, or run this"
+    )
     refused("p1", "p2", says="is the folder of a part", more=[f"--results={parts.path / 'p2'}"])
     refused("p1", "p2", says="is not there; name one with --thresholds", more=["--thresholds=nowhere.toml"])
     refused("p1", "p2", says="is not on this machine; name it with --data DIR", more=["--data=nowhere"])

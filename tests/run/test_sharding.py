@@ -100,8 +100,8 @@ def test_what_is_no_part_is_refused(text):
         read_shard(text)
 
 
-def test_the_whole_run_is_no_part():
-    assert read_shard("1/1") is None
+def test_the_only_part_is_a_part():
+    assert read_shard("1/1") == Shard(number=1, of=1)
     assert str(read_shard("2/4")) == "part 2 of 4"
 
 

@@ -133,9 +133,7 @@ def _content(folder: Path, named: str) -> dict[str, Any]:
         what = "is a file, not a folder" if folder.exists() else "does not exist"
         raise OptionError(f"{named}: {what}; name the results folder of a run with --shard")
     if not (folder / PART).exists():
-        whole = (folder / "verdict.json").exists() or (folder / "metrics.json").exists()
-        why = "the run had no --shard" if whole else "the part did not come to its end"
-        raise OptionError(f"{named}: holds no {PART}, because {why}; name the results folder of a part that ended")
+        raise OptionError(f"{named}: holds no {PART}, {_why_none(folder)}")
     try:
         content = json.loads(_bytes(folder / PART, named))
     except (ValueError, RecursionError):
@@ -143,6 +141,20 @@ def _content(folder: Path, named: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise OptionError(f"{named}: {PART} is not a JSON object; {_AGAIN}")
     return content
+
+
+def _why_none(folder: Path) -> str:
+    """Why a folder has no ``part.json``, as far as the other files of a run tell, and what to do."""
+    figures = next((file for name in ("verdict.json", "metrics.json") if (file := folder / name).is_file()), None)
+    if figures is None:
+        return "nor any figures of a run that ended; name the results folder of a part that ended"
+    try:
+        shard = json.loads(figures.read_bytes())["run"].get("shard")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return f"and {figures.name} is damaged; {_AGAIN}"
+    if shard is None:
+        return "because the run had no --shard; name the results folder of a part"
+    return f"although the run was --shard={shard}; copy the whole folder, or {_AGAIN}"
 
 
 def _bytes(file: Path, named: str) -> bytes:

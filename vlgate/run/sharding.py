@@ -32,8 +32,8 @@ class _Group:
     rank: bytes
 
 
-def read_shard(text: str) -> Shard | None:
-    """Read ``I/N``; None for 1/1, the whole run.
+def read_shard(text: str) -> Shard:
+    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
 
     Raises: ValueError if the text is not a part.
 
@@ -44,7 +44,7 @@ def read_shard(text: str) -> Shard | None:
     shard = Shard(number=int(number), of=int(of))
     if not 1 <= shard.number <= shard.of:
         raise ValueError(text)
-    return None if shard.of == 1 else shard
+    return shard
 
 
 def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:

@@ -17,7 +17,7 @@ from vlgate.comparing.earlier import read_earlier
 from vlgate.errors import OptionError
 from vlgate.recorded.folder import titled
 from vlgate.recorded.part import RecordedPart, read_part
-from vlgate.run.options import Options, options_from
+from vlgate.run.options import Options, in_ci, options_from
 
 WRONG_OPTION = 4
 HELP = "join the parts of a run (--shard) and judge the gates once"
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
     baseline = "the results folder of an earlier run, to compare with (default: that of the parts)"
     parser.add_argument("--baseline", type=Path, metavar="DIR", help=baseline)
-    gates = "whether a run without a judged gate ends with status 1 (default: as in the parts)"
+    gates = "whether a run without a judged gate ends with status 1 (default: as in the parts, or on if CI is set)"
     parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=None, help=gates)
     parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in --results")
 
@@ -49,6 +49,7 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.merging.writing import closing_lines, write_joined
 
     _refuse_own_folder(given.parts, given.results)
+    _refuse_twice(given.parts)
     parts = in_order([read_part(folder) for folder in given.parts], thresholds=given.thresholds is None)
     options = _options(parts, given)
     earlier = None if options.baseline is None else read_earlier(options.baseline, f"--baseline {options.baseline}")
@@ -73,7 +74,7 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
         baseline=first.baseline if given.baseline is None else here / given.baseline,
-        require_gates=any(one.require_gates for one in found) if required is None else required,
+        require_gates=any(one.require_gates for one in found) or in_ci() if required is None else required,
         results=here / given.results,
         overwrite=given.overwrite,
         shard=None,
@@ -94,3 +95,12 @@ def _refuse_absent(options: Options) -> None:
 def _refuse_own_folder(parts: Sequence[Path], results: Path) -> None:
     if any(folder.resolve() == results.resolve() for folder in parts):
         raise OptionError(f"--results {results}: is the folder of a part; name another folder")
+
+
+def _refuse_twice(parts: Sequence[Path]) -> None:
+    seen: dict[Path, Path] = {}
+    for folder in parts:
+        first = seen.setdefault(folder.resolve(), folder)
+        if first is not folder:
+            which = f"{folder}" if f"{folder}" == f"{first}" else f"{first}, also as {folder},"
+            raise OptionError(f"{which} is given twice; name each part once")

@@ -125,7 +125,7 @@ SETTINGS = (
         metavar="I/N",
         help="The part of the run that this process asks, such as 2/4; no gate is judged before vlgate merge joins the "
         "N parts.",
-        default="1/1",
+        default="the whole run, which judges its gates itself",
         lasting=False,  # a run whose ini file names a part would never judge its gates
     ),
     Setting(
