@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vlgate.checks.check import Check
-from vlgate.checks.rounds import REQUESTS, ROUNDING, compare
+from vlgate.checks.rounds import ROUNDING, Replies, compare, together
 from vlgate.types import Case, Predictor, Request
 
 
 def check_batch_invariance(
-    model: Predictor, requests: Sequence[Request], tolerance: float = ROUNDING["float32"], cases: Sequence[Case] = ()
+    model: Predictor,
+    requests: Sequence[Request],
+    tolerance: float = ROUNDING["float32"],
+    cases: Sequence[Case] = (),
+    first: Replies | None = None,
 ) -> Check:
     """Check whether replies depend on what else is asked in the same batch.
 
@@ -26,12 +30,14 @@ def check_batch_invariance(
         requests: the requests to ask it. Whole cases are best, because the texts of one image are compared.
         tolerance: see ``rounds.compare``.
         cases: the cases that the requests belong to, to count the verdicts that rounding could change.
+        first: the round of ``together``, if the model was asked it already.
 
     Returns: the check; see ``rounds.compare``.
     """
-    asked = list(dict.fromkeys(requests))[:REQUESTS]
+    first = together(model, requests) if first is None else first
+    asked = list(first)
     rounds = (
-        model.predict(asked),
+        first,
         model.predict(asked[::-1]),
         {request: model.predict([request])[request] for request in asked},
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vlgate.checks.check import Check
-from vlgate.checks.rounds import REQUESTS, ROUNDING, compare
+from vlgate.checks.rounds import ROUNDING, Replies, compare, together
 from vlgate.types import Case, Predictor, Request
 
 
 def check_determinism(
-    model: Predictor, requests: Sequence[Request], tolerance: float = ROUNDING["float32"], cases: Sequence[Case] = ()
+    model: Predictor,
+    requests: Sequence[Request],
+    tolerance: float = ROUNDING["float32"],
+    cases: Sequence[Case] = (),
+    first: Replies | None = None,
 ) -> Check:
     """Check whether replies change when the same requests are asked again, in the same order.
 
@@ -21,11 +25,12 @@ def check_determinism(
         requests: the requests to ask it.
         tolerance: see ``rounds.compare``.
         cases: the cases that the requests belong to, to count the verdicts that rounding could change.
+        first: the round of ``together``, if the model was asked it already.
 
     Returns: the check; see ``rounds.compare``.
     """
-    asked = list(dict.fromkeys(requests))[:REQUESTS]
-    rounds = (model.predict(asked), model.predict(asked))
+    first = together(model, requests) if first is None else first
+    rounds = (first, model.predict(list(first)))
     return compare(
         "determinism",
         rounds,

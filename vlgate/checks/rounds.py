@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from vlgate.checks.check import Check
-from vlgate.types import Case, Match, Prediction, Request
+from vlgate.types import Case, Match, Prediction, Predictor, Request
 
 REQUESTS = 32
 ROUNDING = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
@@ -17,6 +17,11 @@ that. The scores of float32 models differ by 1e-6 to 1e-5 between sizes of batch
 """
 
 Replies = Mapping[Request, Prediction]
+
+
+def together(model: Predictor, requests: Sequence[Request]) -> Replies:
+    """Ask a model the first ``REQUESTS`` distinct requests together, which is a round of several checks."""
+    return model.predict(list(dict.fromkeys(requests))[:REQUESTS])
 
 
 def compare(

@@ -66,6 +66,11 @@ class ModelPredictor:
         """Return the same predictor without a memory: every request reaches the model."""
         return replace(self, caller=self.caller.bare)
 
+    def uncounted(self) -> ModelPredictor:
+        """Return the same predictor, with the same memory; what it asks is not counted as asked for the run."""
+        caller = self.caller
+        return replace(self, caller=caller.uncounted if isinstance(caller, RememberingCaller) else caller)
+
     def adapters(self) -> dict[str, str]:
         """Describe for the report how each kind of request reaches the model."""
         return adapters(self.model)

@@ -74,6 +74,11 @@ class RememberingCaller:
         """The same memory without the model, and with counts of its own."""
         return replace(self, asks=False, counts=Counts())
 
+    @property
+    def uncounted(self) -> RememberingCaller:
+        """The same memory and model, with counts of its own."""
+        return replace(self, counts=Counts())
+
     def close(self) -> None:
         """Close the cache; the caller must not be used any more."""
         if self.memory.store is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from numbers import Real
 
 from vlgate.checks.batch_invariance import check_batch_invariance
@@ -13,7 +13,7 @@ from vlgate.checks.check import Check
 from vlgate.checks.determinism import check_determinism
 from vlgate.checks.polarity import check_polarity
 from vlgate.checks.precision import check_precision, drawn, lacks_room
-from vlgate.checks.rounds import ROUNDING
+from vlgate.checks.rounds import ROUNDING, together
 from vlgate.errors import ModelLoadError, described
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.inference.call_limit import Watch, unwatched
@@ -74,25 +74,28 @@ def _is_full(error: ModelLoadError) -> bool:
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
     """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
 
-    The checks ask the model itself, never a memory of its replies. Only a run that had all its replies from the cache
-    takes the outcome of the checks from there too, if the same checks were made on the same cases.
+    The checks of batch invariance, determinism and precision ask the model itself, never a memory of its replies;
+    batch invariance and determinism share a round. The check of polarity takes what the run has asked already. Only a
+    run that had all its replies from the cache takes the outcome of the checks from there too, if the same checks were
+    made on the same cases.
 
     If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
     """
     kept = kept_checks(predictor, tasks, options)
     if kept:
         return kept
-    caller, predictor = predictor.caller, predictor.bare()
+    caller, remembers, predictor = predictor.caller, predictor.uncounted(), predictor.bare()
     cases = _spread_over(tasks)
     requests = [request for case in cases for request in case.requests]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
     found: list[Check] = []
+    round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
-        "polarity": lambda: check_polarity(predictor, tasks, options.seed),
-        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases),
-        "determinism": lambda: check_determinism(as_given, requests, tolerance, cases),
+        "polarity": lambda: check_polarity(remembers, tasks, options.seed),
+        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases, round_of()),
+        "determinism": lambda: check_determinism(as_given, requests, tolerance, cases, round_of()),
     }
     if options.compiled or options.dtype != "float32":
         checks["precision"] = lambda: _check_precision(predictor, tasks, options)

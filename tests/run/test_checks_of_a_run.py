@@ -1,0 +1,109 @@
+"""What the checks of a model ask: of the run's requests as few again as they can."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from vlgate.checks.polarity import CAPTIONS
+from vlgate.inference.batching import Caller
+from vlgate.inference.identity import Identities
+from vlgate.inference.memory import Memory
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.inference.remembered import RememberingCaller
+from vlgate.run.loading import CHECKED_CASES, checks_of
+from vlgate.run.options import Options
+from vlgate.types import Case, LazyImage, Match, Task
+
+ASKED = 2 * CHECKED_CASES  # requests of the one task, in each round
+OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:build")
+
+
+def task(n=80):
+    cases = []
+    for number in range(n):
+        image = LazyImage(key=f"{number}.jpg", load=lambda: Image.new("RGB", (2, 2)), where=f"{number}.jpg")
+        texts = (f"It is the number {number}.", f"It is the number {number + n}.")
+        cases.append(
+            Case(id=str(number), requests=tuple(Match(image=image, text=one) for one in texts), truths=(True, False))
+        )
+    return Task(id="own/numbers", capability="foil", shape="pair", cases=tuple(cases))
+
+
+class Counting:
+    """Counts the items and the calls of each method."""
+
+    def __init__(self):
+        self.items, self.calls = 0, 0
+
+    def _count(self, some):
+        self.items += len(some)
+        self.calls += 1
+
+
+class Matching(Counting):
+    def match(self, pairs):
+        self._count(pairs)
+        return np.array([float(f" {pair.image.key[:-4]}." in pair.text) for pair in pairs])
+
+
+class Encoding(Counting):
+    def encode_images(self, images):
+        self._count(images)
+        return np.eye(80)[[int(image.key[:-4]) for image in images]]
+
+    def encode_texts(self, texts):
+        self._count(texts)
+        return np.eye(160)[[int(text.split()[-1][:-1]) for text in texts]][:, :80]
+
+
+def checked(model):
+    """The outcomes of the checks after a run, and what they asked: items and calls."""
+    memory, tasks = Memory(), [task()]
+    caller = RememberingCaller(
+        inner=Caller(name="counting", size=64),
+        memory=memory,
+        identities=Identities(memory=memory, by_name=True),
+        model=b"",
+    )
+    predictor = ModelPredictor(model=model, name="counting", caller=caller, seed=0)
+    predictor.predict(request for case in tasks[0].cases for request in case.requests)
+    asked = caller.counts.asked
+    model.items = model.calls = 0
+    found = {check.name: check.outcome for check in checks_of(predictor, tasks, OPTIONS)}
+    assert caller.counts.asked == asked  # the counts are those of the run
+    return found, model.items, model.calls
+
+
+def test_the_checks_of_a_matcher_share_a_round_and_take_true_texts_from_the_run():
+    found, items, calls = checked(Matching())
+    assert set(found.values()) == {"ok"}
+    assert items == 4 * ASKED + CAPTIONS  # together, in reverse, one at a time, together again; texts of other images
+    assert calls == 1 + 1 + ASKED + 1 + 1
+
+
+def test_the_check_of_polarity_encodes_nothing_again():
+    found, items, _ = checked(Encoding())
+    assert set(found.values()) == {"ok"}
+    images, texts = CHECKED_CASES, ASKED
+    assert items == 3 * (images + texts) + 2 * ASKED
+
+
+def test_a_round_in_which_the_model_raises_fails_both_checks():
+    class Falling(Matching):
+        def match(self, pairs):
+            if len(pairs) == ASKED:
+                raise ValueError("the model fell")
+            return super().match(pairs)
+
+    found, *_ = checked(Falling())
+    assert found == {"polarity": "ok", "batch_invariance": "failed", "determinism": "failed"}
+
+
+def test_a_model_that_drifts_between_the_checks_is_not_deterministic():
+    class Drifting(Matching):
+        def match(self, pairs):
+            return super().match(pairs) + 0.5 * self.calls
+
+    found, *_ = checked(Drifting())
+    assert found["determinism"] == "suspect"
