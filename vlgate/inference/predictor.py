@@ -64,6 +64,8 @@ class ModelPredictor:
 
     def bare(self) -> ModelPredictor:
         """Return the same predictor without a memory: every request reaches the model."""
+        if isinstance(self.caller, RememberingCaller):
+            self.caller.ready()
         return replace(self, caller=self.caller.bare)
 
     def uncounted(self) -> ModelPredictor:

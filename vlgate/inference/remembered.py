@@ -26,6 +26,10 @@ Reply = TypeVar("Reply")
 _PLAIN = (bytes, str, int, tuple)  # kinds of text keys that are the same in every process
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(slots=True, kw_only=True)
 class Counts:
     """How many items a process asked the model, and how many replies it took from the cache and from its memory."""
@@ -41,7 +45,7 @@ class RememberingCaller:
 
     ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
     reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
-    NotRememberedError.
+    NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is there.
     """
 
     inner: Caller
@@ -51,6 +55,8 @@ class RememberingCaller:
     opens_images: bool = True
     note: str = ""
     asks: bool = True
+    ready: Callable[[], object] = bool
+    loaded: Callable[[], bool] = _always
     counts: Counts = field(default_factory=Counts)
     cut: set[str] = field(default_factory=set)
 
@@ -175,6 +181,7 @@ class RememberingCaller:
     def _must_ask(self, n: int) -> None:
         if not self.asks:
             raise NotRememberedError(f"{n} items have no reply yet")
+        self.ready()
 
     def _reply(self, item: object, value: bytes) -> Any:
         """The reply in a record: of the type that the method returns, because the method is part of the key."""

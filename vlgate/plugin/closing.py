@@ -31,6 +31,7 @@ from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, cache_lines, closing_text, results_line
 from vlgate.report.trackers.tracked import log_to
 from vlgate.run.asking.on_cluster import cluster_line
+from vlgate.run.asking.unloaded import keep_face
 from vlgate.run.concluding import conclude, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
@@ -68,7 +69,14 @@ class Closing:
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
-        return asdict(card_of(*self.run.loaded, self._checks(session)))
+        found = asdict(card_of(*self.run.loaded, self._checks(session)))
+        self._keep_face()
+        return found
+
+    def _keep_face(self) -> None:
+        """Keep what a later run must know of the model to take all its replies from the cache."""
+        loaded, predictor = self.run.loaded
+        keep_face(loaded, predictor.caller, self.run.options)
 
     def conclude(self, session: pytest.Session) -> None:
         """Judge all replies, decide the gates, report them as tests, and set the exit status."""
@@ -81,6 +89,7 @@ class Closing:
             run.ending.unwritten = write_rows(result, run.options)
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
+            self._keep_face()
         if self._unchecked():
             self._write(session, result, CHECKS_MISSING)  # before the checks: the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))

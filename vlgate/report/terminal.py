@@ -113,7 +113,8 @@ def cache_lines(cache: CacheUse, limit: int) -> list[str]:
     """Return what the terminal says of the cache: nothing if there is none; ``limit`` is its limit in bytes."""
     lines = []
     if cache.cached:
-        lines.append(f"{cache.cached:,} replies from {cache.place}, {cache.asked:,} asked of the model")
+        left = "" if cache.loaded else ", which was not loaded"
+        lines.append(f"{cache.cached:,} replies from {cache.place}, {cache.asked:,} asked of the model{left}")
     elif cache.kept:
         lines.append(f"{cache.kept:,} replies kept in {cache.place}")
     if cache.evicted:

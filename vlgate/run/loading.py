@@ -18,15 +18,18 @@ from vlgate.errors import ModelLoadError, described
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.inference.predictor import ModelPredictor
+from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import room_of, share_threads
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
+from vlgate.models.loading.unloaded import Unloaded
 from vlgate.models.reference.blind import Blind
 from vlgate.run.asking.batch_sizes import batch_sizes
 from vlgate.run.asking.kept_checks import keep_checks, kept_checks
 from vlgate.run.asking.on_cluster import load_on_cluster
 from vlgate.run.asking.remembering import cache_use, remembering
+from vlgate.run.asking.unloaded import unloaded
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
@@ -40,6 +43,8 @@ def load_model(
 ) -> tuple[LoadedModel, ModelPredictor]:
     """Load the model that the options name, on the device of this one of several workers or on a cluster.
 
+    If the cache knows the model, it is loaded when it is first asked.
+
     ``watch`` may limit the time of its calls in this process.
 
     Raises: ModelLoadError if it cannot be loaded.
@@ -47,6 +52,18 @@ def load_model(
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls)
+
+    def build() -> LoadedModel:
+        """Build the model."""
+        return _built(options, worker, workers)
+
+    loaded = unloaded(options, worker, build) or build()
+    predictor = predictor_of(loaded, options, tasks, watch)
+    predictor.caller.bare.room = partial(room_of, loaded.device, workers)
+    return loaded, predictor
+
+
+def _built(options: Options, worker: int, workers: int) -> LoadedModel:
     share_threads(workers)
     try:
         loaded = load(
@@ -60,11 +77,7 @@ def load_model(
     except ModelLoadError as error:
         says = room_of(pick_device(options.device, worker), workers) if _is_full(error) else ""
         raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
-    if options.compiled:
-        loaded = compiled(loaded, pick_device(options.device, worker))
-    predictor = predictor_of(loaded, options, tasks, watch)
-    predictor.caller.bare.room = partial(room_of, loaded.device, workers)
-    return loaded, predictor
+    return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
 
 
 def _is_full(error: ModelLoadError) -> bool:
@@ -191,10 +204,18 @@ def predictor_of(
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=remembering(_caller(loaded, options, watch), loaded, options),
+        caller=_waiting(remembering(_caller(loaded, options, watch), loaded, options), loaded),
         on_missing=options.missing_images,
         seed=options.seed,
     )
+
+
+def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller | RememberingCaller:
+    """The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time."""
+    model = loaded.model
+    if not isinstance(model, Unloaded) or not isinstance(caller, RememberingCaller):
+        return caller
+    return replace(caller, ready=model.load, loaded=lambda: model.loaded)
 
 
 def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:

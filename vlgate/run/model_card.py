@@ -14,8 +14,8 @@ class CacheUse:
     """The number of items that a run asked its model, and of replies from the cache and from its own memory.
 
     ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the asked items whose replies the
-    cache has taken, ``evicted`` the replies, also of other runs, that made room for them. ``notes`` say what the user
-    should know.
+    cache has taken, ``evicted`` the replies, also of other runs, that made room for them. ``loaded`` says whether a
+    model was loaded, ``notes`` what the user should know.
     """
 
     place: str = ""
@@ -24,6 +24,7 @@ class CacheUse:
     repeated: int = 0
     kept: int = 0
     evicted: int = 0
+    loaded: bool = True
     notes: tuple[str, ...] = ()
 
 
@@ -36,6 +37,7 @@ def added(uses: Sequence[CacheUse]) -> CacheUse:
         repeated=sum(use.repeated for use in uses),
         kept=sum(use.kept for use in uses),
         evicted=sum(use.evicted for use in uses),
+        loaded=any(use.loaded for use in uses),
         notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
     )
 

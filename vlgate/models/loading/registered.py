@@ -17,12 +17,14 @@ class RegisteredModel:
     """One section of ``models.toml``.
 
     ``build`` is the ``module:callable`` that builds the model. ``check`` is a function of (weights, folder) that raises
-    ModelLoadError before anything is loaded; empty if there is nothing to check. The file explains the other fields.
+    ModelLoadError before anything is loaded; empty if there is nothing to check. ``files`` is a function of (weights,
+    folder, default) that tells what the files hold; see ``contents``. The file explains the other fields.
     """
 
     build: str
     can: tuple[str, ...]
     check: str = ""
+    files: str = ""
     weights: str = ""
     form: str = ""
     licence: str = ""

@@ -69,9 +69,12 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     kind = loaded.device.partition(":")[0]
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
     own = () if loaded.registered else _own(loaded, options)
-    return _digest(
-        *settings, *own, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures")
-    )
+    return code_digest(*settings, *own)
+
+
+def code_digest(*parts: str) -> bytes:
+    """Return 32 bytes of some texts, the versions of libraries, and the code of vlgate that a reply depends on."""
+    return _digest(*parts, *_versions(_NETWORKS + _IMAGES), *_source("inference", "models", "images", "fixtures"))
 
 
 def listed_as(loaded: LoadedModel, options: Options) -> str:
@@ -91,6 +94,7 @@ def cache_use(caller: Caller | RememberingCaller) -> CacheUse:
         asked=counts.asked,
         cached=counts.cached,
         repeated=counts.repeated,
+        loaded=caller.loaded(),
         kept=counts.asked if store is not None and store.works else 0,
         evicted=0 if store is None else store.evicted,
         notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),

@@ -1,0 +1,118 @@
+"""A model that is known without being built: it is built when it is first asked something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.loading.registry import LoadedModel
+
+_ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "perplexity", "text_keys")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Face:
+    """What a run must know of a model before it asks it: its name, methods and attributes; see ``LoadedModel``."""
+
+    name: str
+    weights: str
+    fingerprint: str
+    device: bool
+    own_fingerprint: str
+    methods: tuple[str, ...]
+    decision_threshold: float | None
+    note: str
+    reading: str | None
+
+
+def face_of(loaded: LoadedModel) -> Face | None:
+    """Return what a run must know of a model; None if it cannot tell yet how it reads texts, or has no fingerprint."""
+    model: Any = loaded.model
+    reading = getattr(model, "reading", None)
+    if not hasattr(model, "fingerprint") or reading == "":
+        return None
+    threshold = getattr(model, "decision_threshold", None)
+    return Face(
+        name=loaded.name,
+        weights=loaded.weights,
+        fingerprint=loaded.fingerprint,
+        device=bool(loaded.device),
+        own_fingerprint=str(model.fingerprint),
+        methods=tuple(name for name in _ASKED if callable(getattr(model, name, None))),
+        decision_threshold=None if threshold is None else float(threshold),
+        note=str(getattr(model, "note", "")),
+        reading=reading,
+    )
+
+
+def face_from(content: Mapping[str, Any]) -> Face | None:
+    """Return the face that ``dataclasses.asdict`` made a dictionary of; None if it is another one."""
+    known = {one.name for one in fields(Face)}
+    return Face(**{**content, "methods": tuple(content["methods"])}) if set(content) == known else None
+
+
+def content_of(face: Face) -> dict[str, Any]:
+    """Return a face as a dictionary that JSON holds."""
+    return asdict(face)
+
+
+class Unloaded:
+    """Stands in for a model until it is asked; ``load`` builds it."""
+
+    def __init__(self, face: Face, build: Callable[[], LoadedModel]) -> None:
+        """Take the place of the model that ``build`` returns."""
+        self.fingerprint = face.own_fingerprint
+        self.decision_threshold = face.decision_threshold
+        self.note = face.note
+        self._face = face
+        self._build = build
+        self._model: Any = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model was built."""
+        return self._model is not None
+
+    @property
+    def reading(self) -> str:
+        """How the model reads texts; empty if it does not say."""
+        return self._face.reading or ""
+
+    @property
+    def cut_texts(self) -> AbstractSet[str]:
+        """The texts so far that the model did not read to the end."""
+        found: AbstractSet[str] = getattr(self._model, "cut_texts", frozenset())
+        return found
+
+    def load(self) -> Any:
+        """Build the model, unless that is done, and return it.
+
+        Raises: ModelLoadError if it cannot be built, or is another one than the cache says.
+        """
+        if self._model is None:
+            found = self._build()
+            if found.fingerprint != self._face.fingerprint:
+                raise ModelLoadError(
+                    f"model={self._face.name!r}: it is not the one that the cache holds replies of, although its files "
+                    "are the same; run again with --cache=off, and report this"
+                )
+            self._model = found.model
+        return self._model
+
+
+def stand_in(face: Face, build: Callable[[], LoadedModel]) -> Unloaded:
+    """Return an object that has the methods of the model, and builds it when one is called."""
+    methods = {name: _asking(name) for name in face.methods}
+    found: Unloaded = type("Unloaded", (Unloaded,), methods)(face, build)
+    return found
+
+
+def _asking(name: str) -> Callable[[Unloaded, Sequence[Any]], Any]:
+    def asked(self: Unloaded, items: Sequence[Any]) -> Any:
+        """Ask the model."""
+        return getattr(self.load(), name)(items)
+
+    return asked
