@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,6 @@ class FileContent(str):  # noqa: SLOT000  # it has no attributes
     """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
 
 
-@runtime_checkable
 class Traced(Protocol):
     """A ``load`` of an image that tells what its pixels depend on, so that they are known again without decoding."""
 
@@ -61,7 +60,8 @@ class Traced(Protocol):
 
 def recipe_of(image: LazyImage) -> Recipe | None:
     """Return what the pixels of an image depend on; None if only decoding can tell."""
-    return image.load.recipe() if isinstance(image.load, Traced) else None
+    # isinstance of a protocol would take as long as the stat of a file.
+    return cast("Traced", image.load).recipe() if hasattr(image.load, "recipe") else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from vlgate.errors import ImageError
 from vlgate.inference import ahead
 from vlgate.inference.ahead import Ahead, threads
 from vlgate.inference.batching import Caller, Problem
+from vlgate.inference.decoded import Decoded
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.types import Ask, LazyImage, Match
 
@@ -274,3 +275,41 @@ def test_the_workers_share_the_cpus(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
     assert threads() == ahead.MOST_THREADS
+
+
+def test_an_image_that_several_requests_are_about_is_decoded_once():
+    class Classifying:
+        def match(self, asked):
+            return [number(pair.image) + len(pair.text) for pair in asked]
+
+        def accepts(self, asked):
+            return [number(pair.image) % 2 for pair in asked]
+
+    counted = Counted()
+    asked = [Match(image=image, text=text) for image in counted.images(20) for text in ("caption", "foil")]
+    predictor = ModelPredictor(model=Classifying(), name="mine", caller=caller(), seed=0)
+    found = predictor.predict(asked)
+    assert [reply.score for reply in found.values()] == [number + size for number in range(20) for size in (7, 4)]
+    assert sorted(counted.loaded) == list(range(20))
+
+
+def test_what_a_model_draws_on_an_image_is_not_seen_again():
+    loaded, image = Image.new("RGB", (2, 2), (9, 0, 0)), LazyImage(key="a", load=lambda: None)
+    kept = Decoded()
+    kept.keep(image, loaded)
+    for _ in range(2):
+        loaded.paste((1, 1, 1), (0, 0, 2, 2))
+        loaded = kept.get(image)
+        assert loaded.getpixel((0, 0)) == (9, 0, 0)
+
+
+def test_the_images_that_are_kept_stay_within_their_room():
+    kept, images = Decoded(room=100), [LazyImage(key=str(n), load=lambda: None) for n in range(5)]
+    for image in images[:3]:
+        kept.keep(image, Image.new("RGB", (2, 4)))
+    assert kept.get(images[0]) is not None  # used last, so it stays
+    for image in images[3:]:
+        kept.keep(image, Image.new("RGB", (2, 4)))
+    assert [image.key for image in images if kept.get(image) is not None] == ["0", "2", "3", "4"]
+    kept.keep(images[1], Image.new("RGB", (3, 3)))
+    assert kept.get(images[1]) is None  # more than a quarter of the room

@@ -64,3 +64,32 @@ def test_what_a_model_raises_meets_its_own_batch_and_ends_the_prefetching():
     for batch in BATCHES[2:]:
         score(asked, batch)
     assert model.calls == ["ab", "a", "b", *TEXTS[2:]]
+
+
+def test_all_tasks_ask_about_an_image_in_one_call():
+    images = [LazyImage(key=f"{number}.jpg", load=lambda: None) for number in range(3)]
+    tasks = [
+        Task(
+            id=f"x/{name}",
+            capability="foil",
+            shape="pair",
+            cases=tuple(
+                Case(id=image.key, requests=(Match(image=image, text=f"{name}{image.key[0]}"),), truths=(True,))
+                for image in images
+            ),
+        )
+        for name in "abc"
+    ]
+    calls = []
+
+    class Model:
+        def match(self, pairs):
+            calls.append({pair.image.key[0] for pair in pairs})
+            return np.zeros(len(pairs))
+
+    batches = [Batch(task=task, positions=(place,)) for task in tasks for place in range(3)]
+    inner = ModelPredictor(model=Model(), name="mine", caller=Caller(name="mine", size=3), seed=0)
+    asked = prefetching(inner, batches)
+    for batch in batches:
+        score(asked, batch)
+    assert calls == [{"0"}, {"1"}, {"2"}]

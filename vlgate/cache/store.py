@@ -57,6 +57,7 @@ def connect(file: Path) -> sqlite3.Connection:
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
         opened.execute("PRAGMA journal_mode=WAL")
+        opened.execute("PRAGMA cache_size=-65536")  # 64 MiB: keys are random, so each one may be in a page of its own
         opened.executescript(_TABLES)
     except BaseException:
         opened.close()
@@ -74,7 +75,7 @@ def unsealed(key: bytes, record: object) -> bytes | None:
     if not isinstance(record, bytes) or len(record) < _SUM:
         return None
     value = record[:-_SUM]
-    return value if blake2b(key + value, digest_size=_SUM).digest() == record[-_SUM:] else None
+    return value if record.endswith(blake2b(key + value, digest_size=_SUM).digest()) else None
 
 
 class Store:
@@ -113,14 +114,8 @@ class Store:
             rows = _looked_up(self._opened, keys)
         except sqlite3.DatabaseError as error:
             return self.get(keys) if self._failed(error, "read") else {}
-        found: dict[bytes, bytes] = {}
-        damaged = []
-        for key, record in rows:
-            value = unsealed(key, record)
-            if value is None:
-                damaged.append(key)
-            else:
-                found[key] = value
+        found = {key: value for key, record in rows if (value := unsealed(key, record)) is not None}
+        damaged = [key for key, _ in rows if key not in found] if len(found) < len(rows) else []
         if damaged:
             self._remove(damaged)
         return found
@@ -282,12 +277,13 @@ def _used(opened: sqlite3.Connection) -> int:
 
 
 def _looked_up(opened: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, object]]:
-    rows: list[tuple[object, object]] = []
+    rows: list[tuple[bytes, object]] = []
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         some = keys[start : start + _KEYS_AT_ONCE]
         marks = ",".join("?" * len(some))
-        rows += opened.execute(f"SELECT key, value FROM replies WHERE key IN ({marks})", some)  # noqa: S608  # only ?
-    return [(key, value) for key, value in rows if isinstance(key, bytes)]  # a damaged index may lead to any record
+        found = opened.execute(f"SELECT key, value FROM replies WHERE key IN ({marks})", some)  # noqa: S608  # only ?
+        rows += [row for row in found if type(row[0]) is bytes]  # a damaged index may lead to any record
+    return rows
 
 
 def _why(error: BaseException) -> str:

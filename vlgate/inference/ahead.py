@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
+from vlgate.inference.decoded import Decoded
 from vlgate.types import Ask, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -52,9 +53,13 @@ def cores() -> int:
 
 @dataclass(slots=True, kw_only=True)
 class Ahead:
-    """Decodes images ahead of one model. ``loads`` says whether the model has loaded an image so far."""
+    """Decodes images ahead of one model. ``loads`` says whether the model has loaded an image so far.
+
+    The images of ``decoded`` are not decoded again, if another text or another method of the model asks for them.
+    """
 
     loads: bool = False
+    decoded: Decoded = field(default_factory=Decoded)
 
     @contextmanager
     def through(self, items: Sequence[Item]) -> Iterator[Callable[[int, int], tuple[Item, ...]]]:
@@ -75,7 +80,8 @@ class Ahead:
                 return (_with(some[0], lambda image: Seen(image, self)), *some[1:])
             if window is None:
                 rest = items[start:]
-                window = Window([image for item in rest if (image := _image_of(item)) is not None], threads())
+                images = [image for item in rest if (image := _image_of(item)) is not None]
+                window = Window(images, threads(), self.decoded)
             queue = window
             return tuple(_with(item, lambda image: Taken(image, queue)) for item in some)
 
@@ -89,8 +95,9 @@ class Ahead:
 class Window:
     """Images that are being decoded, or are decoded and not yet taken."""
 
-    def __init__(self, images: Iterable[LazyImage], at_once: int) -> None:
-        """Decode images in their order, ``at_once`` at a time, from the first ``take`` on."""
+    def __init__(self, images: Iterable[LazyImage], at_once: int, decoded: Decoded) -> None:
+        """Decode images in their order, ``at_once`` at a time, from the first ``take`` on; not those of ``decoded``."""
+        self.decoded = decoded
         self._process = os.getpid()
         self._at_once = at_once
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="vlgate-decode")
@@ -102,9 +109,10 @@ class Window:
         self._lock = Lock()
 
     def take(self, image: LazyImage) -> Image | None:
-        """Return the decoded image; None if the caller must load it, because no thread has begun or could decode it.
+        """Return the decoded image; None if the caller must load it, because no thread could decode it.
 
-        Each image is given once. The child of a fork gets none, because it has no threads.
+        Each image is given once by the threads, and again as long as it is among ``decoded``. The child of a fork gets
+        none, because it has no threads.
         """
         if os.getpid() != self._process:
             return None
@@ -116,7 +124,9 @@ class Window:
                 if len(self._begun) >= MOST_IMAGES:  # the model passes some over: they make room
                     self._forget(next(iter(self._begun)))
             self._begin()
-        return begun.result() if begun is not None and begun.exception() is None else None
+        if begun is None:
+            return self.decoded.get(image) or _decoded(image, self.decoded)
+        return begun.result() if begun.exception() is None else None
 
     def close(self) -> None:
         """Forget what was not taken, and wait for the end of the threads."""
@@ -140,7 +150,7 @@ class Window:
     def _work(self, image: LazyImage) -> Image:
         size = 0
         try:
-            found = _decoded(image)
+            found = self.decoded.get(image) or _decoded(image, self.decoded)
             size = found.width * found.height * len(found.getbands())
             return found
         finally:
@@ -165,7 +175,7 @@ class Seen:
     def __call__(self) -> Image:
         """Return the image."""
         self.ahead.loads = True
-        return self.made.load()
+        return _noted(self.made, _decoded(self.made, self.ahead.decoded))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process, the image is loaded as it is."""
@@ -182,12 +192,7 @@ class Taken:
     def __call__(self) -> Image:
         """Return the image."""
         found = self.window.take(self.made)
-        if found is None:
-            return self.made.load()
-        load: object = self.made.load
-        if isinstance(load, Noting):
-            load.note(found)
-        return found
+        return self.made.load() if found is None else _noted(self.made, found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process, the image is loaded as it is."""
@@ -198,9 +203,20 @@ def _load_of(image: LazyImage) -> Callable[[], Image]:
     return image.load
 
 
-def _decoded(image: LazyImage) -> Image:
+def _decoded(image: LazyImage, decoded: Decoded) -> Image:
+    """Decode an image, and keep it; nothing is noted, because the model may never get it."""
     load: object = image.load
-    return load.made.load() if isinstance(load, Noting) else image.load()
+    found = load.made.load() if isinstance(load, Noting) else image.load()
+    decoded.keep(image, found)
+    return found
+
+
+def _noted(image: LazyImage, found: Image) -> Image:
+    """The same image, which the model gets now."""
+    load: object = image.load
+    if isinstance(load, Noting):
+        load.note(found)
+    return found
 
 
 def _image_of(item: object) -> LazyImage | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from threading import Thread
 
 from vlgate.inference.batching import Caller
+from vlgate.inference.order import by_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
@@ -57,9 +58,7 @@ class ForeseeingPredictor:
 
     def __post_init__(self) -> None:
         """List all requests, if rounds are filled with them."""
-        self._all = tuple(
-            dict.fromkeys(one for batch in self.batches for one in requests_of(batch)) if self.fills else ()
-        )
+        self._all = tuple(by_image(self.batches) if self.fills else ())
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
         """Return one prediction per distinct request; see ``ModelPredictor.predict``.

@@ -6,11 +6,11 @@ position would be right. A seeded hash of the image and the text decides the ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.types import Ask, Batch, LazyImage, Match, Read, Request
 
 Item = TypeVar("Item", Match, Ask, LazyImage, str)
 Reply = TypeVar("Reply")
@@ -39,6 +39,20 @@ def in_hashed_order(
     replies = ask([items[place] for place in places])
     found = dict(zip(places, replies, strict=True))
     return [found[place] for place in range(len(items))]
+
+
+def by_image(batches: Iterable[Batch]) -> list[Request]:
+    """Return the distinct requests of batches, those about one image together, so that it is decoded and encoded once.
+
+    The images are in the order in which the batches first ask for them, whatever the task.
+    """
+    found: dict[object, dict[Request, None]] = {}
+    for batch in batches:
+        for case in batch.cases:
+            for request in case.requests:
+                about = request if isinstance(request, Read) else request.image
+                found.setdefault(about, {})[request] = None
+    return [request for some in found.values() for request in some]
 
 
 def _hashed(items: Sequence[Item], seed: int) -> list[int]:

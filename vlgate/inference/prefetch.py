@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from vlgate.inference.order import by_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
@@ -54,6 +55,5 @@ class PrefetchingPredictor:
 
 
 def prefetching(predictor: ModelPredictor, batches: Iterable[Batch]) -> PrefetchingPredictor:
-    """Return a predictor that prefetches in the order of these batches."""
-    requests = dict.fromkeys(request for batch in batches for case in batch.cases for request in case.requests)
-    return PrefetchingPredictor(predictor=predictor, queue=deque(requests))
+    """Return a predictor that prefetches in the order of these batches, all requests about an image at once."""
+    return PrefetchingPredictor(predictor=predictor, queue=deque(by_image(batches)))
