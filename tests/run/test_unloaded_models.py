@@ -1,6 +1,5 @@
-"""A run whose replies are all in the cache does not load its model."""
+"""What is known of a model without loading it; test_cache_page.py runs one whose replies are all in the cache."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,44 +15,7 @@ from vlgate.run.asking.unloaded import device_of, face_key
 from vlgate.run.options import Options
 from vlgate.types import Answerer, Matcher, TextKeys
 
-FILES = ("metrics.json", "predictions.parquet", "cases.parquet")
 TINY = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / "tiny-clip"
-
-
-def contents(place, folder="out"):
-    return [(place.path / folder / name).read_bytes() for name in FILES]
-
-
-def used(place):
-    return json.loads((place.path / "out" / "environment.json").read_text())["cache"]
-
-
-def test_a_warm_run_does_not_load_its_model(place):
-    (place.path / "seen.py").write_text(
-        "import sys\ndef pytest_unconfigure():\n    open('seen.txt', 'w').write(str('torch' in sys.modules))\n"
-    )
-
-    def run(limit):
-        options = ("-p", "seen", "--suite=scenes/foil-it", f"--limit={limit}", "--cache=kept")
-        result = place.run(*options, model="tiny-clip", data=False, subprocess=True)
-        assert result.ret == 0
-        return result, (place.path / "seen.txt").read_text() == "True"
-
-    _, torch_imported = run(6)
-    first = contents(place)
-    assert torch_imported
-    assert used(place)["loaded"]
-    warm, torch_imported = run(6)
-    assert not torch_imported
-    assert contents(place) == first
-    assert not used(place)["loaded"]
-    warm.stdout.fnmatch_lines([f"cache: * replies from {place.path / 'kept'}, 0 asked of the model, which was not *"])
-    _, torch_imported = run(8)  # loads it when the first request has no reply
-    found = used(place)
-    assert torch_imported
-    assert found["loaded"]
-    assert min(found["cached"], found["asked"]) > 0
-    assert place.task("scenes/foil-it")["judged"] == 8
 
 
 def options(folder, model, **changes):
