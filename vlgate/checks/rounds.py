@@ -8,7 +8,7 @@ from itertools import combinations
 from vlgate.checks.check import Check
 from vlgate.types import Case, Match, Prediction, Predictor, Request
 
-REQUESTS = 32
+REQUESTS = 24
 ROUNDING = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """The largest difference of two scores, relative to the largest score, that rounding explains, by dtype.
 
