@@ -77,7 +77,7 @@ def test_a_name_that_no_model_has(folder, capsys, action):
 def test_a_folder_that_is_no_cache(tmp_path, capsys, action):
     assert main(["cache", action, "--dir", str(tmp_path)]) == 4
     assert capsys.readouterr().err == (
-        f"vlgate cache: --dir={tmp_path}: is no cache, because it holds no {NAME}; name the folder of a cache\n"
+        f"vlgate cache: --dir={tmp_path}: is not a cache, because it holds no {NAME}; name the folder of a cache\n"
     )
     assert not list(tmp_path.iterdir())
 

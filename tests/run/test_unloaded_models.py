@@ -1,4 +1,4 @@
-"""What is known of a model without loading it; test_cache_page.py runs one whose replies are all in the cache."""
+"""What is known of a model without loading it; the commands of docs/cache.md are a run that does not load it."""
 
 import shutil
 from dataclasses import replace

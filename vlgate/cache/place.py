@@ -21,7 +21,7 @@ def default_folder() -> Path:
 
 
 def file_in_the_way(folder: Path) -> Path | None:
-    """Return the file that stands where a folder, or one above it, is wanted; None if there is none."""
+    """Return the file that stands in the place of a folder or of one above it; None if there is none."""
     for place in (folder, *folder.parents):
         if os.path.exists(place):  # noqa: PTH110  # Path.exists raises if a folder above may not be read
             return None if place.is_dir() else place

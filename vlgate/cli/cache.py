@@ -65,7 +65,7 @@ def _folder(given: Path | None) -> Path:
     if given is not None and not folder.is_dir():
         raise OptionError(f"{option}: there is no such folder; name the folder of a cache")
     if given is not None and not is_cache(folder):
-        raise OptionError(f"{option}: is no cache, because it holds no {NAME}; name the folder of a cache")
+        raise OptionError(f"{option}: is not a cache, because it holds no {NAME}; name the folder of a cache")
     return folder
 
 

@@ -17,7 +17,7 @@ ROOM = 64 * 2**20
 
 @dataclass(slots=True, kw_only=True)
 class Decoded:
-    """Decoded images, of which the ones that were used last stay within ``room`` bytes.
+    """Decoded images of at most ``room`` bytes; those that were used first make room.
 
     A model may draw on the image that it gets, so it always gets a copy, which costs a fiftieth of decoding.
     """
