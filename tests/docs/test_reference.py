@@ -39,6 +39,7 @@ IN_WORDS = {
     "limit",
     "thresholds",
     "results",
+    "shard",
     "protocol",
     "log-to",
     "cache",
