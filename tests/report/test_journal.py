@@ -88,21 +88,21 @@ def test_a_damaged_line_costs_itself_only(journal, batches, line, where):
 
 
 def test_a_journal_of_another_plan_is_refused(journal, batches):
-    with pytest.raises(DataError, match="journal.jsonl.*line 3.*own/dogs:250"):
+    with pytest.raises(DataError, match=r"journal.jsonl.*line 3.*own/dogs:250"):
         read_journal(journal, {name: batch for name, batch in batches.items() if name != "own/dogs:250"})
 
 
 @pytest.mark.parametrize("content", [b"", b"noise\n", b'{"journal":1,"model":"m"}\n', b"[" * 100_000 + b"\n"])
 def test_a_file_without_a_record_is_refused(journal, batches, content):
     journal.write_bytes(content)
-    with pytest.raises(DataError, match="journal.jsonl.*expected a journal of version 2"):
+    with pytest.raises(DataError, match=r"journal.jsonl.*expected a journal of version 2"):
         read_journal(journal, batches)
 
 
 def test_rows_of_other_batches_are_refused(journal, batches):
     first, *others = batches.values()
     smaller = Batch(task=first.task, positions=first.positions[:-1], ties="strict")
-    with pytest.raises(DataError, match="line 2.*498 requests"):
+    with pytest.raises(DataError, match=r"line 2.*498 requests"):
         read_journal(journal, dict(zip(batches, [smaller, *others], strict=True)))
 
 
