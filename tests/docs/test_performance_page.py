@@ -24,14 +24,14 @@ def seconds(cell):
 
 def test_the_command_prints_what_the_page_says(capsys, monkeypatch):
     monkeypatch.delenv("VLGATE_DATA", raising=False)
-    [(command, said)] = re.findall(r"^\$ vlgate (tasks .*) \| tail -n 1\n(.*)$", PAGE, re.M)
+    [(command, said)] = re.findall(r"^\$ vlgate (tasks .*) \| tail -n 1\n(.*)$", PAGE, re.MULTILINE)
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out.splitlines()[-1] == said
 
 
 @pytest.mark.parametrize("name", ["VALSE", "Winoground", "CARETS", "BLA", "VL-CheckList", "SugarCrepe"])
 def test_the_hours_are_those_of_the_cost_model(name):
-    [row] = re.findall(rf"^\| {name} \|(.*)\|$", PAGE, re.M)
+    [row] = re.findall(rf"^\| {name} \|(.*)\|$", PAGE, re.MULTILINE)
     _, images, texts, requests, dual, generative, gpus = (cell.strip() for cell in row.split("|"))
     counts = Counts(images=number(images), texts=0 if texts == "-" else number(texts), requests=number(requests))
     if dual != "-":
