@@ -122,6 +122,19 @@ def test_a_full_disk_is_said_once_and_what_is_there_stays_whole(tmp_path):
     again.close()
 
 
+def test_a_disk_that_becomes_read_only_is_said_once_and_what_is_there_can_be_read(tmp_path):
+    store = Store(tmp_path)
+    store.put(MODEL, entries(100))
+    store._opened.execute("PRAGMA query_only=ON")  # SQLite's own way to refuse to write
+    for start in (1000, 2000):
+        store.put(MODEL, entries(20, start=start))
+    assert len(store.problems) == 1
+    assert "readonly database" in store.problems[0]
+    again = Store(tmp_path)
+    assert again.get(list(entries(100))) == entries(100)
+    again.close()
+
+
 def test_the_oldest_replies_make_room(tmp_path):
     store = Store(tmp_path, limit=400_000)
     for start in range(0, 20_000, 1000):

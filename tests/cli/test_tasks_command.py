@@ -57,8 +57,35 @@ def test_a_rate_gives_the_expected_time(data, capsys):
     assert "10 min" in listed(capsys, "--data", data, "--rate", "0.5")
 
 
+def test_seconds_per_image_text_and_pair_give_the_time_and_the_gpus(data, capsys):
+    per = ["--per-image", "10", "--per-text", "2", "--per-pair", "0.5"]
+    [entry] = json.loads(listed(capsys, "--data", data, *per, "--json"))
+    assert (entry["different_images"], entry["texts"], entry["requests"]) == (1, 301, 301)
+    assert entry["seconds"] == 10 + 2 * 301 + 0.5 * 301
+    assert (
+        listed(capsys, "--data", data, "--per-text", "36", "--within", "0.5")
+        .splitlines()[-1]
+        .endswith("3.0 h; 7 GPUs finish within 0.5 h")
+    )
+
+
+def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
+    rows = [PAIR | {"task": f"mine/{name}", "caption": f"cup {n}"} for name in "ab" for n in range(100)]
+    (data / "cases.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    lines = listed(capsys, "--data", data, "--per-image", "60").splitlines()
+    assert lines[-1].endswith(" 1 min")
+
+
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("arguments", [["--rate", "0"], ["--suite", "scenes/relation"], ["--data", "nowhere"]])
+@pytest.mark.parametrize("arguments", [
+    ["--rate", "0"],
+    ["--suite", "scenes/relation"],
+    ["--data", "nowhere"],
+    ["--per-image", "-1"],
+    ["--per-text", "nan"],
+    ["--within", "0"],
+    ["--rate", "5", "--per-pair", "1"],
+])  # fmt: skip
 def test_a_wrong_option_ends_with_4(capsys, arguments):
     assert main(["tasks", *arguments]) == 4
     assert capsys.readouterr().err.startswith("vlgate tasks: ")

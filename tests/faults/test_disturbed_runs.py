@@ -1,8 +1,9 @@
 """A run that is killed, stopped or loses its disk at any point keeps what it promises.
 
-The points are the accesses of a run to its results folder and its calls of the model, in their order. Each run is
-disturbed at one of them. ``FAULT_POINTS=20 pytest tests/faults -n auto -rP`` takes twenty points per fault, spread over
-the whole run; by default it is two.
+The points are the accesses of a run to its results folder and its cache, and its calls of the model, in their order.
+Each run is disturbed at one of them. The same command again writes the files of an undisturbed run.
+``FAULT_POINTS=20 pytest tests/faults -n auto -rP`` takes twenty points per fault, spread over the whole run; by default
+it is two.
 """
 
 import json
@@ -27,9 +28,10 @@ count = 0
 
 def hook(event, args):
     global count
-    if event not in {"open", "os.rename", "os.remove", "os.mkdir", "test.call", "test.phase"}:
+    if event not in {"open", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect", "test.call", "test.phase"}:
         return
-    if not event.startswith("test.") and not (isinstance(args[0], (str, bytes)) and "/out" in os.fsdecode(args[0])):
+    named = os.fsdecode(args[0]) if args and isinstance(args[0], (str, bytes, os.PathLike)) else ""
+    if not event.startswith("test.") and "/out" not in named and "/kept" not in named:
         return
     count += 1
     if POINT and count >= POINT and FAULT.startswith("E"):
@@ -44,6 +46,7 @@ def failing(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 def pytest_configure(config):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with it ignored
     sys.addaudithook(hook)
     sys.audit("test.phase")
 
@@ -61,6 +64,7 @@ def pytest_unconfigure(config):
 MODEL = """
 import sys
 class Model:
+    fingerprint = "a model of this test"
     def match(self, pairs):
         sys.audit("test.call")
         return [-float(len(pair.text)) for pair in pairs]
@@ -69,6 +73,7 @@ def build():
     return Model()
 """
 GATE = 'schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = 0.0\nmin_cases = 1\n'
+SAME = ("metrics.json", "verdict.json", "cases.parquet", "predictions.parquet", "summary.md", "badge.json")
 WHOLE = {
     "metrics.json": lambda file: json.loads(file.read_text()),
     "verdict.json": lambda file: json.loads(file.read_text()),
@@ -86,26 +91,33 @@ def run(folder, fault="", point=0):
         (folder / name).write_text(text)
     environment = {**os.environ, "FAULT": fault, "POINT": str(point)}
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider"]
-    command += ["--suite=scenes/foil-it", "--limit=12", "--batch-size=4", "--model=my_model:build", "--results=out"]
+    command += ["--suite=scenes/foil-it", "--limit=12", "--batch-size=4", "--model=my_model:build", "--cache=kept"]
     ended = subprocess.run(
-        [*command, "--overwrite"], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [*command, "--results=out", "--overwrite"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     return ended.returncode, ended.stdout + ended.stderr
 
 
 @pytest.fixture(scope="session")
-def last(tmp_path_factory):
-    """The number of points of an undisturbed run, which passes."""
+def undisturbed(tmp_path_factory):
+    """The number of points of an undisturbed run, which passes, and its files."""
     folder = tmp_path_factory.mktemp("undisturbed")
     status, said = run(folder)
     assert status == 0, said
-    return int((folder / "count").read_text())
+    return int((folder / "count").read_text()), contents(folder)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs signals")
 @pytest.mark.parametrize("place", range(POINTS))
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_disturbed_run_keeps_its_promises(tmp_path, last, fault, place):
+def test_a_disturbed_run_keeps_its_promises(tmp_path, undisturbed, fault, place):
+    last, expected = undisturbed
     shares = [place / max(1, POINTS - 1)] if POINTS > 2 else [(0.3, 0.75)[place]]
     point = 1 + round(shares[0] * (last - 1))
     status, said = run(tmp_path, fault, point)
@@ -127,6 +139,12 @@ def test_a_disturbed_run_keeps_its_promises(tmp_path, last, fault, place):
     status, said = run(tmp_path)
     assert status == 0, said
     assert not [file.name for file in out.iterdir() if file.name == "journal.jsonl"]
+    assert contents(tmp_path) == expected
+
+
+def contents(folder):
+    """The files of a run but for the times and the place of its folder."""
+    return {name: (folder / "out" / name).read_bytes().replace(bytes(folder), b"") for name in SAME}
 
 
 def _journal(out: Path):

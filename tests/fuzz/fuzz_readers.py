@@ -27,7 +27,7 @@ from vlgate.models.reference.replay_rows import read_rows
 from vlgate.models.region_files.feature_file import feature_file
 from vlgate.models.volta.config import parse, read_json
 from vlgate.models.volta.published import published
-from vlgate.report.journal import read_journal
+from vlgate.report.journal import Journal, read_journal
 from vlgate.run.census import count
 from vlgate.run.digest import digest
 from vlgate.sources.benchmarks import own_cases
@@ -50,6 +50,17 @@ class Reader:
     make: object
     read: object
     cost: int = 1
+
+
+def written_journal(folder):
+    """A journal without rows; ``fuzz_journal.py`` damages one that has some."""
+    journal = Journal(folder / "journal.jsonl", "m")
+    columns = dict.fromkeys(("scores", "answers", "accepted", "problems", "skipped", "cut"), ())
+    journal.add("t", "b", columns)
+    journal.close(remove=False)
+    [line, *_] = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "journal.jsonl").write_bytes(line)
+    return folder / "journal.jsonl"
 
 
 def benchmark(name, pairs=4, protocols=frozenset()):
@@ -466,9 +477,7 @@ READERS = {
     ),
     "replay lines": Reader(written("r.jsonl", lines(REPLIES + SAID)), lambda _, file: read_rows(file)),
     "replay parquet": Reader(written("r.parquet", parquet(REPLIES)), lambda _, file: read_rows(file)),
-    "journal": Reader(
-        written("journal.jsonl", lines([{"journal": 1, "model": "m"}])), lambda _, file: read_journal(file, {})
-    ),
+    "journal": Reader(written_journal, lambda _, file: read_journal(file, {})),
     "thresholds": Reader(
         written("t.toml", THRESHOLDS.encode()),
         lambda _, file: read_thresholds(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),

@@ -280,6 +280,35 @@ def test_two_runs_on_one_cache_use_the_same_replies(photos, tmp_path):
     assert facts(third.predict(asked)) == facts(second)
 
 
+@pytest.mark.parametrize("cached", [True, False], ids=["cache", "memory"])
+@pytest.mark.parametrize("most", range(1, 6))
+def test_memory_that_runs_out_at_any_batch_size_changes_no_reply(photos, tmp_path, most, cached):
+    class Full(Encoder):
+        """Its features do not depend on the batch, so that only the memory can change them."""
+
+        def encode_images(self, images):
+            if len(images) > most:
+                raise MemoryError
+            return np.concatenate([super(Full, self).encode_images([image]) for image in images])
+
+        def encode_texts(self, texts):
+            if len(texts) > most:
+                raise MemoryError
+            return np.concatenate([super(Full, self).encode_texts([text]) for text in texts])
+
+    asked = pairs(photos)
+    expected = facts(remembering(Encoder(), None, size=1).predict(asked))
+    folder = tmp_path if cached else None
+    found = remembering(Full(), folder, size=6)
+    assert facts(found.predict(asked)) == expected
+    assert max(found.model.images.values()) == 1
+    assert found.caller.inner.size <= most
+    if cached:
+        again = remembering(Full(), folder, size=6)
+        assert facts(again.predict(asked)) == expected
+        assert not again.model.images
+
+
 @given(
     st.floats(allow_nan=True, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]))

@@ -1,6 +1,11 @@
 """``--cache``: a later run asks only what is missing, and its files hold the same bytes."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +103,52 @@ def test_workers_share_a_cache(data):
     asked(data)
     assert run(data, model, "--cache=kept").ret == 0
     assert contents(data)["cache"]["cached"] == 80
+
+
+def started(out, *args):
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", "--health=off", "--data=data"]
+    return subprocess.Popen([*command, "--cache=kept", f"--results={out}", *args], stdout=subprocess.DEVNULL)
+
+
+def test_two_runs_at_the_same_time_on_one_cache(data):
+    model = data.model(MODEL)
+    runs = [started(out, model, "--batch-size=2") for out in ("one", "two")]
+    assert [run.wait() for run in runs] == [0, 0]
+    one, two = contents(data, "one"), contents(data, "two")
+    assert {**one, "cache": 0} == {**two, "cache": 0}
+    for found in (one, two):
+        assert found["cache"]["asked"] + found["cache"]["cached"] == 80
+
+
+def children(process):
+    """The processes that a process started, and that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # it ended meanwhile
+            continue
+        if int(parent) == process and state != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_a_driver_that_is_killed_leaves_no_worker_behind(data):
+    model = data.model(MODEL.replace("np.asarray", "__import__('time').sleep(0.2) or np.asarray"))
+    run_ = started("out", model, "-n2", "--batch-size=2")
+    while not Path("calls.txt").exists():
+        assert run_.poll() is None
+        time.sleep(0.05)
+    workers = children(run_.pid)
+    assert len(workers) >= 2
+    os.kill(run_.pid, signal.SIGKILL)
+    run_.wait()
+    deadline = time.monotonic() + 60
+    while left := [worker for worker in workers if Path(f"/proc/{worker}").exists()]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+    assert run(data, data.model(MODEL), "--cache=kept").ret == 0
 
 
 def test_another_fingerprint_or_other_code_is_asked(data):

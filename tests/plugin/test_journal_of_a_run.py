@@ -41,7 +41,7 @@ def test_the_replies_of_a_run_that_was_killed_can_be_judged(place, plan, kill):
         assert run.poll() is None
     os.kill(run.pid, kill)
     assert run.wait() != 0
-    [verdicts] = read_journal(place.path / "out" / "journal.jsonl", plan.batches).values()
+    [verdicts] = read_journal(place.path / "out" / "journal.jsonl", plan.batches).verdicts.values()
     assert len(verdicts) == 29
     assert all(verdict.right for verdict in verdicts)
     assert not (place.path / "out" / "metrics.json").exists()
@@ -58,7 +58,7 @@ def test_a_run_that_is_not_complete_keeps_its_journal(place, plan):
     body += "    return np.array([-float(len(pair.text)) for pair in pairs])"
     place.run(place.model(body), "-x", "-n", "2", "--batch-size=2")
     assert place.metrics()["complete"] is False
-    [verdicts] = read_journal(place.path / "out" / "journal.jsonl", plan.batches).values()
+    [verdicts] = read_journal(place.path / "out" / "journal.jsonl", plan.batches).verdicts.values()
     assert len(verdicts) == place.task()["judged"] > 0
 
 

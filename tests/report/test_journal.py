@@ -1,6 +1,5 @@
 """The journal of a run that died holds all replies that were reported."""
 
-import json
 import time
 
 import numpy as np
@@ -50,12 +49,14 @@ def journal(tmp_path, batches):
 
 def test_the_verdicts_come_back_as_they_were(journal, batches):
     expected = [verdict for batch in batches.values() for verdict in verdicts_of(batch)]
-    assert read_journal(journal, batches) == {"own/dogs": expected}
+    found = read_journal(journal, batches)
+    assert (found.verdicts, found.damaged) == ({"own/dogs": expected}, ())
 
 
 def test_a_last_line_that_is_cut_off_is_left_out(journal, batches):
     journal.write_bytes(journal.read_bytes()[:-7])
-    assert len(read_journal(journal, batches)["own/dogs"]) == N - 250
+    found = read_journal(journal, batches)
+    assert (len(found.verdicts["own/dogs"]), found.damaged) == (N - 250, ())
 
 
 def test_the_last_rows_of_a_test_count(tmp_path, batches):
@@ -65,28 +66,44 @@ def test_the_last_rows_of_a_test_count(tmp_path, batches):
     for part in (verdicts_of(batch), judge(batch, ties)):
         again.add("t", name, pack(part))
     again.close(remove=False)
-    [found] = read_journal(tmp_path / "again.jsonl", batches).values()
+    [found] = read_journal(tmp_path / "again.jsonl", batches).verdicts.values()
     assert not any(verdict.right for verdict in found)
     assert len(found) == 250
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda lines: lines[1:], "line 1.*journal"),
-        (lambda lines: [lines[0], "[" * 100_000, *lines[1:]], "line 2.*object"),
-        (lambda lines: [lines[0], lines[1][:40], *lines[2:]], "line 2.*object"),
-        (lambda lines: [line.replace("own/dogs:250", "own/cats:250") for line in lines], "line 3.*own/cats:250"),
-        (lambda lines: [lines[0], json.dumps({"batch": "own/dogs:0", "rows": {"scores": [1.0]}})], "line 2.*500"),
-        (lambda lines: [lines[0], json.dumps({"batch": "own/dogs:0", "rows": None})], "line 2.*500"),
-    ],
-    ids=["head", "nested", "cut", "plan", "number", "null"],
-)
-def test_a_journal_of_another_plan_or_with_a_broken_line_is_refused(journal, batches, change, says):
-    lines = change(journal.read_text().splitlines())
-    journal.write_text("\n".join([*lines, ""]))
-    with pytest.raises(DataError, match=f"journal.jsonl.*{says}"):
+@pytest.mark.parametrize("line", range(5))
+@pytest.mark.parametrize("where", ["mark", "checksum", "score", "end"])
+def test_a_damaged_line_costs_itself_only(journal, batches, line, where):
+    raw = bytearray(journal.read_bytes())
+    start = [0, *(place + 1 for place, byte in enumerate(raw) if byte == 10)][line]
+    end = raw.index(b"\n", start)
+    raw[{"mark": start + 3, "checksum": start + 10, "score": end - 40, "end": end}[where]] ^= 4
+    journal.write_bytes(raw)
+    found = read_journal(journal, batches)
+    lost = [] if line == 0 else list(batches)[line - 1 : line]
+    cut_off = line == 4 and where == "end"  # as the last line of a run that died
+    assert found.damaged == (() if cut_off else (line + 1,))
+    kept = [verdict for name, batch in batches.items() if name not in lost for verdict in verdicts_of(batch)]
+    assert found.verdicts == {"own/dogs": kept}
+
+
+def test_a_journal_of_another_plan_is_refused(journal, batches):
+    with pytest.raises(DataError, match=r"journal.jsonl.*line 3.*own/dogs:250"):
+        read_journal(journal, {name: batch for name, batch in batches.items() if name != "own/dogs:250"})
+
+
+@pytest.mark.parametrize("content", [b"", b"noise\n", b'{"journal":1,"model":"m"}\n', b"[" * 100_000 + b"\n"])
+def test_a_file_without_a_record_is_refused(journal, batches, content):
+    journal.write_bytes(content)
+    with pytest.raises(DataError, match=r"journal.jsonl.*expected a journal of version 2"):
         read_journal(journal, batches)
+
+
+def test_rows_of_other_batches_are_refused(journal, batches):
+    first, *others = batches.values()
+    smaller = Batch(task=first.task, positions=first.positions[:-1], ties="strict")
+    with pytest.raises(DataError, match=r"line 2.*498 requests"):
+        read_journal(journal, dict(zip(batches, [smaller, *others], strict=True)))
 
 
 def test_a_journal_costs_little(tmp_path, batches):

@@ -15,12 +15,18 @@ from vlgate.cli.folders import add_folders, options_of
 from vlgate.errors import OptionError
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.run.census import Census, count
+from vlgate.run.costs import Rates, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.sources.measures import measures
 from vlgate.types import Task
 
 WRONG_OPTION = 4
 HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"
+_PER = {
+    "image": "the seconds that the model takes for each distinct image, for a dual encoder; instead of --rate",
+    "text": "the seconds for each distinct text",
+    "pair": "the seconds for each distinct pair or question, for other models",
+}
 _HEADINGS = ("task", "shape", "metric", "chance", "cases", "images", "time")
 _MINUTE, _HOUR = 60, 3600
 
@@ -29,8 +35,8 @@ _MINUTE, _HOUR = 60, 3600
 class TaskEntry:
     """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
 
-    ``images`` counts the cases that have their images, ``requests`` the distinct requests, and ``seconds`` the time
-    for them at the given rate.
+    ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests`` are the
+    distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
     """
 
     task: str
@@ -41,6 +47,8 @@ class TaskEntry:
     chance: dict[str, float]
     cases: int
     images: int
+    different_images: int
+    texts: int
     requests: int
     seconds: float
     left_out: dict[str, int]
@@ -50,7 +58,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_folders(parser)
     rate = "the requests per second that the model answers, for the expected time (default: 100)"
-    parser.add_argument("--rate", type=float, default=100.0, metavar="N", help=rate)
+    parser.add_argument("--rate", type=float, metavar="N", help=rate)
+    for name, what in _PER.items():
+        parser.add_argument(f"--per-{name}", type=float, metavar="S", help=what)
+    within = "also print how many GPUs finish within so many hours"
+    parser.add_argument("--within", type=float, metavar="HOURS", help=within)
     parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
 
 
@@ -60,17 +72,33 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status, 0, or 4 if an option cannot be used.
     Raises: DataError if a file of the data folders cannot be read.
     """
-    if not 0 < given.rate < float("inf"):
-        raise OptionError(f"--rate {given.rate}: expected a number above 0")
+    rates = _rates(given)
     plan = make_plan(options_of(given))
-    entries = [_entry(task, count(task), given.rate) for task in plan.tasks]
-    lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan)
+    entries = [_entry(task, count(task), rates) for task in plan.tasks]
+    whole = rates.seconds(counts_of(plan.tasks))
+    more = "" if given.within is None else f"; {_gpus(gpus_within(whole, given.within))} within {given.within:g} h"
+    total = f"{_time(whole)}{more}"
+    lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan, total)
     print("\n".join(lines))  # noqa: T201  # what a command is for
     return 0
 
 
-def _entry(task: Task, census: Census, rate: float) -> TaskEntry:
-    requests = len({request for case in task.cases for request in case.requests})
+def _rates(given: argparse.Namespace) -> Rates:
+    """The seconds per image, text and pair, or those of the rate if none is given."""
+    per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
+    for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise OptionError(f"--{option} {value}: expected a number above 0")
+    if per and given.rate is not None:
+        raise OptionError(f"--rate {given.rate} with --per-{next(iter(per))}: give the one or the other")
+    rate = 100.0 if given.rate is None else given.rate
+    if not 0 < rate < float("inf"):
+        raise OptionError(f"--rate {rate}: expected a number above 0")
+    return Rates(**per) if per else Rates(pair=1 / rate)
+
+
+def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
+    counts = counts_of([task])
     return TaskEntry(
         task=task.id,
         measures=measures(task.id),
@@ -80,13 +108,15 @@ def _entry(task: Task, census: Census, rate: float) -> TaskEntry:
         chance=dict(CHANCE[task.shape]),
         cases=census.cases,
         images=census.found,
-        requests=requests,
-        seconds=requests / rate,
+        different_images=counts.images,
+        texts=counts.texts,
+        requests=counts.requests,
+        seconds=rates.seconds(counts),
         left_out=dict(task.left_out),
     )
 
 
-def _lines(entries: Sequence[TaskEntry], plan: Plan) -> Iterator[str]:
+def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
     rows = [_HEADINGS, *(_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, entry in zip(rows, [None, *entries], strict=True):
@@ -98,7 +128,7 @@ def _lines(entries: Sequence[TaskEntry], plan: Plan) -> Iterator[str]:
             about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
             yield from textwrap.wrap(about, 110, initial_indent="    ", subsequent_indent="      ")
     cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
-    yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {_time(sum(e.seconds for e in entries))}"
+    yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"
     yield from empty_lines(plan.empty)
 
 
@@ -107,6 +137,10 @@ def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
     chance = entry.chance.get(headline)
     level = "-" if chance is None else f"{chance:.3f}"
     return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
+
+
+def _gpus(number: int) -> str:
+    return "1 GPU finishes" if number == 1 else f"{number:,} GPUs finish"
 
 
 def _time(seconds: float) -> str:

@@ -1,26 +1,44 @@
 """``journal.jsonl``: the replies of each test, appended while a run goes on, so that a run that dies keeps them.
 
-The first line names the model. Each further line holds one test: its node id, the id of its batch, and its rows. The
-file is removed when the figures of the whole run are written.
+The first line names the model. Each further line holds one test: its node id, the id of its batch, and its rows. Each
+line begins with a checksum of the rest of it, so that a damaged line costs itself only. The file is removed when the
+figures of the whole run are written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+from zlib import crc32
 
 from vlgate.errors import DataError, printable
 from vlgate.judging.verdicts import judge
 from vlgate.run.rows import Rows, distinct, unpack
 from vlgate.types import Batch, Verdict
 
-SCHEMA = 1
+SCHEMA = 2
 _REPLIES = ("scores", "answers", "accepted", "problems")  # left out of a line if all of them are None
 _FLAGS = ("skipped", "cut")  # left out of a line if none of them is true
+_BEGIN = re.compile(
+    rb'(?={"crc":")'
+)  # never inside a record: JSON puts a backslash before a quotation mark in a string
 _REMEDY = "judge it with the same options and data as the run that wrote it, or run again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journalled:
+    """What a journal holds: the verdicts of the cases that have rows, by task id in the task's order.
+
+    ``damaged`` has the numbers of the lines that are left out, because they are not what a run wrote.
+    """
+
+    verdicts: Mapping[str, list[Verdict]]
+    damaged: tuple[int, ...]
 
 
 class Journal:
@@ -62,11 +80,11 @@ class Journal:
 
     def _put(self, content: Mapping[str, object]) -> None:
         if self._stream is not None:
-            self._stream.write(json.dumps(content, separators=(",", ":")).encode("ascii") + b"\n")
+            self._stream.write(_line(json.dumps(content, separators=(",", ":")).encode("ascii")))
             self._stream.flush()
 
 
-def read_journal(file: Path, batches: Mapping[str, Batch]) -> dict[str, list[Verdict]]:
+def read_journal(file: Path, batches: Mapping[str, Batch]) -> Journalled:
     """Judge the replies in a journal.
 
     A last line that is cut off is left out, because the process died while it wrote it. If a test reported twice, its
@@ -76,20 +94,29 @@ def read_journal(file: Path, batches: Mapping[str, Batch]) -> dict[str, list[Ver
         file: the journal.
         batches: the batches of the plan of the same run, by id.
 
-    Returns: the verdicts of the cases that have rows, by task id, in the task's order.
-    Raises: DataError if the file cannot be read, is not a journal, or is of another plan.
+    Returns: the verdicts, and the lines that are damaged.
+    Raises: DataError if the file cannot be read, has no whole line, or is of another plan or version.
     """
     rows: dict[str, Rows] = {}
-    for number, line in enumerate(_whole_lines(file), 1):
-        content = _object(file, number, line)
-        if number == 1:
-            if content.get("journal") != SCHEMA:
-                raise DataError(file, "on line 1", f"expected a journal of version {SCHEMA}", _REMEDY)
+    contents = [(number, _content(record)) for number, record in _records(file)]
+    if all(content is None for _, content in contents):
+        raise DataError(file, "on line 1", f"expected a journal of version {SCHEMA}", _REMEDY)
+    for number, content in contents:
+        if content is None:
+            continue
+        if content.get("journal", SCHEMA) != SCHEMA:
+            raise DataError(file, f"on line {number}", f"expected a journal of version {SCHEMA}", _REMEDY)
+        if "journal" in content:
             continue
         name = str(content.get("batch"))
         if name not in batches:
             raise DataError(file, f"on line {number}", f"the plan has no batch {name!r}", _REMEDY)
         rows[name] = _long(content.get("rows"), batches[name], f"on line {number}", file)
+    damaged = tuple(number for number, content in contents if content is None)
+    return Journalled(verdicts=_verdicts(rows, batches), damaged=damaged)
+
+
+def _verdicts(rows: Mapping[str, Rows], batches: Mapping[str, Batch]) -> dict[str, list[Verdict]]:
     found: dict[str, dict[int, Verdict]] = {}
     for name, some in rows.items():
         batch = batches[name]
@@ -98,24 +125,33 @@ def read_journal(file: Path, batches: Mapping[str, Batch]) -> dict[str, list[Ver
     return {task: [by_place[place] for place in sorted(by_place)] for task, by_place in found.items()}
 
 
-def _whole_lines(file: Path) -> list[bytes]:
+def _line(content: bytes) -> bytes:
+    """A line with the JSON object of ``content``, and its checksum as the first field."""
+    return b'{"crc":"%08x",%s\n' % (crc32(content), content[1:])
+
+
+def _records(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield what is in the whole lines of a file, with their numbers: a record each, more if a line end is damaged."""
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "name the journal of a run")
     try:
         *lines, _ = file.read_bytes().split(b"\n")
     except OSError as error:
         raise DataError(file, None, f"cannot be read ({error.strerror})", "name the journal of a run") from None
-    return lines
+    for number, line in enumerate(lines, 1):
+        yield from ((number, record) for record in _BEGIN.split(line) if record)
 
 
-def _object(file: Path, number: int, line: bytes) -> dict[str, Any]:
+def _content(line: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a line without its checksum; None if the line is damaged."""
+    content = b"{" + line[len(_line(b"{")) - 1 :]
+    if line + b"\n" != _line(content):
+        return None
     try:
-        content = json.loads(line)
+        found = json.loads(content)
     except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise DataError(file, f"on line {number}", "expected a JSON object", _REMEDY)
-    return content
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _short(rows: Rows) -> dict[str, object]:

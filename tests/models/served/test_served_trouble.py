@@ -1,6 +1,7 @@
 """Services that are busy, slow, gone, cut off, that redirect or repeat the key, and what that costs."""
 
 import logging
+import random
 import signal
 import threading
 from functools import partial
@@ -11,9 +12,14 @@ from urllib.request import OpenerDirector
 import pytest
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 
+from vlgate.cache.store import Store
 from vlgate.errors import ImageError
+from vlgate.images.files import file_image
 from vlgate.inference.batching import Caller
+from vlgate.inference.identity import Identities
+from vlgate.inference.memory import Memory
 from vlgate.inference.predictor import ModelPredictor
+from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.loading.registry import load
 from vlgate.models.served.asking import DaemonThreads
 from vlgate.types import Ask, LazyImage, Match
@@ -149,6 +155,48 @@ def test_a_service_that_asks_to_wait_for_hours_is_given_up(chat):
     why = str(problem(lambda: model.match(pairs("a"))))
     assert "daily limit; it asks to wait 86400 s" in why
     assert len(chat.seen) == before + 1
+
+
+TROUBLE = (
+    (429, {}, b""),
+    (500, {}, b"oh"),
+    (200, {}, b"<html>"),
+    (200, {}, b""),
+    (200, {"Content-Length": "9999"}, b'{"choices"'),
+    (200, {}, {"choices": []}),
+)
+
+
+@pytest.mark.usefixtures("slept")
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_a_service_sends_each_reply_is_right_or_missing_and_can_be_had_later(chat, tmp_path, seed):
+    model = model_of(chat, "?retries=1&concurrency=4&logprobs=0")
+    lock, chance = threading.Lock(), random.Random(seed)
+
+    def say(body):
+        with lock:
+            trouble = chance.choice(TROUBLE) if chance.random() < 0.6 else None
+        return trouble or ok("yes" if "even" in asked_of(body) else "no")
+
+    def predictor():
+        memory = Memory(store=Store(tmp_path), model="toy")
+        known = Identities(memory=memory, code=b"code")
+        inner = Caller(name="toy", size=8)
+        caller = RememberingCaller(inner=inner, memory=memory, identities=known, model=b"toy")
+        return ModelPredictor(model=model, name="toy", caller=caller)
+
+    chat.say = say
+    photo = tmp_path / "p.png"
+    image().load().save(photo)
+    asked = [Match(image=file_image("p.png", photo), text=f"{('even', 'odd')[n % 2]} {n}") for n in range(40)]
+    right = [float(n % 2 == 0) for n in range(40)]
+    first = [reply.score for reply in predictor().predict(asked).values()]
+    assert all(score in {None, expected} for score, expected in zip(first, right, strict=True))
+    missing = first.count(None)
+    assert 0 < missing < 40
+    chat.say, before = lambda body: ok("yes" if "even" in asked_of(body) else "no"), len(chat.seen)
+    assert [reply.score for reply in predictor().predict(asked).values()] == right
+    assert len(chat.seen) - before == missing
 
 
 def test_an_untrusted_certificate_is_not_tried_again(chat, slept, monkeypatch):
