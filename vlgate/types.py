@@ -125,8 +125,8 @@ class Case:
 class Task:
     """All cases of one benchmark and phenomenon.
 
-    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that were read but did not become cases, by
-    reason. ``note`` says what a reader of the figures must know, for example that some of the task's files are missing.
+    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that did not become cases, by reason, and
+    ``corrected`` the cases whose truths a dispute changed. ``note`` says what a reader must know, such as missing files.
     """
 
     id: str
@@ -135,6 +135,7 @@ class Task:
     cases: tuple[Case, ...] = field(repr=False)
     left_out: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
+    corrected: int = 0
 
     @property
     def benchmark(self) -> str:

@@ -23,6 +23,10 @@ from vlgate.types import FloatArray, Metric, Task
 NAME = "shortcuts"
 TEXT_ALONE = "text alone"
 """What stands for the runs if there is none."""
+_CHOSEN = (
+    "cases are chosen because the probes fail on them, so text alone is below chance there, as the column says; a "
+    "model that does not follow the texts is not"
+)
 _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
 
@@ -43,8 +47,7 @@ def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, .
     left_out = (f"{task.id}: {found[task.id].note}" for task in tasks if found[task.id].note)
     return (
         "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely",
-        "cases are chosen because the probes fail on them, so text alone is below chance there, as the column says; a "
-        "model that does not follow the texts is not",
+        _CHOSEN,
         *left_out,
     )
 

@@ -120,9 +120,10 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
 def _language_model(given: argparse.Namespace) -> LanguageModel | None:
     if given.lm is None:
         return None
-    from vlgate.models.judges.plausibility import plausibility
+    from vlgate.making.tools.tools import ToolOptions, Tools
 
-    return plausibility(given.lm, given.device)
+    tools = Tools(ToolOptions(named={"lm": given.lm}, device=given.device))
+    return tools.lm
 
 
 def _all(found: Mapping[str, Shortcuts], tasks: Sequence[Task]) -> list[Shortcuts]:

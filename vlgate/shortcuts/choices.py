@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.health.flaws import CONTRASTS
+from vlgate.health.flaws import CONTRASTS, EXCHANGED
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray
 from vlgate.seeds import generator
@@ -24,13 +24,6 @@ other than its own and the one left out: so weights of the features that are lea
 """
 
 _COMMON = 20  # how many of the most common answers compete for a question without choices
-_EXCHANGED = {
-    "pair": (1, 0),
-    "quad": (1, 0, 3, 2),
-    "set": (2, 3, 0, 1),
-    "active_passive_set": (2, 3, 0, 1),
-}
-"""The order of the requests of a case in which what was true is false, by shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +131,7 @@ def at_random(task: Task, name: str) -> Task:
     random = generator(name)
     if task.shape == "questions":
         return _answered_at_random(task, random)
-    order = _EXCHANGED[task.shape]
+    order = EXCHANGED[task.shape]
     exchanged = random.random(len(task.cases)) < 0.5
     cases = (
         replace(case, requests=tuple(case.requests[place] for place in order)) if other else case
