@@ -126,7 +126,7 @@ class Task:
     """All cases of one benchmark and phenomenon.
 
     ``id`` is stable (``valse/existence``). ``left_out`` counts the records that did not become cases, by reason, and
-    ``corrected`` the cases whose truths a dispute changed. ``note`` says what a reader must know, such as missing files.
+    ``corrected`` the cases with truths that a dispute changed. ``note`` tells what a reader must know: a missing file.
     """
 
     id: str

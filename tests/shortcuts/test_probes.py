@@ -207,7 +207,9 @@ def test_the_trigrams_are_those_of_counting_by_hand():
     words = {word for text in said for word in text.split()} | {"<end>", "<begin>"}
     total = 0.0
     padded = [["<begin>", "<begin>", *text, "<end>"] for text in seen]
-    for one, two, three in zip(*[["<begin>", "<begin>", "a", "dog", "runs", "<end>"][at:] for at in range(3)]):
+    asked = ["<begin>", "<begin>", "a", "dog", "runs", "<end>"]
+    for at in range(4):
+        one, two, three = asked[at : at + 3]
         every = [word for text in padded for word in text[2:]]
         single = (every.count(three) + 1) / (len(every) + len(words))
         after_two = [text[at] for text in padded for at in range(2, len(text)) if text[at - 1] == two]

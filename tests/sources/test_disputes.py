@@ -96,7 +96,11 @@ def test_the_same_claim_in_two_files_counts_once(tmp_path):
 @pytest.mark.parametrize(
     ("given", "lines", "message"),
     [
-        (PAIR, [line(PAIR), {**line(PAIR), "task": "mine/pairs"}], "record on line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?"),
+        (
+            PAIR,
+            [line(PAIR), {**line(PAIR), "task": "mine/pairs"}],
+            "record on line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?",
+        ),
         (PAIR, [line(PAIR, case="twos")], "record on line 1: mine/pair has no case 'twos'; did you mean 'two'?"),
         (PAIR, [line(PAIR, claim="wrnog")], "claim='wrnog' is unknown; did you mean 'wrong'?"),
         (PAIR, [line(PAIR, evidence=" ")], "field 'evidence' is blank"),
@@ -109,7 +113,7 @@ def test_the_same_claim_in_two_files_counts_once(tmp_path):
         (QUESTIONS, [line(QUESTIONS, truths=["no"])], "gives no answers that 'two' can have"),
         (QUESTIONS, [line(QUESTIONS, truths=["no", "no"])], "with different answers to its 2 questions"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_names_its_line_and_the_remedy(tmp_path, given, lines, message):
     with pytest.raises(DataError) as error:
         outcome(tmp_path, given, *lines)

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.analyses.records import Analysis, Detail, Row, Table
 from vlgate.comparing.cases import asked_of, digest_of
@@ -24,8 +25,8 @@ NAME = "shortcuts"
 TEXT_ALONE = "text alone"
 """What stands for the runs if there is none."""
 _CHOSEN = (
-    "cases are chosen because the probes fail on them, so text alone is below chance there, as the column says; a "
-    "model that does not follow the texts is not"
+    "what a probe solves is left out and what it gets wrong stays, so text alone reaches less on the cases that no "
+    "probe solves than on all, and may be below chance; a guess that does not follow the texts is at chance on both"
 )
 _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
@@ -77,7 +78,7 @@ def _solved(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping
 
 def _reached(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> Table:
     rows = [
-        _row((task.id, probe), metric, {"chance": _chance(task)})
+        _row((task.id, probe), metric, {"chance": chance_of(task)})
         for task in tasks
         for probe in PROBES
         if (metric := found[task.id].reached(probe)) is not None
@@ -108,7 +109,8 @@ def run_table(
     """
     judged = judged_tasks(run, table)
     rows: list[Row] = []
-    said = []
+    here = {task.id for task in tasks}
+    said = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
     for task in tasks:
         name = HEADLINE[task.shape]
         if found[task.id].note or task.id not in judged or name not in judged[task.id].metrics:
@@ -124,7 +126,7 @@ def run_table(
         part = _subsets(found[task.id], kept)
         for subset, chosen in part.items():
             there = metrics(columns.take(np.flatnonzero(places >= 0)[chosen])) if chosen.any() else {}
-            more = {"chance": _chance(task, kept[chosen]), TEXT_ALONE: _text_alone(found[task.id], kept[chosen])}
+            more = {"chance": chance_of(task, kept[chosen]), TEXT_ALONE: _text_alone(found[task.id], kept[chosen])}
             rows.append(_row((run.model, task.id, name, subset), there.get(name), more))
     return Table(
         title="Cases that nobody solves blind",
@@ -148,7 +150,7 @@ def _judged_rows(table: Any, task: str) -> Any:
     return rows_at(table, np.array([row for row, pair in enumerate(pairs) if pair == (task, "judged")], dtype=np.int64))
 
 
-def _joined(rows: Any, task: Task) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _joined(rows: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The place in the task of each judged row, -1 if the task does not have it, and the places of the others."""
     known = {(case.id, asked_of(case.requests, case.truths)): place for place, case in enumerate(task.cases)}
     columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
@@ -158,17 +160,18 @@ def _joined(rows: Any, task: Task) -> tuple[np.ndarray[Any, Any], np.ndarray[Any
     return places, places[places >= 0]
 
 
-def _subsets(one: Shortcuts, kept: np.ndarray[Any, Any]) -> dict[str, BoolArray]:
+def _subsets(one: Shortcuts, kept: NDArray[np.int64]) -> dict[str, BoolArray]:
     chosen = (np.ones(len(kept), dtype=np.bool_), one.unsolved[kept], one.unsure[kept])
     return dict(zip(_SUBSETS, chosen, strict=True))
 
 
-def _chance(task: Task, rows: np.ndarray[Any, Any] | None = None) -> float | None:
+def chance_of(task: Task, rows: NDArray[np.int64] | None = None) -> float | None:
+    """Return the chance level of the headline metric of a task, or of the cases at some places; None if unknown."""
     cases = task.cases if rows is None else tuple(task.cases[int(row)] for row in rows)
     return chance(task.shape, task.capability, cases).get(HEADLINE[task.shape]) if cases else None
 
 
-def _text_alone(one: Shortcuts, rows: np.ndarray[Any, Any]) -> float | None:
+def _text_alone(one: Shortcuts, rows: NDArray[np.int64]) -> float | None:
     right: FloatArray = one.right[rows]
     return float(right.mean(axis=0).max()) if len(rows) else None
 

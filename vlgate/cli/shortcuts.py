@@ -109,7 +109,7 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
         raise recorded.wrong("the options of the run are not those of this version") from None
     return replace(
         asked,
-        suite=own.suite or tuple(recorded.figures["tasks"]),
+        suite=own.suite or asked.suite,
         data=own.data if given.data else asked.data,
         limit=None,
         quick=False,

@@ -31,6 +31,7 @@ def likelihoods(found: Choices, features: Features) -> FloatArray:
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
     result = chance[found.owners].astype(np.float64)
     folds = found.folds[found.owners]
+    weights: FloatArray | None = None
     for fold in np.unique(found.folds).tolist():
         inside = folds == fold
         if inside.all():
@@ -38,7 +39,7 @@ def likelihoods(found: Choices, features: Features) -> FloatArray:
         rows = _centred(features(fold), found)
         scale = np.sqrt((rows[~inside] ** 2).mean(axis=0))
         rows /= np.where(scale > 0, scale, 1.0)
-        weights = _fitted(rows[~inside], found.owners[~inside], found.true[~inside])
+        weights = _fitted(rows[~inside], found.owners[~inside], found.true[~inside], weights)
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
     return result
 
@@ -52,9 +53,12 @@ def _centred(features: FloatArray, found: Choices) -> FloatArray:
     return np.where(known, features - means[found.owners], 0.0)
 
 
-def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
-    """The weights with the highest posterior probability, shape (f,), by Newton's method."""
-    weights = np.zeros(rows.shape[1])
+def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray, near: FloatArray | None) -> FloatArray:
+    """The weights with the highest posterior probability, shape (f,), by Newton's method.
+
+    There is one maximum, so it makes no difference that the search begins ``near`` the weights of another fold.
+    """
+    weights = np.zeros(rows.shape[1]) if near is None else near.copy()
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
     for _ in range(_STEPS):

@@ -2,7 +2,7 @@
 
 A file holds JSON lines with ``task``, ``case``, ``claim``, ``evidence`` and optionally ``source`` and ``truths``:
 
-    {"task": "valse/existence", "case": "existence_visual7w_2371044", "claim": "swapped", "evidence": "a crowd is there"}
+    {"task": "valse/existence", "case": "existence_visual7w_2371044", "claim": "swapped", "evidence": "a crowd"}
 
 ``wrong``, ``ambiguous`` and ``broken`` leave the case out of all metrics. ``swapped`` exchanges what is true and what
 is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead.
