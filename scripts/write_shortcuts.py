@@ -54,9 +54,9 @@ a case if the score is at least 0.75, half-way from chance to certainty.
 - Everything is cross-fitted by image, in ten folds: no case of an image is in the training data of another one of it.
   The probabilities are learnt from findings that do not know the fold either (nested cross-validation). Without
   that, the probes came out above chance on random truths, by 0.04 at 60 cases.
-- With random truths the probes are right in half of the pairs (0.496 to 0.505 at 60 to 1,000 cases, 60 simulations
-  each), and because their probabilities then stay near 1/2, they solve next to nothing. The column *by luck* has the
-  share that at least one probe solves if the truths of the same texts are drawn at random.
+- With random truths the probes are right in half of the pairs (0.48 to 0.51 at 60 to 1,000 cases, 60 simulations each:
+  `benchmarks/shortcuts_at_chance.py`), and because their probabilities then stay near 1/2, they solve next to nothing.
+  The column *by luck* has the share that at least one probe solves if the truths of the same texts are drawn at random.
 - A task with fewer than ten images has no folds, and no scores.
 - In a 2x2 such as Winoground's, each caption is true of one image and false of the other. So whatever a probe prefers,
   it is wrong about one of the two images, and no case is solved.

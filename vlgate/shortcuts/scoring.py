@@ -58,7 +58,7 @@ class Shortcuts:
     @property
     def solved_blind(self) -> IntArray:
         """How many probes solve each case, shape (n,): they hold the truth to be at least ``SOLVED`` likely."""
-        return (self.scores >= SOLVED).sum(axis=1).astype(np.int64)
+        return np.asarray((self.scores >= SOLVED).sum(axis=1), dtype=np.int64)
 
     @property
     def unsolved(self) -> BoolArray:

@@ -70,6 +70,7 @@ SETTINGS = (
         metavar="FILE",
         help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; the option "
         "can be repeated.",
+        default="no file",
         many=True,
     ),
     Setting(
