@@ -1,4 +1,4 @@
-"""Runs with ``--disputes``: what they count, where they say so, and that they are other runs."""
+"""Runs with ``--disputes``: what they count, which files say so, and that they are other runs."""
 
 import json
 from pathlib import Path

@@ -27,7 +27,7 @@ class Coverage:
 
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
     counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
-    that a dispute left out, ``corrected`` those of which one changed the truths.
+    that disputes left out, ``corrected`` those with truths that disputes changed.
     """
 
     cases: int

@@ -36,7 +36,7 @@ EXCHANGED: Mapping[Shape, tuple[int, ...]] = {
     "set": (2, 3, 0, 1),
     "active_passive_set": (2, 3, 0, 1),
 }
-"""The order of the requests of a case in which what was true stands where the false is, and the other way round."""
+"""The order of the requests of a case with its true and its false texts exchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

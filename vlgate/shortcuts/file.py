@@ -1,4 +1,4 @@
-"""``shortcuts.parquet``: the shortcut score of each case by each probe, one row a case."""
+"""``shortcuts.parquet``: one row per case, with its shortcut score by each probe."""
 
 from __future__ import annotations
 

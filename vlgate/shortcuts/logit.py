@@ -52,7 +52,7 @@ def _centred(features: FloatArray, found: Choices) -> FloatArray:
 
 
 def _scale(rows: FloatArray) -> FloatArray:
-    """The root of the mean square of each feature where it differs within a choice, so that a rare mark stays small."""
+    """The root of the mean square of each feature over the choices that it divides, so that a rare mark stays small."""
     differs = np.maximum((rows != 0).sum(axis=0), 1)
     scale = np.sqrt((rows**2).sum(axis=0) / differs)
     return np.where(scale > 0, scale, 1.0)

@@ -175,7 +175,7 @@ class _Remembered:
 def _judged(found: Choices, likely: FloatArray, n: int) -> tuple[FloatArray, BoolArray, FloatArray]:
     """The score of each case, whether the probe is sure of one of its candidates, and whether it gets the case right.
 
-    A case of which a choice was left out cannot be solved.
+    A case cannot be solved if one of its choices was left out.
     """
     true, starts = likely[found.true], found.starts
     highest = np.maximum.reduceat(likely, starts)
