@@ -75,6 +75,16 @@ def test_the_order_of_words_gives_its_cases_away_by_its_likelihood():
     assert found["form"] == 0.0
 
 
+def test_further_shapes_are_choices_too():
+    draw = random.Random(5)
+    rows = [(f"{n}", f"a {texts(draw)}", f"the {texts(draw)}", f"the {texts(draw)}") for n in range(60)]
+    several = replace(pairs(rows), shape="choice")
+    single = replace(questions([(str(n), f"any {n % 2}?", ("yes", "no")[n % 2]) for n in range(60)]), shape="single")
+    for task in (several, single):
+        assert solved(task)["words"] == 1.0
+        assert by_luck(task) < 0.2
+
+
 def test_the_question_gives_its_answer_away():
     rows = [(str(n), f"is thing{n} any?", "no", f"is thing{n} there?", "yes") for n in range(60)]
     assert solved(questions(rows))["words"] == 1.0

@@ -80,6 +80,19 @@ def test_answers_are_corrected(tmp_path):
     assert named.cases[1].truths == ("no", "yes")
 
 
+def test_a_single_question_or_text_gets_the_opposite_truth(tmp_path):
+    asked = task("single", ASKED[:1], ("yes",))
+    said = task("single", matches(("a", "true")), (True,))
+    assert outcome(tmp_path, asked, line(asked, claim="swapped"))[0].cases[1].truths == ("no",)
+    assert outcome(tmp_path, said, line(said, truths=[False]))[0].cases[1].truths == (False,)
+
+
+def test_a_choice_among_several_cannot_be_exchanged(tmp_path):
+    several = task("choice", matches(("a", "t"), ("a", "f1"), ("a", "f2")), (True, False, False))
+    with pytest.raises(DataError, match="cannot be corrected, because its shape is choice"):
+        outcome(tmp_path, several, line(several, claim="swapped"))
+
+
 def test_disputes_about_tasks_that_are_not_asked_are_told(tmp_path):
     other = {"task": "valse/existence", "case": "any", "claim": "wrong"}
     found, notes = outcome(tmp_path, PAIR, line(PAIR), other)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.health.flaws import CONTRASTS, EXCHANGED
+from vlgate.health.flaws import EXCHANGED, contrasts
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray
 from vlgate.seeds import generator
@@ -63,13 +63,14 @@ def choices(task: Task) -> Choices:
     candidates is left out: nobody can make it.
     """
     folds = stratified_folds(task.cases)
-    found = list(_answers(task.cases) if task.shape == "questions" else _texts(task.cases, task.shape))
+    asked = any(isinstance(request, Ask) for case in task.cases[:1] for request in case.requests)
+    found = list(_answers(task.cases) if asked else _texts(task.cases, task.shape))
     sizes = [len(one.texts) for one in found]
     return Choices(
         texts=tuple(text for one in found for text in one.texts),
         owners=np.repeat(np.arange(len(found)), sizes).astype(np.int64),
         true=np.array([place == one.right for one in found for place in range(len(one.texts))], dtype=np.bool_),
-        questions=tuple(one.question for one in found) if task.shape == "questions" else (),
+        questions=tuple(one.question for one in found) if asked else (),
         cases=np.array([one.case for one in found], dtype=np.int64),
         places=np.array([one.place for one in found], dtype=np.int64),
         folds=np.array([folds[one.image] for one in found], dtype=np.int64),
@@ -90,7 +91,7 @@ class _Choice:
 
 def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
     for number, case in enumerate(cases):
-        for right, wrong in CONTRASTS[shape]:
+        for right, wrong in contrasts(case, shape):
             true, false = case.requests[right], case.requests[wrong]
             if isinstance(true, Match) and isinstance(false, Match):
                 yield _Choice(case=number, place=right, image=true.image.key, texts=(true.text, false.text))
@@ -129,15 +130,18 @@ def at_random(task: Task, name: str) -> Task:
     seeds the draw.
     """
     random = generator(name)
-    if task.shape == "questions":
+    if choices(task).questions:
         return _answered_at_random(task, random)
-    order = EXCHANGED[task.shape]
-    exchanged = random.random(len(task.cases)) < 0.5
-    cases = (
-        replace(case, requests=tuple(case.requests[place] for place in order)) if other else case
-        for case, other in zip(task.cases, exchanged, strict=True)
-    )
-    return replace(task, cases=tuple(cases))
+    return replace(task, cases=tuple(_reordered(case, task.shape, random) for case in task.cases))
+
+
+def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
+    """The case with what is true and what is false exchanged, or any of its texts true if they are not as many."""
+    if shape in EXCHANGED:
+        order = EXCHANGED[shape] if random.random() < 0.5 else tuple(range(len(case.requests)))
+    else:
+        order = tuple(random.permutation(len(case.requests)).tolist())
+    return replace(case, requests=tuple(case.requests[place] for place in order))
 
 
 def _answered_at_random(task: Task, random: np.random.Generator) -> Task:

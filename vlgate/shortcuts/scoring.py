@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.health.flaws import CONTRASTS
 from vlgate.health.grouping import FOLDS, tied_images
 from vlgate.health.probes import SOLVED
 from vlgate.health.text_classifier import IntArray
@@ -184,15 +183,16 @@ def _judged(found: Choices, likely: FloatArray, n: int) -> tuple[FloatArray, Boo
     np.minimum.at(scores, found.cases, true)
     np.multiply.at(right, found.cases, np.where(true == highest, 1 / tied, 0.0))
     np.logical_or.at(sure, found.cases, highest >= SOLVED)
-    lacking = np.bincount(found.cases, minlength=n) < np.bincount(found.cases, minlength=n).max()
+    numbers = np.bincount(found.cases, minlength=n)
+    lacking = numbers < (numbers.max() if found.questions else 1)
     return np.where(lacking, 0.0, scores), sure, np.where(lacking, 0.0, right)
 
 
 def _why_not(task: Task, found: Choices) -> str:
     if not len(found.cases):
         return "not run: no case has a true and a false text of an image, or an answer among its choices"
-    if len(found.cases) < len(CONTRASTS[task.shape]) or len(set(tied_images(task.cases).values())) < FOLDS:
-        groups = len(set(tied_images(task.cases).values()))
+    groups = len(set(tied_images(task.cases).values()))
+    if groups < FOLDS:
         return f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
     return ""
 

@@ -20,7 +20,7 @@ from typing import Any
 from vlgate.errors import DataError, nearest
 from vlgate.health.flaws import EXCHANGED
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.types import Case, Task
+from vlgate.types import Ask, Case, Task
 
 CLAIMS: Mapping[str, str] = MappingProxyType(
     {
@@ -164,9 +164,14 @@ def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:
 
 
 def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
-    if task.shape == "questions":
+    if any(isinstance(request, Ask) for request in case.requests):
         return replace(case, truths=_answers(case, task, dispute))
     opposite = tuple(not truth for truth in case.truths)
+    if task.shape == "single" and dispute.truths in (None, opposite):
+        return replace(case, truths=opposite)
+    if task.shape not in EXCHANGED:
+        said = f"cannot be corrected, because its shape is {task.shape}"
+        raise dispute.wrong(f"{dispute.case!r} {said}", "claim that it is wrong, without truths, or ambiguous")
     if dispute.truths not in (None, opposite):
         said = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
         raise dispute.wrong(said, f"write {list(opposite)!r}, or claim that it is ambiguous")
@@ -178,7 +183,7 @@ def _answers(case: Case, task: Task, dispute: Dispute) -> tuple[bool | str, ...]
     if given is None:
         given = tuple(_OPPOSITE.get(str(truth), "") for truth in case.truths)
     fits = len(given) == len(case.truths) and all(isinstance(one, str) and one for one in given)
-    if not fits or (len(set(given)) == 1) != (task.capability == "invariance"):
+    if not fits or (task.shape == "questions" and (len(set(given)) == 1) != (task.capability == "invariance")):
         relation = "equal" if task.capability == "invariance" else "different"
         remedy = f'write "claim": "wrong" and "truths" with {relation} answers to its {len(case.truths)} questions'
         raise dispute.wrong(f"gives no answers that {dispute.case!r} can have", f"{remedy}, or call it ambiguous")
