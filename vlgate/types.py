@@ -125,8 +125,8 @@ class Case:
 class Task:
     """All cases of one benchmark and phenomenon.
 
-    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that were read but did not become cases, by
-    reason. ``note`` says what a reader of the figures must know, for example that some of the task's files are missing.
+    ``id`` is stable (``valse/existence``). ``left_out`` counts the records that did not become cases, by reason, and
+    ``corrected`` the cases with truths that a dispute changed. ``note`` tells what a reader must know: a missing file.
     """
 
     id: str
@@ -135,6 +135,7 @@ class Task:
     cases: tuple[Case, ...] = field(repr=False)
     left_out: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
+    corrected: int = 0
 
     @property
     def benchmark(self) -> str:
@@ -228,8 +229,7 @@ class Metric:
 class Difference:
     """The difference of a metric between two runs on the same ``n`` cases, later minus earlier, with its interval.
 
-    ``broken`` counts the cases whose value is lower in the later run, ``fixed`` those whose value is higher. ``deff``
-    is the design effect, as in ``Metric``.
+    ``broken`` and ``fixed`` count the cases whose value is lower or higher in the later run. ``deff`` is as in ``Metric``.
     """
 
     value: float

@@ -33,6 +33,7 @@ NAMES = [
     "read-the-report",
     "reproduce-a-paper",
     "shards",
+    "text-shortcuts",
 ]
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`(?P<name>[\w./-]+)`:\s*\Z")
@@ -157,7 +158,7 @@ ALL = [block for guide in FOLLOWED for block in blocks(guide)]
 SKIPPED = [pytest.param(block, id=f"{block.guide}:{block.line}") for block in ALL if block.skipped]
 
 
-def test_there_are_nine_guides():
+def test_there_are_ten_guides():
     assert [guide.stem for guide in GUIDES] == NAMES
 
 

@@ -33,6 +33,7 @@ def test_every_option_has_a_section():
 
 IN_WORDS = {
     "baseline",
+    "disputes",
     "require-gates",
     "suite",
     "data",

@@ -88,6 +88,29 @@ def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file)
     assert "It was 0." in (folder / "bias.md").read_text()
 
 
+def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, captions_file):
+    extra = [f"a chair is on the left of {place + 5000}." for place in range(300)]
+    files = (captions_file(600, extra),)
+    plain = report(made(files=files)[0])
+    folder, _ = made(files=files, out="pruned", prune=True)
+    found = report(folder)
+    assert "shortcuts" not in plain
+    assert found["shortcuts"]["why"] == "at chance: the interval of no probe is above it"
+    probes = found["shortcuts"]["probes"]
+    assert probes["words"]["before"] > 0.6
+    assert all(one["low"] <= 0.5 for one in probes.values())
+    dropped = found["dropped"]["solved by its text alone (--prune-shortcuts)"]
+    assert found["shortcuts"]["dropped"] == dropped == plain["cases"] - found["cases"] > 0
+    assert f"{dropped:,} cases were dropped. Text alone is at chance" in (folder / "bias.md").read_text()
+
+
+def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_file):
+    file = captions_file(0, [f"a cup is on the left of {place}." for place in range(200)])
+    found = report(made(files=(file,), prune=True)[0])
+    assert (found["cases"], found["shortcuts"]["dropped"]) == (200, 0)
+    assert found["shortcuts"]["why"].startswith("above chance, by words")
+
+
 def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made, captions_file):
     file = captions_file(0, [f"a cup is on the left of {place}." for place in range(400)])
     folder, _ = made(files=(file,))

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "models": "vlgate.cli.models",
         "report": "vlgate.cli.after.report",
         "sensitivity": "vlgate.cli.sensitivity",
+        "shortcuts": "vlgate.cli.shortcuts",
         "show": "vlgate.cli.after.show",
         "tasks": "vlgate.cli.tasks",
         "votes": "vlgate.cli.votes",

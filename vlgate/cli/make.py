@@ -41,6 +41,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
     images = "the folder of the images: names get the extension that they have there, graphs the size if they lack it"
     parser.add_argument("--images", type=Path, metavar="DIR", help=images)
+    prune = "drop cases that the probes of vlgate shortcuts solve, until text alone is at chance"
+    parser.add_argument("--prune-shortcuts", action="store_true", help=prune)
     _add_tools(parser)
     questions.add(parser)
 
@@ -70,6 +72,8 @@ def run(given: argparse.Namespace) -> int:
     for option, value in (("--from", given.files), ("--out", given.out)):
         if not value:
             raise OptionError(f"{option} is missing; vlgate make --help lists the options")
+    if given.prune_shortcuts and wanted.start is None:
+        raise OptionError(f"--prune-shortcuts: {wanted.name} are balanced by themselves; leave it out")
     _check_tools(wanted, given)
     try:
         return questions.run(given) if wanted.start is None else _make(wanted, given)
@@ -106,6 +110,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             faults="fail" if given.faults == "fail" else "leave out",
             images=given.images,
             overwrite=given.overwrite,
+            prune=given.prune_shortcuts,
             tools=_tools(given),
         ),
         _say,
@@ -129,6 +134,9 @@ def _account(report: Mapping[str, Any]) -> Iterator[str]:
         yield f"beware: {report['note']}"
     value = "" if blind["value"] is None else f"{blind['value']:.3f}, "
     yield f"blind baseline: {value}{blind['why']}"
+    if (found := report.get("shortcuts")) is not None:
+        parts = (f"{name} {one['before']:.3f} before, {one['value']:.3f} now" for name, one in found["probes"].items())
+        yield "; ".join(["text alone: " + found["why"], *parts])
 
 
 def _tools(given: argparse.Namespace) -> ToolOptions:

@@ -26,7 +26,8 @@ class Coverage:
     """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
 
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
-    counts the judged cases with different requests; None means that all of them differ.
+    counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
+    that disputes left out, ``corrected`` those with truths that disputes changed.
     """
 
     cases: int
@@ -35,6 +36,8 @@ class Coverage:
     skipped: int
     deselected: int = 0
     distinct: int | None = None
+    disputed: int = 0
+    corrected: int = 0
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -59,15 +62,22 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     """
     metric = metrics.get(gate.metric)
     if metric is None:
-        return _decision(gate, "inconclusive", None, _without(gate, coverage))
+        return _decision(gate, "inconclusive", None, _without(gate, coverage) + _disputed(coverage))
     outcome, why = _compared(gate, metric)
     why += _TIES[ties]
     doubt = _doubt(gate, coverage, metric)
     if doubt is None and ties == "credit" and outcome == "pass":
         doubt = f"{why}, so no gate can pass; use --ties strict or half"
     if doubt is not None and (outcome != "fail" or coverage.deselected):
-        return _decision(gate, "inconclusive", metric, doubt)
-    return _decision(gate, outcome, metric, why)
+        return _decision(gate, "inconclusive", metric, doubt + _disputed(coverage))
+    return _decision(gate, outcome, metric, why + _disputed(coverage))
+
+
+def _disputed(coverage: Coverage) -> str:
+    """How many cases of a task are disputed, which no decision may hide."""
+    parts = ((coverage.disputed, "left out"), (coverage.corrected, "corrected"))
+    said = [f"with {number:,} disputed case{'s' if number > 1 else ''} {what}" for number, what in parts if number]
+    return "".join(f"; {one}" for one in said)
 
 
 def idle(rule: Gate, why: str = NO_TASK) -> Decision:

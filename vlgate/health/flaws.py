@@ -29,6 +29,14 @@ _CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
     "active_passive_set": _IN_A_SET,
     "two_true": ((0, 2), (1, 2)),
 }
+EXCHANGED: Mapping[Shape, tuple[int, ...]] = {
+    "pair": (1, 0),
+    "quad": (1, 0, 3, 2),
+    "image_quad": (1, 0, 3, 2),
+    "set": (2, 3, 0, 1),
+    "active_passive_set": (2, 3, 0, 1),
+}
+"""The order of the requests of a case with its true and its false texts exchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

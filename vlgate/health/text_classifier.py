@@ -106,6 +106,14 @@ def likely_answers(known: Features, asked: Questions) -> IntArray:
 
     Returns: answers of shape (n,); if candidates are equally likely, the smallest of them.
     """
+    return _best(answer_scores(known, asked), asked)
+
+
+def answer_scores(known: Features, asked: Questions) -> FloatArray:
+    """Return how likely each candidate is, learnt from the questions of the other folds.
+
+    Returns: logarithms of likelihoods, of shape (m,), which differ from the true ones by a constant for each question.
+    """
     scores = np.zeros(len(asked.owners))
     labels = int(max(asked.answers.max(), asked.candidates.max())) + 1
     ids, rows = known.of(asked.texts)
@@ -126,7 +134,7 @@ def likely_answers(known: Features, asked: Questions) -> IntArray:
         lengths = np.bincount(places, minlength=len(texts))
         smooth = np.log(answers[candidates] + 1) - lengths * np.log(words[candidates] + known.size)
         scores[inside] = smooth + np.bincount(places, weights=likely, minlength=len(texts))
-    return _best(scores, asked)
+    return scores
 
 
 def _best(scores: FloatArray, asked: Questions) -> IntArray:

@@ -97,7 +97,7 @@ def join(
     result = replace(
         result,
         decisions=(*doubts(card, cards, thresholds), *result.decisions),
-        notes=(*result.notes, *empty_lines(plan.empty)),
+        notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
     )
     return Joined(
         result=result,

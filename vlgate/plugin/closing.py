@@ -229,4 +229,4 @@ class Closing:
             return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)
         objections = run.collected.objections()
         result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, objections, run.earlier)
-        return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty)))
+        return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty), *run.plan.notes))

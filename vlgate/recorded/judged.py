@@ -66,6 +66,8 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         skipped=int((states == "skipped").sum()),
         deselected=told["deselected"],
         distinct=len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)}),
+        disputed=told.get("disputed", {}).get("left_out", 0),
+        corrected=told.get("disputed", {}).get("corrected", 0),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
     clusters = [keys[0] or case for keys, case in zip(images, kept.column("case").to_pylist(), strict=True)]

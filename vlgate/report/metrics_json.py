@@ -56,6 +56,7 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             "thresholds": None if options.thresholds is None else str(options.thresholds),
             "protocols": sorted(options.protocols),
+            **({"disputes": [str(file) for file in options.disputes]} if options.disputes else {}),
             "scenes": version() if shown and options.seed == SHIPPED_SEED else None,
         },
         "tasks": {result.task.id: _task(result) for result in run.results},
@@ -91,6 +92,8 @@ def _task(result: TaskResult) -> dict[str, object]:
             name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
         },
     }
+    if coverage.disputed or coverage.corrected:
+        found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
     if result.responses:
         found["responses"] = result.responses
     if result.probes:

@@ -78,6 +78,7 @@ def _parts(result: TaskResult) -> list[tuple[int, str]]:
         (result.tied, "with a tie"),
         (result.unread, "with an unread answer"),
         (result.cut, "with a text that the model did not read to the end"),
+        (result.task.corrected, "corrected because of a dispute"),
         *((count, reason) for reason, count in result.task.left_out.items()),
     )
     return [(count, what) for count, what in parts if count]

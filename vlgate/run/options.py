@@ -41,6 +41,7 @@ class Options:
     model: str = DEFAULT_MODEL
     suite: tuple[str, ...] = ()
     data: tuple[Path, ...] = ()
+    disputes: tuple[Path, ...] = ()
     limit: int | None = None
     quick: bool = False
     pairs: int | None = 1000
@@ -91,6 +92,7 @@ def options_from(content: Mapping[str, Any]) -> Options:
         **{
             **found,
             "data": tuple(map(Path, content["data"])),
+            "disputes": tuple(map(Path, content["disputes"])),
             "suite": tuple(content["suite"]),
             "log_to": tuple(content["log_to"]),
             "protocols": frozenset(content["protocols"]),

@@ -15,6 +15,7 @@ from vlgate.run.options import Options
 from vlgate.run.quick import quick_sample
 from vlgate.run.sharding import image_of, part_of
 from vlgate.seeds import generator
+from vlgate.sources.disputes import applied, read_disputes
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
@@ -32,12 +33,13 @@ class Plan:
     """The tasks of a run, and its batches by the ids of their pytest items.
 
     With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case.
+    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect.
     """
 
     tasks: tuple[Task, ...]
     batches: Mapping[str, Batch]
     empty: tuple[Task, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of_capability(self, capability: str) -> dict[str, Batch]:
         """Return the batches of all tasks of one capability, by id."""
@@ -89,14 +91,15 @@ def make_plan(options: Options) -> Plan:
         missing_images=options.missing_images,
     )
     with collector_paused():
-        found = read_tasks(reading)
+        read = read_tasks(reading)
+    found, notes = applied(read, read_disputes(options.disputes), known)
     tasks = tuple(_sampled(task, options) for task in found if task.cases)
     empty = tuple(task for task in found if not task.cases)
     for pattern in options.suite or ("*",):
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
             why = next((f"{line}; " for line in empty_lines(empty) if fnmatchcase(line.partition(":")[0], pattern)), "")
             raise OptionError(why + _nothing(options, pattern, wanted))
-    return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty)
+    return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 
 def _sampled(task: Task, options: Options) -> Task:

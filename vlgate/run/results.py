@@ -26,6 +26,7 @@ from vlgate.run.baseline import raised
 from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
+from vlgate.sources.disputes import disputed
 from vlgate.types import Metric, Read, Task, Ties, Verdict
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
@@ -222,6 +223,8 @@ def _coverage(task: Task, verdicts: Sequence[Verdict]) -> Coverage:
         skipped=states.count("skipped"),
         deselected=len(task.cases) - len(states),
         distinct=len({verdict.case.requests for verdict in verdicts if verdict.state == "judged"}),
+        disputed=disputed(task.left_out),
+        corrected=task.corrected,
     )
 
 

@@ -29,6 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
     data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+    disputes = "the place of a file of disputes on this machine; the option can be repeated (default: as in the parts)"
+    parser.add_argument("--disputes", action="append", default=[], type=Path, metavar="FILE", help=disputes)
     thresholds = "the file with the gates (default: that of the parts)"
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
     baseline = "the results folder of an earlier run, to compare with (default: that of the parts)"
@@ -72,6 +74,7 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         first,
         folder=here,
         data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
+        disputes=tuple(file.expanduser().resolve() for file in given.disputes) or first.disputes,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
         baseline=first.baseline if given.baseline is None else here / given.baseline,
         require_gates=any(one.require_gates for one in found) or in_ci() if required is None else required,

@@ -16,6 +16,7 @@ from vlgate.health.probes import probe
 from vlgate.making.checks.balance import Balance, of_classes, of_words, words
 from vlgate.making.checks.blind import FEWEST, FOUND, NEAR, Blind, blind
 from vlgate.making.checks.contrasts import as_task, contrasts, images
+from vlgate.making.checks.pruning import PRUNED, Reached
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.metrics.stats import wilson
 from vlgate.perturb.foils.candidate import Foil
@@ -119,6 +120,16 @@ def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -
     return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": now.chance, "before": was, "why": why}
 
 
+def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
+    """Return what the probes of text reach before and after pruning, and how many cases were dropped for it."""
+    parts = {
+        name: {"before": one.value, "value": now.probes[name].value, "low": now.probes[name].low, "n": one.n}
+        for name, one in before.probes.items()
+        if name in now.probes
+    }
+    return {"probes": parts, "chance": now.chance, "dropped": account.dropped.get(PRUNED, 0), "why": now.why}
+
+
 def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json | None:
     """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D).
 
@@ -172,6 +183,7 @@ def as_page(report: Json) -> str:
             "",
             *_baselines(report),
             "",
+            *_pruning(report.get("shortcuts")),
             *_words(report),
             "",
             *_counts(report),
@@ -193,6 +205,16 @@ def _baselines(report: Json) -> list[str]:
     before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
     note = f" Beware: {report['note']}." if report["note"] else ""
     return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
+
+
+def _pruning(found: Json | None) -> list[str]:
+    """The section on what pruning did; none if it was not asked for."""
+    if found is None:
+        return []
+    lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]
+    lines += [f"| {name} | {_share(one['before'])} | {_share(one['value'])} |" for name, one in found["probes"].items()]
+    said = f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {_share(found['chance'])})."
+    return [*lines, "", said, ""]
 
 
 def _words(report: Json) -> list[str]:

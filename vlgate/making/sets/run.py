@@ -11,7 +11,8 @@ from typing import Any
 
 from vlgate import __version__
 from vlgate.errors import OptionError
-from vlgate.making.checks.report import Account, as_page, measured
+from vlgate.making.checks.pruning import reached
+from vlgate.making.checks.report import Account, as_page, measured, shortcuts_record
 from vlgate.making.checks.validity import Check, checks
 from vlgate.making.inputs.images import ImageFolder
 from vlgate.making.inputs.reading import Read, read_inputs
@@ -77,11 +78,12 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
         candidates += items(block)
         progress.add(block)
         if settings.limit is not None and wanted is not None and len(candidates) >= wanted:
-            chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed)
+            chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
             if chosen.enough or len(chosen.items) >= settings.limit:
                 break
             chosen, wanted = None, 2 * len(candidates)
-    chosen = chosen or choose(kind, candidates, limit=settings.limit, seed=settings.seed)
+    if chosen is None:
+        chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
     account = _account(read, taken, chosen)
     if not chosen.items:
         folder.discard()
@@ -99,7 +101,10 @@ def _written(
     name = settings.tools.value("lm")
     lm = None if name is None else (name, tools.lm)
     options = {**_made_by(kind, settings), "limit": settings.limit, "format": settings.form}
+    options |= {"--prune-shortcuts": "on"} if settings.prune else {}
     report = measured(kind, chosen.items, account, before=chosen.before, made_by=options, lm=lm)
+    if chosen.probes is not None:
+        report["shortcuts"] = shortcuts_record(chosen.probes, reached(chosen.items, kind.shape), account)
     report |= {"files": sorted(files)}
     content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
     folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=settings.overwrite)

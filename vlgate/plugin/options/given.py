@@ -37,6 +37,9 @@ def read(config: pytest.Config) -> Options:
         suite=_names(given["suite"]),
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
+        disputes=tuple(
+            (_base(config, "disputes") / Path(one).expanduser()).resolve() for one in _list(given["disputes"])
+        ),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
         shard=_parsed(given["shard"], read_shard, "--shard", "a part I/N, with I from 1 to N, such as 2/4", None),
         log_to=_names(given["log-to"]),

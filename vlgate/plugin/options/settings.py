@@ -66,6 +66,14 @@ SETTINGS = (
         many=True,
     ),
     Setting(
+        name="disputes",
+        metavar="FILE",
+        help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; the option "
+        "can be repeated.",
+        default="no file",
+        many=True,
+    ),
+    Setting(
         name="limit",
         metavar="N",
         help="The largest number of cases per task, drawn by the seed.",

@@ -104,6 +104,8 @@ def _health(task: Task) -> list[str]:
         )
         if task[key]
     ]
+    corrected = task.get("disputed", {}).get("corrected", 0)
+    counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
     counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
     found = [f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{_after(counts)}"]
     found += [task["note"]] if task["note"] else []

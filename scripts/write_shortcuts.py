@@ -1,0 +1,201 @@
+"""Write docs/shortcuts.md, which cases text alone solves: `python scripts/write_shortcuts.py --data DIR`.
+
+DIR is a data folder with VALSE, CARETS, BLA, VL-CheckList and SugarCrepe, or parts of them. It takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from math import isnan
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.analyses.shortcuts import chance_of
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan, sample
+from vlgate.shortcuts.scoring import PROBES, Shortcuts, by_luck, shortcuts
+from vlgate.types import Ask, Match, Metric, Task
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "shortcuts.md"
+SUITE = ("valse/*", "carets/*", "bla/*", "vl-checklist/*", "sugarcrepe/*", "winoground/*")
+LIMIT = 2_000
+"""The most cases of a task: a share is then within 0.022 of that of all cases, 19 times in 20."""
+BEYOND = f"beyond --limit {LIMIT}"
+QUOTED = 32
+"""The most characters of a text of others that the page quotes."""
+
+PAGE_TEXT = """\
+# Text shortcuts
+
+Which cases are solved without the image? `vlgate shortcuts` asks three probes that read texts only, case by case.
+[The guide](guides/text-shortcuts.md) shows it on a run, with the metric over the cases that nobody solves blind, and
+the file of disputes for label errors. Nothing of it runs by default.
+
+## The probes
+
+| probe | what it reads | how |
+|---|---|---|
+| `words` | words and pairs of neighbours | naive Bayes, the text-only baseline of every run |
+| `form` | length, rare words, numbers, negations, punctuation marks, "a" before a vowel | 14 marks of the text |
+| `likelihood` | how likely the text is | a causal language model: see below |
+
+Of a question, `form` reads its words and the order of its choices. `likelihood` takes trigrams of the true texts about
+other images, interpolated with fixed weights (Jelinek and Mercer 1980). `--lm NAME` takes a causal model of
+transformers in their place, from a repository or a folder: it knows more language than the data hold.
+
+A conditional logit model (McFadden 1974) turns what a probe finds into the probability of each candidate: the caption
+and the foil, or the answers to a question. The **score** of a case is the probability of the truth, from 0 to 1; of a
+case with several comparisons, such as a set of four sentences, it is that of the least certain one. A probe **solves**
+a case if the score is at least 0.75, half-way from chance to certainty.
+
+- Everything is cross-fitted by image, in ten folds: no case of an image is in the training data of another one of it.
+  The probabilities are learnt from findings that do not know the fold either (nested cross-validation). Without
+  that, the probes came out above chance on random truths, by 0.04 at 60 cases.
+- With random truths the probes are right in half of the pairs (0.48 to 0.51 at 60 to 1,000 cases, 60 simulations each:
+  `benchmarks/shortcuts_at_chance.py`), and because their probabilities then stay near 1/2, they solve next to nothing.
+  The column *by luck* has the share that at least one probe solves if the truths of the same texts are drawn at random.
+- A task with fewer than ten images has no folds, and no scores.
+- In a 2x2 such as Winoground's, each caption is true of one image and false of the other. So whatever a probe prefers,
+  it is wrong about one of the two images, and no case is solved.
+
+## Cases that nobody solves blind
+
+`vlgate shortcuts RUN` prints the metric of a run over all cases, over those that no probe solves, and over those of
+which no probe is sure. To choose cases because a probe fails on them is a selection. It costs a model nothing that does
+not follow the texts: a model that guesses stays at chance (a test holds it). But the cases that a probe gets *wrong*
+stay, while those that it solves go. So text alone reaches less there than on all cases, and may be below chance, and so
+may a model with the same habits. The column *text alone* has what the best probe reaches on the same cases. The third
+line does not have this effect: what a probe is sure of is left out there, whether it is right or wrong.
+
+## What was found
+
+<!-- Written by scripts/write_shortcuts.py; change the code, then run it. -->
+
+The released data at hand, which are parts of the benchmarks: {counts}. Of a task
+with more than {limit:,} cases, as many are drawn at random.
+
+```console
+python scripts/write_shortcuts.py --data DIR
+```
+
+*Right* is what a probe gets right of the cases as a whole, with its 95 % interval. *Solved* is the share of cases that
+at least one probe, all three, and none of them solve.
+
+{table}
+
+{not_run}
+
+Winoground's captions are not at hand, because its release is gated. As in every 2x2, no case of it can be solved by
+text alone: `scenes/word-swap`, the drawn task of its shape, has {swaps}.
+
+## The surest cases
+
+The case of each task that all three probes together are most certain of, and the words that only its true and only its
+false text has.
+
+{examples}
+"""
+HEADS = ("task", "cases", "chance", *PROBES, "any", "all three", "none", "by luck")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page.
+
+    Returns: the exit status.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", action="append", required=True, type=Path, metavar="DIR")
+    given = parser.parse_args(arguments)
+    folders = tuple(folder.resolve() for folder in given.data)
+    drawn = next(iter(tasks_of((), ("scenes/word-swap",))))
+    found = [(task, shortcuts(task)) for task in tasks_of(folders, SUITE)]
+    rows = [row(task, one, by_luck(task)) for task, one in found if not one.note]
+    PAGE.write_text(page(found, rows, shortcuts(drawn)), encoding="utf-8")
+    return 0
+
+
+def tasks_of(folders: tuple[Path, ...], suite: tuple[str, ...]) -> Iterator[Task]:
+    """Yield the tasks of some data folders, with at most LIMIT cases each."""
+    here = Path.cwd()
+    for pattern in suite:
+        if folders and not any((folder / pattern.partition("/")[0]).is_dir() for folder in folders):
+            continue
+        options = Options(folder=here, data=folders, suite=(pattern,), thresholds=None, results=here)
+        yield from (sample(task, LIMIT, f"0:shortcuts:{task.id}") for task in make_plan(options).tasks)
+
+
+def page(found: Sequence[tuple[Task, Shortcuts]], rows: Sequence[str], drawn: Shortcuts) -> str:
+    """Return the text of the page."""
+    counts: dict[str, int] = {}
+    for task, _ in found:
+        counts[task.benchmark] = counts.get(task.benchmark, 0) + len(task.cases) + task.left_out.get(BEYOND, 0)
+    heads = [_line(HEADS), _line(["---", *["---:"] * (len(HEADS) - 1)])]
+    surest = [line for task, one in found if not one.note for line in _surest(task, one)]
+    return PAGE_TEXT.format(
+        limit=LIMIT,
+        counts=", ".join(f"{name} {number:,} cases" for name, number in counts.items()),
+        table="\n".join([*heads, *rows]),
+        not_run="\n".join(f"- `{task.id}` ({len(task.cases)} cases): {one.note}" for task, one in found if one.note),
+        swaps=f"{int((drawn.solved_blind > 0).sum())} of {len(drawn.cases)} solved cases",
+        examples="\n".join(["| task | case | only true | only false |", "|---|---|---|---|", *surest]),
+    )
+
+
+def row(task: Task, one: Shortcuts, luck: float) -> str:
+    """Return the line of a task in the table."""
+    reached = [one.reached(probe) for probe in PROBES]
+    counts, chance = one.solved_blind, chance_of(task)
+    share = one.share(counts > 0)
+    return _line(
+        [
+            f"`{task.id}`",
+            f"{len(task.cases):,}",
+            "-" if chance is None else f"{chance:.2f}",
+            *(
+                "-" if metric is None else f"{metric.value:.2f} ({metric.low:.2f}-{metric.high:.2f})"
+                for metric in reached
+            ),
+            "-" if share is None else f"{share.value:.2f} ({share.low:.2f}-{share.high:.2f})",
+            f"{float((counts == len(PROBES)).mean()):.2f}",
+            f"{float((counts == 0).mean()):.2f}",
+            "-" if isnan(luck) else f"{luck:.3f}",
+        ]
+    )
+
+
+def _measured(metric: Metric | None) -> str:
+    return "-" if metric is None else f"{metric.value:.2f} ({metric.low:.2f}-{metric.high:.2f})"
+
+
+def _surest(task: Task, one: Shortcuts) -> Iterator[str]:
+    place = int(np.argmax(one.scores.prod(axis=1)))
+    if not one.solved_blind[place]:
+        return
+    case = task.cases[place]
+    if isinstance(case.requests[0], Ask):
+        questions = [request.question for request in case.requests if isinstance(request, Ask)]
+        yield _line([f"`{task.id}`", f"`{case.id}`", _quoted(str(case.truths[0])), f"asked: {_quoted(questions[0])}"])
+        return
+    true, false = (
+        [word for r, truth in zip(case.requests, case.truths, strict=True) if truth is side and isinstance(r, Match)
+         for word in r.text.split()]
+        for side in (True, False)
+    )  # fmt: skip
+    only = [" ".join(word for word in words if word not in others) for words, others in ((true, false), (false, true))]
+    yield _line([f"`{task.id}`", f"`{case.id}`", *map(_quoted, only)])
+
+
+def _quoted(text: str) -> str:
+    plain = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return (plain if len(plain) <= QUOTED else f"{plain[: QUOTED - 3]}...") or "(nothing)"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

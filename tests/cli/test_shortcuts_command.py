@@ -1,0 +1,115 @@
+"""``vlgate shortcuts``: its tables of a run and of data alone, the scores of each case, and the section of the page."""
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from vlgate.analyses.shortcuts import run_table
+from vlgate.cli import main
+from vlgate.metrics.compute import metrics
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import read_run
+from vlgate.recorded.judged import judged_tasks
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+from vlgate.shortcuts.scoring import shortcuts
+
+TASKS = "scenes/relations,scenes/word-swap"
+
+
+@pytest.fixture
+def copied(folder, tmp_path):
+    return shutil.copytree(folder, tmp_path / "run")
+
+
+def told(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def test_data_alone_have_a_row_per_task_and_a_score_per_case(tmp_path, capsys):
+    assert main(["shortcuts", "--suite", TASKS, "--out", str(tmp_path / "out"), "--json"]) == 0
+    content = told(capsys)
+    assert [table["title"] for table in content["tables"]] == ["Solved by text alone", "Right by text alone"]
+    assert [row["task"] for row in content["tables"][0]["rows"]] == TASKS.split(",")
+    rows = pq.read_table(tmp_path / "out" / "shortcuts.parquet").to_pylist()
+    assert len(rows) == sum(row["n"] for row in content["tables"][0]["rows"])
+    assert {row["solved_blind"] for row in rows if row["task"] == "scenes/word-swap"} == {0}
+    assert all(
+        row["solved_blind"] == sum(row[name] >= 0.75 for name in ("words", "form", "likelihood")) for row in rows
+    )
+    assert content["runs"] == ["text alone"]
+    assert (tmp_path / "out" / "shortcuts.md").read_text().startswith("# shortcuts on the tasks scenes/*: text alone")
+
+
+def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys):
+    assert main(["shortcuts", str(folder), "--suite", "scenes/visual-inv", "--json"]) == 0
+    [table, *_] = told(capsys)["tables"]
+    every, unsolved, unsure = table["rows"]
+    run = read_run(folder, "run")
+    told_by_run = run.figures["tasks"]["scenes/visual-inv"]["metrics"]["c_acc"]
+    assert (every["value"], every["n"]) == (told_by_run["value"], told_by_run["n"])
+    [task] = make_plan(Options(folder=folder, suite=("scenes/visual-inv",), thresholds=None, results=folder)).tasks
+    found = shortcuts(task)
+    solved = {case for case, one in zip(found.cases, found.solved_blind.tolist(), strict=True) if one}
+    rows = [row for row in read_cases(run).to_pylist() if row["task"] == "scenes/visual-inv"]
+    kept = [place for place, row in enumerate(rows) if row["case"] not in solved]
+    expected = metrics(judged_tasks(run, read_cases(run))["scenes/visual-inv"].columns.take(np.array(kept)))["c_acc"]
+    assert 0 < len(kept) < len(rows)
+    assert (unsolved["value"], unsolved["n"], unsolved["low"]) == (expected.value, len(kept), expected.low)
+    assert unsure["n"] <= unsolved["n"]
+    assert every["text alone"] == pytest.approx(
+        max(found.right[[c in {r["case"] for r in rows} for c in found.cases]].mean(0))
+    )
+
+
+def test_save_puts_the_tables_on_the_page_and_the_scores_into_the_folder(copied, capsys):
+    assert main(["shortcuts", str(copied), "--suite", TASKS, "--save"]) == 0
+    assert "Cases that nobody solves blind" in capsys.readouterr().out
+    assert (copied / "shortcuts.parquet").is_file()
+    assert main(["report", str(copied)]) == 0
+    page = (copied / "report.html").read_text()
+    assert "Cases that nobody solves blind" in page
+    assert "no probe solves it" in page
+
+
+class Reader:
+    """A language model to which every text is the more likely, the longer it is."""
+
+    def perplexity(self, texts):
+        return np.array([100.0 / len(text) for text in texts])
+
+
+def test_a_language_model_takes_the_place_of_the_trigrams(capsys, monkeypatch):
+    asked = ["shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
+    assert main(asked) == 0
+    before = told(capsys)["tables"][1]["rows"]
+    monkeypatch.setattr("vlgate.making.tools.tools.Tools.lm", Reader())
+    assert main([*asked, "--lm", "any/folder"]) == 0
+    after = told(capsys)["tables"][1]["rows"]
+    assert [row["probe"] for row in after if row not in before] == ["likelihood"]
+
+
+def test_cases_that_the_data_hold_otherwise_are_left_out_and_counted(folder):
+    run = read_run(folder, "run")
+    [task] = make_plan(
+        Options(folder=folder, suite=("scenes/relations",), seed=1, thresholds=None, results=folder)
+    ).tasks
+    table, said = run_table(run, read_cases(run), [task], {task.id: shortcuts(task)})
+    assert "scenes/relations: 40 of 40 judged cases are not in the data as the run asked them" in said
+    assert table.rows == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--save"], "--save needs the results folder of a run"),
+        (["nowhere"], "vlgate shortcuts nowhere: does not exist"),
+        (["--suite", "scenes/relation"], "did you mean"),
+    ],
+)
+def test_what_cannot_be_used_is_named(arguments, message, capsys):
+    assert main(["shortcuts", *arguments]) in {1, 4}
+    assert message in capsys.readouterr().err

@@ -1,0 +1,231 @@
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from vlgate.errors import NoReplyError
+from vlgate.shortcuts.choices import at_random, choices
+from vlgate.shortcuts.logit import _RIDGE, likelihoods
+from vlgate.shortcuts.ngrams import Trigrams
+from vlgate.shortcuts.scoring import PROBES, by_luck, shortcuts
+from vlgate.types import Ask, Case, LazyImage, Match, Task
+
+
+def image(key):
+    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
+
+
+def pairs(rows):
+    """Rows of (image, caption, foil)."""
+    cases = tuple(
+        Case(id=f"{number}", requests=tuple(Match(image=image(key), text=text) for text in texts), truths=(True, False))
+        for number, (key, *texts) in enumerate(rows)
+    )
+    return Task(id="x/pairs", capability="foil", shape="pair", cases=cases)
+
+
+def questions(rows):
+    """Rows of (image, question, answer, question, answer)."""
+    cases = tuple(
+        Case(
+            id=f"{number}",
+            requests=tuple(Ask(image=image(key), question=text, choices=("yes", "no")) for text in asked[::2]),
+            truths=tuple(asked[1::2]),
+        )
+        for number, (key, *asked) in enumerate(rows)
+    )
+    return Task(id="x/questions", capability="invariance", shape="questions", cases=cases)
+
+
+def solved(task, **options):
+    """The share of cases that each probe solves."""
+    return dict(zip(PROBES, (shortcuts(task, **options).scores >= 0.75).mean(axis=0).tolist(), strict=True))
+
+
+WORDS = ["dog", "cup", "red", "tall", "sits", "near", "box", "man", "runs", "tree"]
+
+
+def texts(draw, n=4):
+    return " ".join(draw.choices(WORDS, k=n))
+
+
+def test_a_word_that_is_always_false_gives_its_cases_away():
+    draw = random.Random(0)
+    found = solved(pairs([(str(n), f"a {texts(draw)}", f"the {texts(draw)}") for n in range(100)]))
+    assert found["words"] == 1.0
+    assert found["form"] < 0.9
+
+
+def test_the_longer_text_gives_its_cases_away_by_its_form():
+    draw = random.Random(0)
+    rows = [(str(n), texts(draw, 3), texts(draw, 5)) for n in range(100)]
+    assert solved(pairs(rows))["form"] == 1.0
+
+
+def test_the_order_of_words_gives_its_cases_away_by_its_likelihood():
+    draw = random.Random(0)
+    rows = []
+    for number in range(200):
+        first, second = draw.sample(WORDS, 2)
+        rows.append((str(number), f"the {first} of my {second}", f"my {first} of the {second}"))
+    found = solved(pairs(rows))
+    assert found["likelihood"] > 0.95
+    assert found["form"] == 0.0
+
+
+def test_further_shapes_are_choices_too():
+    draw = random.Random(5)
+    rows = [(f"{n}", f"a {texts(draw)}", f"the {texts(draw)}", f"the {texts(draw)}") for n in range(60)]
+    several = replace(pairs(rows), shape="choice")
+    single = replace(questions([(str(n), f"any {n % 2}?", ("yes", "no")[n % 2]) for n in range(60)]), shape="single")
+    for task in (several, single):
+        assert solved(task)["words"] == 1.0
+        assert by_luck(task) < 0.2
+
+
+def test_the_question_gives_its_answer_away():
+    rows = [(str(n), f"is thing{n} any?", "no", f"is thing{n} there?", "yes") for n in range(60)]
+    assert solved(questions(rows))["words"] == 1.0
+
+
+def test_what_goes_with_one_image_only_gives_nothing_away():
+    """Every image has a word of its own that is true ten times: the other cases of the image would tell it."""
+    rows = [(f"{n // 10}", f"same abc{n // 10}", f"same xyz{n // 10}") for n in range(200)]
+    assert shortcuts(pairs(rows)).right[:, 0].tolist() == [0.5] * 200
+    assert shortcuts(pairs(rows)).solved_blind.max() == 0
+
+
+def test_no_case_of_two_images_is_solved_because_each_caption_is_true_once():
+    draw = random.Random(0)
+    cases = tuple(
+        Case(
+            id=str(n),
+            requests=tuple(Match(image=image(f"{n}-{side}"), text=text) for side in "ab" for text in both),
+            truths=(True, False, False, True),
+        )
+        for n in range(60)
+        for both in [(f"a {texts(draw)}", f"the {texts(draw, 7)}")]
+    )
+    found = shortcuts(Task(id="x/quads", capability="compositional", shape="quad", cases=cases))
+    assert found.scores.max() <= 0.5
+
+
+@pytest.mark.parametrize("cases", [60, 400])
+def test_random_truths_are_solved_by_luck_only(cases):
+    """The probes are cross-fitted, and so are the weights that turn what they find into probabilities."""
+    right, lucky = [], []
+    for seed in range(12):
+        draw = random.Random(f"{seed} {cases}")
+        made = pairs([(f"{seed}-{n}", texts(draw), texts(draw, 5)) for n in range(cases)])
+        found = shortcuts(at_random(made, f"test:{seed}"))
+        right.append(found.right.mean(axis=0))
+        lucky.append(1 - found.unsolved.mean())
+    error = np.std(right, axis=0, ddof=1) / 12**0.5
+    assert (abs(np.mean(right, axis=0) - 0.5) < np.maximum(0.02, 3 * error)).all()
+    assert np.mean(lucky) < (0.15 if cases == 60 else 0.02)
+
+
+def test_random_answers_are_solved_by_luck_only():
+    draw = random.Random(0)
+    rows = [(str(n), f"is {texts(draw)}?", "yes", f"is {texts(draw)}?", "no") for n in range(300)]
+    found = shortcuts(at_random(questions(rows), "test"))
+    assert abs(found.right.mean() - 0.25) < 0.08
+    assert by_luck(questions(rows)) < 0.02
+
+
+def test_a_model_that_does_not_follow_the_texts_is_at_chance_where_no_probe_solves_and_text_alone_is_below():
+    draw, guess = random.Random(1), np.random.default_rng(1)
+    rows = [
+        (str(n), *(("a " if draw.random() < share else "the ") + texts(draw) for share in (0.7, 0.3)))
+        for n in range(2000)
+    ]
+    found = shortcuts(pairs(rows))
+    left = found.unsolved
+    assert 0.2 < left.mean() < 0.8
+    assert abs((guess.random(2000) < 0.5)[left].mean() - 0.5) < 0.05
+    assert found.reached("words", left).high < 0.45
+    assert abs(found.reached("words", found.unsure).value - 0.5) < 0.06
+
+
+def test_the_order_of_the_cases_makes_no_difference():
+    draw = random.Random(2)
+    task = pairs([(str(n), f"a {texts(draw)}", f"the {texts(draw)}") for n in range(80)])
+    there, back = shortcuts(task), shortcuts(replace(task, cases=task.cases[::-1]))
+    assert np.allclose(there.scores, back.scores[::-1], atol=1e-6)
+
+
+def test_a_task_of_few_images_is_left_out_and_says_why():
+    found = shortcuts(pairs([("1", "a", "b"), ("2", "c", "d")]))
+    assert found.note == "not run: 10 folds need 10 images, and there are 2"
+    assert np.isnan(found.scores).all()
+    assert found.reached("words") is None
+
+
+def test_an_answer_that_is_not_offered_cannot_be_solved():
+    rows = [(str(n), f"is thing{n} any?", "no", f"is thing{n} there?", "yes") for n in range(60)]
+    task = questions(rows)
+    lost = replace(task.cases[0], truths=("no", "perhaps"))
+    found = shortcuts(replace(task, cases=(lost, *task.cases[1:])))
+    assert found.scores[0].max() == 0.0
+    assert found.solved_blind[1:].min() >= 1
+
+
+class Reader:
+    """A language model that finds the word "odd" surprising, and has no perplexity of a single word."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def perplexity(self, asked):
+        self.calls += 1
+        short = [place for place, text in enumerate(asked) if " " not in text]
+        if short:
+            raise NoReplyError(short, "too short")
+        return np.array([20.0 if "odd" in text else 10.0 for text in asked])
+
+
+def test_a_language_model_takes_the_place_of_the_trigrams_and_a_text_that_is_too_short_is_even():
+    draw = random.Random(3)
+    rows = [(str(n), texts(draw), f"odd{n} {texts(draw, 3)}") for n in range(60)] + [("60", "x", "odd y")]
+    found = shortcuts(pairs(rows), Reader())
+    assert found.scores[:-1, 2].min() > 0.75
+    assert found.scores[-1, 2] == pytest.approx(0.5)
+
+
+def test_the_probabilities_are_those_of_a_logistic_regression_of_differences():
+    draw = np.random.default_rng(4)
+    rows = [(str(n), "a", "b") for n in range(120)]
+    found = choices(pairs(rows))
+    features = draw.normal(size=(240, 3)) + found.true[:, None] * [0.5, 0.0, 1.0]
+    likely = likelihoods(found, lambda _: features)[::2]
+    rows = features[::2] - features[1::2]
+    fold = found.folds == found.folds[0]
+    rows = rows / np.sqrt((rows[~fold] ** 2 / 4).mean(axis=0))
+    x, y = np.concatenate([rows, -rows]), np.repeat([1, 0], 120)
+    model = LogisticRegression(C=1 / _RIDGE, fit_intercept=False, tol=1e-10, max_iter=1000)
+    model.fit(x[~np.tile(fold, 2)], y[~np.tile(fold, 2)], sample_weight=np.full(2 * (~fold).sum(), 0.5))
+    assert likely[fold] == pytest.approx(model.predict_proba(rows[fold])[:, 1], abs=1e-5)
+
+
+def test_the_trigrams_are_those_of_counting_by_hand():
+    said = ["a dog runs", "a cat sleeps", "a dog sleeps", "the dog runs", "a dog runs"]
+    true, folds = np.array([True, True, True, False, True]), np.array([0, 1, 1, 1, 0])
+    found = Trigrams(said)
+    seen = [text.split() for text, one, fold in zip(said, true, folds, strict=True) if one and fold == 1]
+    words = {word for text in said for word in text.split()} | {"<end>", "<begin>"}
+    total = 0.0
+    padded = [["<begin>", "<begin>", *text, "<end>"] for text in seen]
+    asked = ["<begin>", "<begin>", "a", "dog", "runs", "<end>"]
+    for at in range(4):
+        one, two, three = asked[at : at + 3]
+        every = [word for text in padded for word in text[2:]]
+        single = (every.count(three) + 1) / (len(every) + len(words))
+        after_two = [text[at] for text in padded for at in range(2, len(text)) if text[at - 1] == two]
+        after_both = [text[at] for text in padded for at in range(2, len(text)) if text[at - 2 : at] == [one, two]]
+        double = after_two.count(three) / len(after_two) if after_two else single
+        triple = after_both.count(three) / len(after_both) if after_both else double
+        total += np.log(0.2 * single + 0.3 * double + 0.5 * triple)
+    assert found.lengths[0] == 4
+    assert found.mean_logs(true, folds)[0] == pytest.approx(total / 4)

@@ -1,0 +1,130 @@
+"""Show what text alone solves: the shortcut score of each case, and a run's metric over the cases that no probe solves.
+
+Three probes read the texts of a task and never an image: words, form, and the likelihood of a language model. Each
+scores a case by what it learnt from other images. With the folder of a run, its metric over the cases that no probe
+solves stands beside that over all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vlgate.cli.folders import add_folders, options_of
+from vlgate.errors import OptionError
+
+if TYPE_CHECKING:
+    from vlgate.recorded.folder import RecordedRun
+    from vlgate.run.options import Options
+    from vlgate.shortcuts.scoring import Shortcuts
+    from vlgate.types import LanguageModel, Task
+
+WRONG_OPTION = 4
+HELP = "show which cases text alone solves, and a run's metric over the others"
+FILE = "shortcuts.parquet"
+MOST = 60
+"""The most rows of a table on the terminal; the files and --json have all."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    run = "the results folder of a run, whose metric is shown over the cases that no probe solves"
+    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help=run)
+    add_folders(parser)
+    lm = (
+        "a causal language model of transformers, or masked:NAME, for the probe likelihood "
+        "(default: trigrams of the true texts about other images)"
+    )
+    parser.add_argument("--lm", metavar="NAME", help=lm)
+    parser.add_argument("--device", default="cpu", metavar="NAME", help="the device of --lm (default: cpu)")
+    out = f"write {FILE}, with the scores of each case, and the tables as shortcuts.md and shortcuts.json"
+    parser.add_argument("--out", type=Path, metavar="DIR", help=out)
+    saved = f"also put the tables into analyses.json of RUN, for the page that vlgate report writes, and {FILE} there"
+    parser.add_argument("--save", action="store_true", help=saved)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the tables as Markdown or JSON.
+
+    Returns: the exit status: 0; 4 if an option or a run cannot be used.
+    """
+    from vlgate.analyses.pages import markdown, record
+    from vlgate.analyses.saved import save
+    from vlgate.analyses.shortcuts import analysis, notes, run_table, text_tables
+    from vlgate.recorded.cases import read_cases
+    from vlgate.run.planning import make_plan
+    from vlgate.shortcuts.file import write_shortcuts
+    from vlgate.shortcuts.scoring import by_luck, shortcuts
+
+    if given.save and given.run is None:
+        raise OptionError("--save needs the results folder of a run; name one, or write the files with --out DIR")
+    recorded = _recorded(given)
+    tasks = make_plan(_options(given, recorded)).tasks
+    lm = _language_model(given)
+    found = {task.id: shortcuts(task, lm) for task in tasks}
+    tables = list(text_tables(tasks, found, {task.id: by_luck(task, lm) for task in tasks}))
+    said = list(notes(tasks, found))
+    if recorded is not None:
+        table, more = run_table(recorded, read_cases(recorded), tasks, found)
+        tables, said = [table, *tables], [*more, *said]
+    made = analysis(tables, said, tasks, *(() if recorded is None else (recorded.model,)))
+    told = json.dumps(record(made), indent=1) + "\n"
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        write_shortcuts(given.out / FILE, _all(found, tasks))
+        (given.out / "shortcuts.md").write_text(markdown(made), encoding="utf-8")
+        (given.out / "shortcuts.json").write_text(told, encoding="utf-8")
+    if given.save:
+        save(given.run, record(made))
+        write_shortcuts(given.run / FILE, _all(found, tasks))
+    print(told if given.json else markdown(made, MOST), end="")  # noqa: T201  # what a command is for
+    return 0
+
+
+def _recorded(given: argparse.Namespace) -> RecordedRun | None:
+    from vlgate.recorded.folder import read_run, refuse_incomplete
+
+    if given.run is None:
+        return None
+    found = read_run(given.run, f"vlgate shortcuts {given.run}")
+    refuse_incomplete(found)
+    return found
+
+
+def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options:
+    """The options of the tasks: all cases of those of the run, because the probes learn from all, or those given."""
+    from vlgate.run.options import options_from
+
+    own = options_of(given)
+    if recorded is None:
+        return own
+    try:
+        asked = options_from(recorded.options)
+    except (ValueError, TypeError, KeyError):
+        raise recorded.wrong("the options of the run are not those of this version") from None
+    return replace(
+        asked,
+        suite=own.suite or asked.suite,
+        data=own.data if given.data else asked.data,
+        limit=None,
+        quick=False,
+        shard=None,
+    )
+
+
+def _language_model(given: argparse.Namespace) -> LanguageModel | None:
+    if given.lm is None:
+        return None
+    from vlgate.making.tools.tools import ToolOptions, Tools
+
+    tools = Tools(ToolOptions(named={"lm": given.lm}, device=given.device))
+    return tools.lm
+
+
+def _all(found: Mapping[str, Shortcuts], tasks: Sequence[Task]) -> list[Shortcuts]:
+    return [found[task.id] for task in tasks]

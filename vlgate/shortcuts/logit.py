@@ -1,0 +1,92 @@
+"""A conditional logit model (McFadden 1974), cross-fitted: how likely each candidate of a choice is the right one.
+
+A candidate has features, and the probability of each candidate of a choice is the softmax of a weighted sum of them.
+For two candidates this is a logistic regression of the difference of their features, without a constant: a model that
+has learnt nothing gives both the same probability.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vlgate.health.text_classifier import IntArray
+from vlgate.shortcuts.choices import BoolArray, Choices, Features
+from vlgate.types import FloatArray
+
+_RIDGE = 4.0  # the precision of a normal prior of the weights, for features of variance 1: small tasks overfit with 1
+_STEPS = 50  # of Newton's method, which needs fewer than twenty
+_SMALL = 1e-6
+_LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
+
+
+def likelihoods(found: Choices, features: Features) -> FloatArray:
+    """Return the probability of each candidate, learnt from the choices of the other folds.
+
+    Args:
+        found: the choices.
+        features: the features of the candidates by the fold that is left out; NaN counts as the mean of the choice.
+
+    Returns: probabilities of shape (m,), which add up to 1 in each choice.
+    """
+    chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
+    result = chance[found.owners].astype(np.float64)
+    folds = found.folds[found.owners]
+    for fold in np.unique(found.folds).tolist():
+        inside = folds == fold
+        if inside.all():
+            continue
+        rows = _centred(features(fold), found)
+        rows /= _scale(rows[~inside])
+        weights = _fitted(rows[~inside], found.owners[~inside], found.true[~inside])
+        result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
+    return result
+
+
+def _centred(features: FloatArray, found: Choices) -> FloatArray:
+    """The features with mean 0 within each choice."""
+    known = np.isfinite(features)
+    counted = np.where(known, features, 0.0)
+    numbers = np.add.reduceat(known.astype(np.float64), found.starts, axis=0)
+    means = np.add.reduceat(counted, found.starts, axis=0) / np.maximum(numbers, 1.0)
+    return np.where(known, features - means[found.owners], 0.0)
+
+
+def _scale(rows: FloatArray) -> FloatArray:
+    """The root of the mean square of each feature over the choices that it divides, so that a rare mark stays small."""
+    differs = np.maximum((rows != 0).sum(axis=0), 1)
+    scale = np.sqrt((rows**2).sum(axis=0) / differs)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
+    """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps."""
+    weights = np.zeros(rows.shape[1])
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
+
+    def posterior(found: FloatArray) -> float:
+        """Return the logarithm of the posterior probability of weights, but for a constant."""
+        return float(np.log(_softmax(rows @ found, owners)[true]).sum() - _RIDGE / 2 * found @ found)
+
+    best = posterior(weights)
+    for _ in range(_STEPS):
+        likely = _softmax(rows @ weights, owners)
+        slope = rows.T @ (true - likely) - _RIDGE * weights
+        means = np.add.reduceat(rows * likely[:, None], starts, axis=0)
+        away = rows - means[number]
+        curve = (away * likely[:, None]).T @ away + _RIDGE * np.eye(len(weights))
+        step = np.linalg.solve(curve, slope)
+        while (now := posterior(weights + step)) < best and np.abs(step).max() > _SMALL:
+            step /= 2
+        weights, best = weights + step, now
+        if np.abs(step).max() < _SMALL:
+            break
+    return weights
+
+
+def _softmax(values: FloatArray, owners: IntArray) -> FloatArray:
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
+    highest = np.maximum.reduceat(values, starts)
+    powers = np.exp(np.maximum(values - highest[number], -_LARGEST))
+    return np.asarray(powers / np.add.reduceat(powers, starts)[number], dtype=np.float64)

@@ -1,0 +1,201 @@
+"""The shortcut score of each case: how likely each probe holds the truth to be, without having seen the image's texts.
+
+There are three probes. ``words`` is the text-only baseline of every run (naive Bayes of words and their neighbours),
+``form`` knows lengths, rare words, numbers, negations and slips only, and ``likelihood`` compares the texts by a
+causal language model. All are cross-fitted: a case is scored by what was learnt from the other folds of images, and the
+weights that turn the findings of a probe into probabilities are learnt there, too, from findings that do not know the
+fold (nested cross-validation). So a probe that finds nothing gives
+each candidate the same probability, and solves no case by luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vlgate.errors import NoReplyError
+from vlgate.health.grouping import FOLDS, tied_images
+from vlgate.health.probes import SOLVED
+from vlgate.health.text_classifier import IntArray
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.stats import proportion
+from vlgate.shortcuts.choices import BoolArray, Choices, Features, at_random, choices
+from vlgate.shortcuts.form import form_features
+from vlgate.shortcuts.logit import likelihoods
+from vlgate.shortcuts.ngrams import by_mean, ngram_features
+from vlgate.shortcuts.words import word_features
+from vlgate.types import FloatArray, LanguageModel, Metric, Task
+
+PROBES = ("words", "form", "likelihood")
+"""The names of the probes, in the order of their columns."""
+
+_NULL_CASES = 2_000  # random truths are drawn until they are of as many cases, at most _NULL_DRAWS times
+_NULL_DRAWS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortcuts:
+    """What the probes reach on the n cases of a task.
+
+    ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its least
+    certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely, right
+    or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
+    guessing among the tied gives. ``images`` names the first image of each case. If the probes could not be run, the
+    arrays hold NaN or False, and ``note`` says why.
+    """
+
+    task: str
+    cases: tuple[str, ...] = field(repr=False)
+    images: tuple[str, ...] = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    sure: BoolArray = field(repr=False)
+    right: FloatArray = field(repr=False)
+    note: str = ""
+
+    @property
+    def solved_blind(self) -> IntArray:
+        """How many probes solve each case, shape (n,): they hold the truth to be at least ``SOLVED`` likely."""
+        return np.asarray((self.scores >= SOLVED).sum(axis=1), dtype=np.int64)
+
+    @property
+    def unsolved(self) -> BoolArray:
+        """Whether no probe solves each case, shape (n,)."""
+        return np.asarray(self.solved_blind == 0)
+
+    @property
+    def unsure(self) -> BoolArray:
+        """Whether no probe is sure of each case, rightly or wrongly, shape (n,)."""
+        return np.asarray(~self.sure.any(axis=1))
+
+    def reached(self, probe: str, rows: BoolArray | None = None) -> Metric | None:
+        """Return the share of some cases that a probe gets right; None if there are none, or it was not run."""
+        kept = np.ones(len(self.cases), dtype=np.bool_) if rows is None else rows
+        if self.note or not kept.any():
+            return None
+        groups = clusters([name for name, one in zip(self.images, kept, strict=True) if one])
+        return proportion(self.right[kept, PROBES.index(probe)], groups)
+
+    def share(self, kept: BoolArray) -> Metric | None:
+        """Return the share of all cases that are among some; None if the probes were not run."""
+        return None if self.note else proportion(kept.astype(np.float64), clusters(list(self.images)))
+
+
+def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
+    """Score every case of a task by its texts alone.
+
+    Args:
+        task: the task; the order of its cases makes no difference.
+        lm: the causal language model of the probe ``likelihood``; None for trigrams of the true texts of the other
+            folds.
+
+    Returns: the scores. The probes are not run on a task of fewer images than folds, nor on one without a choice.
+    """
+    found = choices(task)
+    images = tuple(next((key for key in _images(case.requests)), case.id) for case in task.cases)
+    note = _why_not(task, found)
+    n = len(task.cases)
+    if note:
+        empty = np.full((n, len(PROBES)), np.nan)
+        return Shortcuts(
+            task=task.id,
+            cases=tuple(case.id for case in task.cases),
+            images=images,
+            scores=empty,
+            sure=np.zeros((n, len(PROBES)), dtype=np.bool_),
+            right=empty,
+            note=note,
+        )
+    judged = [_judged(found, likelihoods(found, feature(found)), n) for feature in _features(lm).values()]
+    scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
+    return Shortcuts(
+        task=task.id, cases=tuple(case.id for case in task.cases), images=images, scores=scores, sure=sure, right=right
+    )
+
+
+def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
+    """Return the share of cases that at least one probe solves if the truths are random, so that no text tells them.
+
+    Small tasks are drawn several times. The draws depend on the id of the task only.
+
+    Returns: the share, in 0..1; NaN if the probes cannot be run.
+    """
+    n = len(task.cases)
+    draws = max(1, min(_NULL_DRAWS, _NULL_CASES // max(1, n)))
+    remembered = None if lm is None else _Remembered(lm)
+    found = [shortcuts(at_random(task, f"shortcuts:{task.id}:{draw}"), remembered) for draw in range(draws)]
+    return float("nan") if found[0].note else float(np.mean([1 - one.unsolved.mean() for one in found]))
+
+
+def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Features]]:
+    return {
+        "words": word_features,
+        "form": form_features,
+        "likelihood": ngram_features if lm is None else lambda found: _of_model(found, lm),
+    }
+
+
+def _of_model(found: Choices, lm: LanguageModel) -> Features:
+    """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
+    texts = found.whole()
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    means = _mean_logs(list(places), lm)[[places[text] for text in texts]]
+    logs = by_mean(means, np.array([len(text.split()) for text in texts], dtype=np.float64))
+    return lambda _: logs
+
+
+def _mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
+    try:
+        return -np.log(np.asarray(lm.perplexity(texts), dtype=np.float64))
+    except NoReplyError as error:
+        kept = [place for place in range(len(texts)) if place not in error.positions]
+        means = np.full(len(texts), np.nan)
+        if kept and len(kept) < len(texts):
+            means[kept] = _mean_logs([texts[place] for place in kept], lm)
+        return means
+
+
+class _Remembered:
+    """A language model that reads each text once, for several draws of the truths."""
+
+    def __init__(self, lm: LanguageModel) -> None:
+        self._lm = lm
+        self._known: dict[str, float] = {}
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,); NaN for a text that is too short."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, np.exp(-_mean_logs(new, self._lm)).tolist(), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float64)
+
+
+def _judged(found: Choices, likely: FloatArray, n: int) -> tuple[FloatArray, BoolArray, FloatArray]:
+    """The score of each case, whether the probe is sure of one of its candidates, and whether it gets the case right.
+
+    A case cannot be solved if one of its choices was left out.
+    """
+    true, starts = likely[found.true], found.starts
+    highest = np.maximum.reduceat(likely, starts)
+    tied = np.add.reduceat((likely == highest[found.owners]).astype(np.float64), starts)
+    scores, right, sure = np.ones(n), np.ones(n), np.zeros(n, dtype=np.bool_)
+    np.minimum.at(scores, found.cases, true)
+    np.multiply.at(right, found.cases, np.where(true == highest, 1 / tied, 0.0))
+    np.logical_or.at(sure, found.cases, highest >= SOLVED)
+    numbers = np.bincount(found.cases, minlength=n)
+    lacking = numbers < (numbers.max() if found.questions else 1)
+    return np.where(lacking, 0.0, scores), sure, np.where(lacking, 0.0, right)
+
+
+def _why_not(task: Task, found: Choices) -> str:
+    if not len(found.cases):
+        return "not run: no case has a true and a false text of an image, or an answer among its choices"
+    groups = len(set(tied_images(task.cases).values()))
+    if groups < FOLDS:
+        return f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
+    return ""
+
+
+def _images(requests: Sequence[object]) -> list[str]:
+    return [request.image.key for request in requests if hasattr(request, "image")]

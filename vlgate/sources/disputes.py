@@ -1,0 +1,190 @@
+"""Disputes: a file of cases whose labels are wrong or open to doubt, which a run corrects or leaves out, and counts.
+
+A file holds JSON lines with ``task``, ``case``, ``claim``, ``evidence`` and optionally ``source`` and ``truths``:
+
+    {"task": "valse/existence", "case": "existence_visual7w_2371044", "claim": "swapped", "evidence": "a crowd"}
+
+``wrong``, ``ambiguous`` and ``broken`` leave the case out of all metrics. ``swapped`` exchanges what is true and what
+is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import DataError, nearest
+from vlgate.health.flaws import EXCHANGED
+from vlgate.sources.reading.records import Record, lined_records
+from vlgate.types import Ask, Case, Task
+
+CLAIMS: Mapping[str, str] = MappingProxyType(
+    {
+        "wrong": "the label is wrong: corrected if the line has truths, otherwise left out",
+        "swapped": "what is called true is false, and the other way round: exchanged",
+        "ambiguous": "people disagree, or both readings hold: left out",
+        "broken": "the image or a text is damaged, or another one: left out",
+    }
+)
+"""What a line may claim of a case, and what becomes of the case."""
+
+REMEDY = 'write a line such as {"task": "valse/existence", "case": "...", "claim": "wrong", "evidence": "..."}'
+_NEEDED = ("task", "case", "claim", "evidence")
+_FIELDS = (*_NEEDED, "source", "truths")
+_OPPOSITE = MappingProxyType({"yes": "no", "no": "yes"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """A line of a file: the case, what is claimed of it, and why.
+
+    ``source`` says who found it; empty if the line does not. ``truths`` are the right ones, None if they are not given.
+    ``file`` and ``line`` are where it stands.
+    """
+
+    task: str
+    case: str
+    claim: str
+    evidence: str
+    source: str
+    truths: tuple[bool | str, ...] | None
+    file: Path
+    line: str
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the case stays, with other truths."""
+        return self.claim == "swapped" or self.truths is not None
+
+    def wrong(self, problem: str, remedy: str) -> DataError:
+        """Return an error that names the file and the line."""
+        return DataError(self.file, self.line, problem, remedy)
+
+
+def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
+    """Read files of disputes; empty lines are skipped.
+
+    Raises: DataError, which names the file, the line and the remedy, if a file cannot be read, if a line lacks a field,
+        or if its claim is unknown.
+    """
+    return tuple(_dispute(record) for file in files for record in lined_records(file, REMEDY))
+
+
+def applied(
+    tasks: Sequence[Task], disputes: Sequence[Dispute], known: Iterable[str]
+) -> tuple[tuple[Task, ...], tuple[str, ...]]:
+    """Correct or leave out the disputed cases of some tasks.
+
+    Args:
+        tasks: the tasks, with all their cases.
+        disputes: the disputes; several may be about a case if they do the same to it.
+        known: the ids of all tasks that there are.
+
+    Returns: the tasks, which count what was left out by claim, and what was corrected; and a note on the disputes that
+        are about tasks that are not among these.
+    Raises: DataError, which names the line and the nearest name, if a task or a case does not exist, if two lines do
+        different things to a case, or if the truths do not fit it.
+    """
+    names = sorted(known)
+    here = {task.id for task in tasks}
+    by_task: dict[str, dict[str, Dispute]] = {}
+    for one in disputes:
+        if one.task not in here and one.task not in names:
+            raise one.wrong(f"no task is named {one.task!r}", nearest(one.task, names))
+        first = by_task.setdefault(one.task, {}).setdefault(one.case, one)
+        if (first.corrects, first.truths) != (one.corrects, one.truths):
+            other = f"{first.file}, record {first.line}"
+            raise one.wrong(f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one")
+    found = tuple(_applied(task, by_task[task.id]) if task.id in by_task else task for task in tasks)
+    beyond = sum(one.task not in here for one in disputes)
+    return found, (f"{beyond:,} of {len(disputes):,} disputes are about tasks that are not asked",) if beyond else ()
+
+
+def disputed(left_out: Mapping[str, int]) -> int:
+    """Return how many cases of a task were left out because they are disputed, from its ``left_out``."""
+    return sum(left_out.get(_reason(claim), 0) for claim in CLAIMS)
+
+
+def _reason(claim: str) -> str:
+    return f"left out as disputed ({claim})"
+
+
+def _dispute(record: Record) -> Dispute:
+    for name in record.fields:
+        if name not in _FIELDS:
+            raise record.error(f"unknown field {name!r}", nearest(name, _FIELDS))
+    task, case, claim, evidence = (record.text(name) for name in _NEEDED)
+    if claim not in CLAIMS:
+        raise record.error(f"claim={claim!r} is unknown", nearest(claim, tuple(CLAIMS)))
+    return Dispute(
+        task=task,
+        case=case,
+        claim=claim,
+        evidence=evidence,
+        source=record.text("source") if "source" in record.fields else "",
+        truths=_truths(record, claim),
+        file=record.file,
+        line=record.id,
+    )
+
+
+def _truths(record: Record, claim: str) -> tuple[bool | str, ...] | None:
+    given: Any = record.fields.get("truths")
+    if given is None:
+        return None
+    if claim != "wrong":
+        raise record.error(f"has truths although it claims {claim!r}", 'write "claim": "wrong"')
+    if not isinstance(given, list) or not all(isinstance(one, bool | str) for one in given):
+        remedy = "write one truth per request: true or false for a text, the right answer for a question"
+        raise record.error(f"truths={given!r} is not a list of truths", remedy)
+    return tuple(given)
+
+
+def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:
+    ids = {case.id for case in task.cases}
+    for one in disputes.values():
+        if one.case not in ids:
+            raise one.wrong(f"{task.id} has no case {one.case!r}", nearest(one.case, sorted(ids)))
+    left_out: Counter[str] = Counter()
+    cases = []
+    for case in task.cases:
+        dispute = disputes.get(case.id)
+        if dispute is None:
+            cases.append(case)
+        elif dispute.corrects:
+            cases.append(_corrected(case, task, dispute))
+        else:
+            left_out[_reason(dispute.claim)] += 1
+    corrected = sum(case.id in disputes for case in cases)
+    return replace(task, cases=tuple(cases), left_out={**task.left_out, **left_out}, corrected=corrected)
+
+
+def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
+    if any(isinstance(request, Ask) for request in case.requests):
+        return replace(case, truths=_answers(case, task, dispute))
+    opposite = tuple(not truth for truth in case.truths)
+    if task.shape == "single" and dispute.truths in (None, opposite):
+        return replace(case, truths=opposite)
+    if task.shape not in EXCHANGED:
+        said = f"cannot be corrected, because its shape is {task.shape}"
+        raise dispute.wrong(f"{dispute.case!r} {said}", "claim that it is wrong, without truths, or ambiguous")
+    if dispute.truths not in (None, opposite):
+        said = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
+        raise dispute.wrong(said, f"write {list(opposite)!r}, or claim that it is ambiguous")
+    return replace(case, requests=tuple(case.requests[place] for place in EXCHANGED[task.shape]))
+
+
+def _answers(case: Case, task: Task, dispute: Dispute) -> tuple[bool | str, ...]:
+    given = dispute.truths
+    if given is None:
+        given = tuple(_OPPOSITE.get(str(truth), "") for truth in case.truths)
+    fits = len(given) == len(case.truths) and all(isinstance(one, str) and one for one in given)
+    if not fits or (task.shape == "questions" and (len(set(given)) == 1) != (task.capability == "invariance")):
+        relation = "equal" if task.capability == "invariance" else "different"
+        remedy = f'write "claim": "wrong" and "truths" with {relation} answers to its {len(case.truths)} questions'
+        raise dispute.wrong(f"gives no answers that {dispute.case!r} can have", f"{remedy}, or call it ambiguous")
+    return given
