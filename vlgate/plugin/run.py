@@ -49,6 +49,7 @@ class Run(Asked):
         self.result: RunResult | None = None
         self.progress: Progress | None = None
         self.announcing = False
+        self.costs_said = False  # what the controls cost
         self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
         self.estimate: Estimate | None = None
         self.ending = Ending()
@@ -143,6 +144,7 @@ class Run(Asked):
         tasks = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
         if self.worker is None and not tasks.isdisjoint(shapes(self.options.data)):
             self.collected.expect(nodeids, self.plan.batches)
+            self._say_costs()
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         """Attach the replies of a scored batch to its report."""
@@ -254,6 +256,17 @@ class Run(Asked):
             return self.plan.of_capability(capability)
         except VlgateError as error:
             raise pytest.Collector.CollectError(str(error)) from None
+
+    def _say_costs(self) -> None:
+        """Say once what the controls cost, before the first case is asked."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if self.options.controls and not self.costs_said and not self.collects_only and reporter is not None:
+            from vlgate.run.controlling import cost_lines
+
+            self.costs_said = True
+            asked = {batch.task.id for batch in self.collected.expected.values()}
+            for line in cost_lines([task for task in self.plan.tasks if task.id in asked], self.options):
+                reporter.write_line(line)
 
     def _announce(self, cases: int, seconds: float) -> None:
         """Say how long the run will take."""

@@ -1,0 +1,91 @@
+"""Ask the controls of a run after its cases: the sample of each task, what they cost, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from vlgate.controls.control import Control, Sample
+from vlgate.controls.record import Controlled
+from vlgate.controls.registry import control
+from vlgate.errors import described
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.metrics.controlled import ControlledTask
+from vlgate.run.options import Options
+from vlgate.run.planning import sample
+from vlgate.run.results import TaskResult
+from vlgate.types import Task
+
+
+def cost_lines(tasks: Sequence[Task], options: Options) -> list[str]:
+    """Return a line for each control that says how much it asks, before a run of some tasks."""
+    reduced = [_drawn(task, options) for task in tasks]
+    return [_cost(control(name), reduced, options) for name in options.controls]
+
+
+def cost(name: str, tasks: Sequence[Task], options: Options) -> int:
+    """Return how many requests a control asks about some tasks, at most."""
+    return sum(control(name).requests(_drawn(task, options).cases) for task in tasks)
+
+
+def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
+    """Ask every control of a run.
+
+    Args:
+        results: the results of the run.
+        options: its options.
+        predictor: its model.
+
+    Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
+    """
+    samples = [found for result in results if (found := sample_of(result, options)).verdicts]
+    return tuple(_asked(control(name), samples, options, predictor) for name in options.controls)
+
+
+def sample_of(result: TaskResult, options: Options) -> Sample:
+    """Draw the judged cases of a task that its controls ask about: the same ones for every control."""
+    judged = {verdict.case.id: verdict for verdict in result.verdicts if verdict.state == "judged"}
+    some = _drawn(result.task, options)
+    verdicts = tuple(judged[case.id] for case in some.cases if case.id in judged)
+    left_out = {
+        f"beyond --controls-limit {options.controls_limit}": len(result.task.cases) - len(some.cases),
+        "not judged in the run": len(some.cases) - len(verdicts),
+    }
+    return Sample(
+        task=result.task,
+        verdicts=verdicts,
+        left_out={why: number for why, number in left_out.items() if number},
+        blind=result.blind,
+        chance=result.chance,
+        ties=options.ties,
+        seed=options.seed,
+    )
+
+
+def _drawn(task: Task, options: Options) -> Task:
+    return sample(task, options.controls_limit, f"{options.seed}:controls:{task.id}")
+
+
+def _asked(asked: Control, samples: Sequence[Sample], options: Options, predictor: ModelPredictor) -> Controlled:
+    start = perf_counter()
+    tasks: dict[str, ControlledTask] = {}
+    model, lacking = None, ""
+    try:
+        for some in samples:
+            tasks[some.task.id] = asked.measure(some, predictor)
+        model = None if asked.about_model is None else asked.about_model(predictor, options.seed)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
+        lacking = f"the model raised {described(error)}"
+    seconds = perf_counter() - start
+    return Controlled(
+        name=asked.name, limit=options.controls_limit, tasks=tasks, model=model, seconds=seconds, lacking=lacking
+    )
+
+
+def _cost(asked: Control, tasks: Sequence[Task], options: Options) -> str:
+    requests = sum(asked.requests(task.cases) for task in tasks)
+    cases = sum(len(task.cases) for task in tasks)
+    of = f"{len(tasks):,} task{'' if len(tasks) == 1 else 's'}, at most {options.controls_limit:,} of each"
+    return f"vlgate: the control {asked.name} asks up to {requests:,} requests more, about {cases:,} cases of {of}"
