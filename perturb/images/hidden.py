@@ -23,6 +23,8 @@ SIDE = 224  # pixels, the input of most image encoders; processors refuse an ima
 _REDUCED = 64  # pixels of the longer side, at which an image is blurred away
 _SIGMA = _REDUCED / 8
 _KEY = "uniform-"
+AWAY = "blurred-away"
+"""The name of ``blurred_away`` among the perturbations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,14 @@ def uniform(colour: str) -> LazyImage:
     return LazyImage(key=name, load=UniformLoad(level=LEVELS[colour]), where=f"vlgate:{name}")
 
 
-def is_uniform(key: str) -> bool:
-    """Return whether an image is one of ``uniform``, given by its key."""
-    return key.removeprefix(_KEY) in LEVELS and key.startswith(_KEY)
+def shows_nothing(key: str) -> bool:
+    """Return whether an image is of one colour or blurred away, given by its key.
+
+    >>> shows_nothing("uniform-grey"), shows_nothing("7.jpg#flip+blurred-away"), shows_nothing("7.jpg#flip")
+    (True, True, False)
+    """
+    plain = key.startswith(_KEY) and key.removeprefix(_KEY) in LEVELS
+    return plain or key.endswith((f"#{AWAY}", f"+{AWAY}"))
 
 
 def blurred_away(image: ArrayLike) -> Pixels:

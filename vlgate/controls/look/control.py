@@ -14,7 +14,7 @@ from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
-from vlgate.perturb.images.hidden import LEVELS, uniform
+from vlgate.perturb.images.hidden import AWAY, LEVELS, uniform
 from vlgate.perturb.images.lazy import perturbed
 from vlgate.types import Batch, Case, FloatArray, LazyImage, Read, Request, Verdict
 
@@ -75,7 +75,7 @@ def _changed(name: str, sample: Sample) -> dict[str, Case]:
     if name in LEVELS:
         plain = uniform(name)
         return {case.id: _with(case, lambda _: plain) for case in cases}
-    return {case.id: _with(case, lambda image: perturbed(image, "blurred-away")) for case in cases}
+    return {case.id: _with(case, lambda image: perturbed(image, AWAY)) for case in cases}
 
 
 def _with(case: Case, shown: Shown) -> Case:
