@@ -9,12 +9,15 @@ import argparse
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from vlgate.cli.folders import add_folders, options_of
-from vlgate.errors import OptionError
+from vlgate.controls.registry import LIMIT, known_controls
+from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.run.census import Census, count
+from vlgate.run.controlling import costs
+from vlgate.run.options import Options
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.sources.measures import measures
 from vlgate.types import Task
@@ -51,6 +54,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_folders(parser)
     rate = "the requests per second that the model answers, for the expected time (default: 100)"
     parser.add_argument("--rate", type=float, default=100.0, metavar="N", help=rate)
+    names = f"count what these controls ask, too: {', '.join(known_controls())}"
+    parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
+    most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
+    parser.add_argument("--controls-limit", type=int, default=LIMIT, metavar="N", help=most)
     parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
 
 
@@ -62,11 +69,32 @@ def run(given: argparse.Namespace) -> int:
     """
     if not 0 < given.rate < float("inf"):
         raise OptionError(f"--rate {given.rate}: expected a number above 0")
-    plan = make_plan(options_of(given))
+    options = _with_controls(options_of(given), given)
+    plan = make_plan(options)
     entries = [_entry(task, count(task), given.rate) for task in plan.tasks]
-    lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan)
+    lines = (
+        [json.dumps([asdict(entry) for entry in entries], indent=1)]
+        if given.json
+        else [*_lines(entries, plan), *_controls(plan, options, given.rate)]
+    )
     print("\n".join(lines))  # noqa: T201  # what a command is for
     return 0
+
+
+def _with_controls(options: Options, given: argparse.Namespace) -> Options:
+    names = tuple(name.strip() for name in given.controls.split(",") if name.strip())
+    for name in names:
+        if name not in known_controls():
+            raise UnknownNameError("control in --controls", name, known_controls())
+    if given.controls_limit < 1:
+        raise OptionError(f"--controls-limit {given.controls_limit}: expected a whole number above 0")
+    return replace(options, controls=names, controls_limit=given.controls_limit)
+
+
+def _controls(plan: Plan, options: Options, rate: float) -> Iterator[str]:
+    """Yield a line for each control, with the time that it takes at a rate of requests per second."""
+    for cost in costs(plan.tasks, options):
+        yield f"{cost}: {_time(cost.requests / rate)}"
 
 
 def _entry(task: Task, census: Census, rate: float) -> TaskEntry:

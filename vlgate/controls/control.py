@@ -50,6 +50,7 @@ class Control:
             all.
         beside: what each value of ``ControlledTask.beside`` is, by its name.
         of_model: what each figure about the model is.
+        of_model_requests: how many requests ``about_model`` asks, at most.
         requests: returns how many distinct requests the control asks about some cases of one task, at most.
         measure: asks the model about a sample; exceptions of the model pass through.
         about_model: measures what is about the model, given the predictor and the seed.
@@ -61,6 +62,7 @@ class Control:
     shown: tuple[str, ...]
     beside: Mapping[str, str] = field(default_factory=dict)
     of_model: Mapping[str, str] = field(default_factory=dict)
+    of_model_requests: int = 0
     requests: Callable[[Sequence[Case]], int]
     measure: Callable[[Sample, ModelPredictor], ControlledTask]
     about_model: Callable[[ModelPredictor, int], ControlledTask | None] | None = None

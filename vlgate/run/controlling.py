@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from vlgate.controls.control import Control, Sample
@@ -17,15 +18,45 @@ from vlgate.run.results import TaskResult
 from vlgate.types import Task
 
 
-def cost_lines(tasks: Sequence[Task], options: Options) -> list[str]:
-    """Return a line for each control that says how much it asks, before a run of some tasks."""
-    reduced = [_drawn(task, options) for task in tasks]
-    return [_cost(control(name), reduced, options) for name in options.controls]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each.
+
+    ``own`` counts the requests of the cases themselves, which the run asks anyway.
+    """
+
+    name: str
+    requests: int
+    cases: int
+    tasks: int
+    limit: int
+    own: int
+
+    def seconds(self, per_case: float) -> float:
+        """Return how long the control takes, from the time that the run takes per case."""
+        return per_case * self.cases * self.requests / max(1, self.own)
+
+    def __str__(self) -> str:
+        """Say it before a run."""
+        of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
+        return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
 
 
-def cost(name: str, tasks: Sequence[Task], options: Options) -> int:
-    """Return how many requests a control asks about some tasks, at most."""
-    return sum(control(name).requests(_drawn(task, options).cases) for task in tasks)
+def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
+    """Return what each control of a run costs, before it is asked about some tasks."""
+    drawn = [_drawn(task, options).cases for task in tasks]
+    own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
+    return [
+        Cost(
+            name=name,
+            requests=sum(map(control(name).requests, drawn)) + control(name).of_model_requests,
+            cases=sum(map(len, drawn)),
+            tasks=len(drawn),
+            limit=options.controls_limit,
+            own=own,
+        )
+        for name in options.controls
+    ]
 
 
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
@@ -82,10 +113,3 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
     return Controlled(
         name=asked.name, limit=options.controls_limit, tasks=tasks, model=model, seconds=seconds, lacking=lacking
     )
-
-
-def _cost(asked: Control, tasks: Sequence[Task], options: Options) -> str:
-    requests = sum(asked.requests(task.cases) for task in tasks)
-    cases = sum(len(task.cases) for task in tasks)
-    of = f"{len(tasks):,} task{'' if len(tasks) == 1 else 's'}, at most {options.controls_limit:,} of each"
-    return f"vlgate: the control {asked.name} asks up to {requests:,} requests more, about {cases:,} cases of {of}"

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 
 from vlgate.controls.control import Control, Sample
-from vlgate.controls.look.others import images_of, others_of
+from vlgate.controls.look.absent import QUESTIONS, about_model
+from vlgate.controls.look.conditions import CONDITIONS, SHOWN, TELLS, WITHOUT, changed
+from vlgate.controls.look.others import images_of
+from vlgate.controls.look.told import ImagelessAnswerer, answers_without_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
-from vlgate.perturb.images.hidden import AWAY, LEVELS, uniform
-from vlgate.perturb.images.lazy import perturbed
-from vlgate.types import Batch, Case, FloatArray, LazyImage, Read, Request, Verdict
+from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Read, Request, Verdict
 
-_SAYS = MappingProxyType(
-    {
-        "grey": "a uniform grey image instead, untold",
-        "blank": "a white image instead, untold",
-        "other": "the image of another case instead, untold",
-        "blurred": "the image blurred beyond recognition",
-    }
+GAIN = "visual_gain"
+IMAGE = "image"
+_ONE_IMAGE = (
+    "with one image in the place of both, the texts of the two tie, so that grey and blank cannot be right by guessing"
 )
-_WITHOUT = ("grey", "blank", "other")
-"""The conditions under which nothing of the image is left; a blurred one keeps its colours."""
-Shown = Callable[[LazyImage], LazyImage]
 
 
 def requests(cases: Sequence[Case]) -> int:
-    """Return how many distinct requests the control asks about some cases: those of each condition."""
-    return len(_SAYS) * len({one for case in cases for one in case.requests if not isinstance(one, Read)})
+    """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
+    distinct = {one for case in cases for one in case.requests if not isinstance(one, Read)}
+    return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
@@ -42,18 +37,14 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     Exceptions of the model pass through.
     """
     metric = HEADLINE[sample.task.shape]
-    asked = {name: _changed(name, sample) for name in _SAYS}
-    wanted = dict.fromkeys(one for cases in asked.values() for case in cases.values() for one in case.requests)
-    replies = predictor.predict(wanted)
-    columns = {"image": np.array([verdict.facts.get(metric, np.nan) for verdict in sample.verdicts])}
+    names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
+    asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
+    replies, n = _replies(asked, predictor)
+    columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
     left_out = dict(sample.left_out)
     for name, cases in asked.items():
-        batch = Batch(
-            task=replace(sample.task, cases=tuple(cases.values())), positions=tuple(range(len(cases))), ties=sample.ties
-        )
-        columns[name] = _values(sample, judge(batch, replies), metric)
-        lacking = int(np.isnan(columns[name]).sum())
-        if lacking:
+        columns[name] = _values(sample, _judged(sample, cases, replies), metric)
+        if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
@@ -61,29 +52,25 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         columns=columns,
         figures=_figures(columns),
         left_out=left_out,
+        notes=(_ONE_IMAGE,) if sample.task.shape == "quad" else (),
         beside=_beside(sample, metric),
-        requests=len(wanted),
+        requests=n,
     )
 
 
-def _changed(name: str, sample: Sample) -> dict[str, Case]:
-    """The cases under a condition, by their ids; a case that it does not apply to is absent."""
-    cases = [case for case in sample.cases if images_of(case)]
-    if name == "other":
-        others = others_of(sample.task, cases, sample.seed)
-        return {case.id: _with(case, others[case.id].__getitem__) for case in cases if case.id in others}
-    if name in LEVELS:
-        plain = uniform(name)
-        return {case.id: _with(case, lambda _: plain) for case in cases}
-    return {case.id: _with(case, lambda image: perturbed(image, AWAY)) for case in cases}
+def _replies(
+    asked: Mapping[str, Mapping[str, Case]], predictor: ModelPredictor
+) -> tuple[dict[Request, Prediction], int]:
+    """The replies under all conditions, and their number; the images of those that are told are not shown."""
+    texts = [one for case in asked.get(TELLS, {}).values() for one in case.requests if isinstance(one, Ask)]
+    seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
+    replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
+    return replies, len(replies)
 
 
-def _with(case: Case, shown: Shown) -> Case:
-    return replace(case, requests=tuple(_shown(request, shown) for request in case.requests))
-
-
-def _shown(request: Request, shown: Shown) -> Request:
-    return request if isinstance(request, Read) else replace(request, image=shown(request.image))
+def _judged(sample: Sample, cases: Mapping[str, Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
+    task = replace(sample.task, cases=tuple(cases.values()))
+    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties), replies)
 
 
 def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatArray:
@@ -92,11 +79,17 @@ def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatAr
 
 
 def _figures(columns: Mapping[str, FloatArray]) -> dict[str, Figure]:
+    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
     figures = {name: Figure(column=name) for name in columns}
-    figures |= {f"gain_{name}": Figure(column="image", before=name) for name in _SAYS}
-    kept = {name: float(np.nanmean(columns[name])) for name in _WITHOUT if np.isfinite(columns[name]).any()}
+    figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in columns if name != IMAGE}
+    known = {name: int(np.isfinite(columns[name]).sum()) for name in WITHOUT if name in columns}
+    kept = {
+        name: float(np.nanmean(columns[name]))
+        for name, number in known.items()
+        if number and number * 2 >= max(known.values())
+    }
     if kept:
-        figures["visual_gain"] = Figure(column="image", before=max(kept, key=lambda name: kept[name]))
+        figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]))
     return figures
 
 
@@ -114,13 +107,16 @@ LOOK = Control(
     name="look",
     says="What the model knows without looking, beside what text alone tells",
     figures={
-        "visual_gain": "the metric of the task with the image minus that without, where the model keeps most of it",
-        "image": "the metric of the task with the image",
-        **_SAYS,
-        **{f"gain_{name}": f"with the image minus with {name}" for name in _SAYS},
+        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it",
+        IMAGE: "the metric of the task with the image",
+        **CONDITIONS,
+        **{f"gain_{name}": f"the metric with the image minus that of {name}" for name in CONDITIONS},
     },
-    shown=("visual_gain", "image", *_SAYS),
-    beside={"blind": "the metric of the text-only model", "chance": "what guessing reaches"},
+    shown=(GAIN, IMAGE, *CONDITIONS),
+    beside={"blind": "the metric of the text-only model on all judged cases", "chance": "what guessing reaches"},
+    of_model={"describes_absent": "the share of answers that describe an image, to questions without one"},
+    of_model_requests=len(QUESTIONS),
     requests=requests,
     measure=measure,
+    about_model=about_model,
 )

@@ -37,8 +37,8 @@ class Blind:
     chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
     would be learnt with its truth reversed. A request that is in several tasks gets the reply of the task whose id
     comes first. A text about another image has the mean of its scores, and a question the most frequent of its answers,
-    because the model sees no image. The score is 0.0 if the other folds contain nothing to learn from. Equally likely texts tie, and a text
-    of a 2x2 ties with itself.
+    because the model sees no image. The score is 0.0 if the other folds contain nothing to learn from. Equally likely
+    texts tie, and a text of a 2x2 ties with itself.
     """
 
     decision_threshold = 0.0
