@@ -11,7 +11,7 @@ def table_lines(table: ControlTable, seconds: float | None = None) -> list[str]:
     """Return a control as lines for the terminal; ``seconds`` is how long it took."""
     rows = [table.headings, *table.rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    took = "" if seconds is None else f", {seconds:.1f} s"
+    took = "" if seconds is None else f", {seconds:.2f}s"
     return [
         f"{table.says} ({table.asked}{took})",
         *(("  ".join(_aligned(row, widths)).rstrip() for row in rows) if table.rows else ()),
