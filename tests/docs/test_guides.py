@@ -1,4 +1,4 @@
-"""Follow the guides of docs/guides word by word, each in an empty folder.
+"""Follow the guides of docs/guides, and the pages of controls, word by word, each in an empty folder.
 
 A block of code whose paragraph above ends with a file's name and a colon is written to that file. A console block is
 run: each line after "$ " is a command, the lines below it are what it prints. The exit status must be 0, or what the
@@ -22,6 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+PAGES = [*GUIDES, *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("look",))]
 NAMES = [
     "after-a-run",
     "gate-in-ci",
@@ -152,7 +153,7 @@ def hold(command, folder, guide, place):
     assert printed == expected, f"{place}: {command.text}\nrefresh the guides: python {Path(__file__).name}"
 
 
-ALL = [block for guide in GUIDES for block in blocks(guide)]
+ALL = [block for guide in PAGES for block in blocks(guide)]
 SKIPPED = [pytest.param(block, id=f"{block.guide}:{block.line}") for block in ALL if block.skipped]
 
 
@@ -160,7 +161,7 @@ def test_there_are_nine_guides():
     assert [guide.stem for guide in GUIDES] == NAMES
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+@pytest.mark.parametrize("guide", PAGES, ids=lambda guide: guide.stem)
 def test_guide_works_word_by_word(guide, tmp_path):
     ran = 0
     for block in blocks(guide):
@@ -216,7 +217,7 @@ def refresh(guide, folder):
 
 
 if __name__ == "__main__":
-    for one in GUIDES:
+    for one in PAGES:
         with tempfile.TemporaryDirectory() as place:
             refresh(one, Path(place).resolve())
     subprocess.run([sys.executable, str(ROOT / "scripts" / "write_readme_image.py")], check=True)

@@ -10,10 +10,10 @@ def match(self, pairs):
     return np.array([self.score(pair) for pair in pairs])
 
 def score(self, pair):
-    colour = np.asarray(pair.image.load())[0, 0].tolist()
-    true = " no " not in pair.text
-    looks = colour[1] == 90 and colour[2] == 40
-    return float(true) if looks else float(hash_of(pair.text) % 2)
+    number = next(int(word) for word in pair.text.split() if word.isdigit())
+    red = int(np.asarray(pair.image.load())[0, 0, 0])
+    looks = abs(red - 5 * (number // 2 * 2 + 1)) <= 3  # the colour of its own image
+    return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
 """
 
 
