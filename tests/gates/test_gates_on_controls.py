@@ -31,7 +31,7 @@ def controlled(gained, n=40):
 
 
 def decision(gate, found, deselected=0):
-    """The decision of a gate of a task of 500 cases, of which a control was asked about some."""
+    """The decision of a gate of a task with 500 cases, given what a control found."""
     columns = Columns(
         shape="pair", scores=np.zeros((500, 2)), accepted=np.zeros((500, 2)), facts={}, images=np.arange(500)
     )

@@ -1,4 +1,4 @@
-"""``--controls``: what is said before, where the figures stand, what gates decide, and what happens without."""
+"""``--controls``: what is said before, which files have the figures, what gates decide, and what is refused."""
 
 import json
 

@@ -89,5 +89,5 @@ def _columns(one: ControlledTask) -> dict[str, Any]:
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    """The values as JSON holds them: whole numbers without a point, None where there is none."""
+    """The values as JSON holds them: whole numbers without a point, None if there is none."""
     return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]
