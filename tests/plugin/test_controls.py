@@ -59,6 +59,17 @@ def test_a_gate_on_the_gain_is_judged_and_every_report_has_the_control(place, lo
     assert "What the model knows without looking" in page
 
 
+def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
+    place.thresholds(GAIN.format(0.05))
+    for number in range(100, 113):
+        (place.path / f"data/images/vg/{number}.jpg").unlink()
+    place.run(looking, "--controls=look", "--controls-limit=10", "--missing-images=skip")
+    found = control(place)
+    assert found["cases"] == 10
+    assert found["left_out"] == {"beyond --controls-limit 10": 4, "not judged in the run": 26}
+    assert found["figures"]["other"]["n"] == 10
+
+
 def test_several_workers_find_the_same(place, looking):
     place.thresholds(GAIN.format(0.05))
     place.run(looking, "--controls=look", "--results=one", subprocess=True)

@@ -15,9 +15,9 @@ class Sample:
     """The cases of one task that a control asks about.
 
     Attributes:
-        task: the task with all its cases.
+        task: the task with all of its cases that the run judged; what a control needs of other cases is among them.
         verdicts: the verdicts of the run on the sampled cases, all of them judged, in the task's order.
-        left_out: how many cases of the task are not in the sample, by the reason.
+        left_out: how many cases of the run's task are not in the sample, by the reason.
         blind: the metrics of the text-only model on the judged cases of the task.
         chance: what guessing is expected to reach, by metric.
         ties: what an exact tie of two scores counts.

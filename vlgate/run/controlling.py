@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from vlgate.controls.control import Control, Sample
@@ -76,15 +76,15 @@ def controlled(results: Sequence[TaskResult], options: Options, predictor: Model
 def sample_of(result: TaskResult, options: Options) -> Sample:
     """Draw the judged cases of a task that its controls ask about: the same ones for every control."""
     judged = {verdict.case.id: verdict for verdict in result.verdicts if verdict.state == "judged"}
-    some = _drawn(result.task, options)
-    verdicts = tuple(judged[case.id] for case in some.cases if case.id in judged)
+    task = replace(result.task, cases=tuple(case for case in result.task.cases if case.id in judged))
+    some = _drawn(task, options)
     left_out = {
-        f"beyond --controls-limit {options.controls_limit}": len(result.task.cases) - len(some.cases),
-        "not judged in the run": len(some.cases) - len(verdicts),
+        f"beyond --controls-limit {options.controls_limit}": len(task.cases) - len(some.cases),
+        "not judged in the run": len(result.task.cases) - len(task.cases),
     }
     return Sample(
-        task=result.task,
-        verdicts=verdicts,
+        task=task,
+        verdicts=tuple(judged[case.id] for case in some.cases),
         left_out={why: number for why, number in left_out.items() if number},
         blind=result.blind,
         chance=result.chance,
