@@ -21,7 +21,8 @@ from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Read, Request
 GAIN = "visual_gain"
 IMAGE = "image"
 _ONE_IMAGE = (
-    "with one image in the place of both, the texts of the two tie, so that grey and blank cannot be right by guessing"
+    "grey and blank put one image in the place of several, so the model cannot tell them apart: texts about them tie, "
+    "and answers agree"
 )
 
 
@@ -52,7 +53,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         columns=columns,
         figures=_figures(columns),
         left_out=left_out,
-        notes=(_ONE_IMAGE,) if sample.task.shape == "quad" else (),
+        notes=(_ONE_IMAGE,) if any(len(images_of(case)) > 1 for case in sample.cases) else (),
         beside=_beside(sample, metric),
         requests=n,
     )
