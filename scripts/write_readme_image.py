@@ -1,6 +1,7 @@
 """Draw the README's image: `python scripts/write_readme_image.py` writes docs/images/report.svg.
 
-It runs the suite on the embedded model, as `make gate` does, and draws what the terminal shows after the letters.
+It runs the suite on the embedded model, as `make gate` does but without a control, and draws what the terminal shows
+after the letters.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def screen() -> str:
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder).resolve() / "gate"
         done = subprocess.run(  # noqa: S603  # this Python, with arguments of our own
-            [sys.executable, "-m", "pytest", "-q", "-rN", "--color=yes", f"--results={results}"],
+            [sys.executable, "-m", "pytest", "-q", "-rN", "--color=yes", "--controls=none", f"--results={results}"],
             cwd=ROOT,
             env=environment(),
             capture_output=True,

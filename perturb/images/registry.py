@@ -13,6 +13,7 @@ from vlgate.errors import nearest
 from vlgate.perturb.images.background import blur_background, crop_to, mask_background, occlude
 from vlgate.perturb.images.compression import jpeg, pixelate
 from vlgate.perturb.images.geometry import flip, rotate
+from vlgate.perturb.images.hidden import AWAY, blurred_away
 from vlgate.perturb.images.lens import defocus_blur, motion_blur
 from vlgate.perturb.images.noise import gaussian_noise, shot_noise
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
@@ -53,6 +54,7 @@ _SINGLE: tuple[_Entry, ...] = (
     ("occlude", occlude, ("boxes", "fill")),
     ("flip", flip, ()),
     ("greyscale", greyscale, ()),
+    (AWAY, blurred_away, ()),
 )
 _GRADED: tuple[_Entry, ...] = (
     ("gaussian-noise", gaussian_noise, ("seed",)),

@@ -38,6 +38,7 @@ FILES = {
     "environment.json": "time, machine, versions of packages, and options, to run it again",
     "analyses.json": "the [analyses](../analyses.md) of the papers, if the run has at least 100 cases of a benchmark",
     "badge.json": "whether the model may be released, for the endpoint of shields.io",
+    "controls.json": "with `--controls`: what each [control](../controls/index.md) measured, case by case",
     f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
     "part.json": "with `--shard`: what the part was asked, and how it ended, for `vlgate merge`; written last",
@@ -139,6 +140,10 @@ _PLACEHOLDERS = {
     "averages": "<average>",
     "gaps": "<gap>",
     "differences": "<metric>",
+    "controls": "<control>",
+    "left_out": "<reason>",
+    "beside": "<name>",
+    "figures": "<figure>",
 }
 
 

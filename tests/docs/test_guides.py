@@ -1,4 +1,4 @@
-"""Follow the guides of docs/guides, and docs/cache.md, word by word, each in an empty folder.
+"""Follow the guides of docs/guides, the pages of controls and docs/cache.md word by word, each in an empty folder.
 
 A block of code whose paragraph above ends with a file's name and a colon is written to that file. A console block is
 run: each line after "$ " is a command, the lines below it are what it prints. The exit status must be 0, or what the
@@ -22,7 +22,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
-FOLLOWED = [*GUIDES, ROOT / "docs" / "cache.md"]
+FOLLOWED = [
+    *GUIDES,
+    ROOT / "docs" / "cache.md",
+    *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("look",)),
+]
 NAMES = [
     "after-a-run",
     "gate-in-ci",

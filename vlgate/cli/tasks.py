@@ -9,13 +9,16 @@ import argparse
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from vlgate.cli.folders import add_folders, options_of
-from vlgate.errors import OptionError
+from vlgate.controls.registry import LIMIT, known_controls
+from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.run.census import Census, count
-from vlgate.run.costs import Rates, counts_of, gpus_within
+from vlgate.run.controlling import costs
+from vlgate.run.costs import Counts, Rates, counts_of, gpus_within
+from vlgate.run.options import Options
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.sources.measures import measures
 from vlgate.types import Task
@@ -63,6 +66,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--per-{name}", type=float, metavar="S", help=what)
     within = "also print how many GPUs finish within so many hours"
     parser.add_argument("--within", type=float, metavar="HOURS", help=within)
+    names = f"count what these controls ask, too: {', '.join(known_controls())}"
+    parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
+    most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
+    parser.add_argument("--controls-limit", type=int, default=LIMIT, metavar="N", help=most)
     parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
 
 
@@ -73,12 +80,16 @@ def run(given: argparse.Namespace) -> int:
     Raises: DataError if a file of the data folders cannot be read.
     """
     rates = _rates(given)
-    plan = make_plan(options_of(given))
+    options = _with_controls(options_of(given), given)
+    plan = make_plan(options)
     entries = [_entry(task, count(task), rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
     more = "" if given.within is None else f"; {_gpus(gpus_within(whole, given.within))} within {given.within:g} h"
-    total = f"{_time(whole)}{more}"
-    lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan, total)
+    lines = (
+        [json.dumps([asdict(entry) for entry in entries], indent=1)]
+        if given.json
+        else [*_lines(entries, plan, f"{_time(whole)}{more}"), *_controls(plan, options, rates)]
+    )
     print("\n".join(lines))  # noqa: T201  # what a command is for
     return 0
 
@@ -95,6 +106,23 @@ def _rates(given: argparse.Namespace) -> Rates:
     if not 0 < rate < float("inf"):
         raise OptionError(f"--rate {rate}: expected a number above 0")
     return Rates(**per) if per else Rates(pair=1 / rate)
+
+
+def _with_controls(options: Options, given: argparse.Namespace) -> Options:
+    names = tuple(name.strip() for name in given.controls.split(",") if name.strip())
+    for name in names:
+        if name not in known_controls():
+            raise UnknownNameError("control in --controls", name, known_controls())
+    if given.controls_limit < 1:
+        raise OptionError(f"--controls-limit {given.controls_limit}: expected a whole number above 0")
+    return replace(options, controls=names, controls_limit=given.controls_limit)
+
+
+def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:
+    """Yield a line for each control, with the time that it takes if each of its requests has an image of its own."""
+    for cost in costs(plan.tasks, options):
+        counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
+        yield f"{cost}: {_time(rates.seconds(counts))}"
 
 
 def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.metrics.names import CONTROLLED
 from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Ties
@@ -47,7 +48,7 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
     cannot pass if cases are unscored or deselected, if the share of skipped cases is above ``max_skipped``, if there
     are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
-    of them, or if exact ties count as right.
+    of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
@@ -86,6 +87,9 @@ def idle(rule: Gate, why: str = NO_TASK) -> Decision:
 
 
 def _without(gate: Gate, coverage: Coverage) -> str:
+    if gate.metric in CONTROLLED:
+        control = CONTROLLED[gate.metric]
+        return f"the control {control} has no {gate.metric} of this task; ask it with --controls {control}"
     if coverage.judged:
         return f"the model has no {gate.metric}, because it does not say yes or no"
     counts = f"{coverage.unscored} unscored, {coverage.skipped} skipped, {coverage.deselected} deselected"
@@ -98,7 +102,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
         return f"{coverage.deselected} of the task's {coverage.cases + coverage.deselected} cases were deselected"
     if coverage.unscored:
         return f"{coverage.unscored} of {coverage.cases} cases are unscored"
-    if metric.n < coverage.judged:
+    if metric.n < coverage.judged and gate.metric not in CONTROLLED:
         return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
     if coverage.skipped > gate.max_skipped * coverage.cases:
         return f"{coverage.skipped} of {coverage.cases} cases are skipped, more than max_skipped = {gate.max_skipped:g}"
@@ -131,7 +135,8 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     inside |= {"max": most} if high > most else {}
     if inside:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
-        needs = _more_cases(gate, metric, inside.values())
+        sampled = gate.metric in CONTROLLED
+        needs = ": raise --controls-limit" if sampled else _more_cases(gate, metric, inside.values())
         return "inconclusive", f"{said}: the interval contains {held}; a decision needs more cases{needs}"
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"

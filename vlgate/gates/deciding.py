@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from vlgate.gates.decide import Coverage, decide, idle
@@ -11,6 +11,8 @@ from vlgate.gates.records import Decision, Gate
 from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.compute import Columns, at_confidence, metrics
+from vlgate.metrics.controlled import ControlledTask
+from vlgate.metrics.names import CONTROLLED
 from vlgate.types import Metric, Shape, Ties
 
 CONFIDENCE = 0.95
@@ -22,16 +24,20 @@ class Judged:
     """What the gates of a task are decided from: its shape, the counts of its cases, and the judged ones.
 
     ``columns`` is None if none of its cases was selected. ``metrics`` have intervals of 95 %; those of another
-    confidence are computed from the columns.
+    confidence are computed from the columns. ``controls`` holds what each control measured, by the control's name.
     """
 
     shape: Shape
     coverage: Coverage
     columns: Columns | None = field(default=None, repr=False)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    controls: Mapping[str, ControlledTask] = field(default_factory=dict)
 
     def at(self, gate: Gate) -> Mapping[str, Metric]:
-        """Return the metrics with intervals of a gate's confidence."""
+        """Return the metrics, or the figures of the control that a gate is about, with intervals of its confidence."""
+        if gate.metric in CONTROLLED:
+            control = self.controls.get(CONTROLLED[gate.metric])
+            return {} if control is None else control.metrics(gate.confidence)
         if gate.confidence == CONFIDENCE or self.columns is None:
             return self.metrics
         return metrics(self.columns, confidence=gate.confidence)
@@ -61,4 +67,11 @@ def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
     found = decide(gate, task.coverage, task.at(gate), ties)
     if found.outcome != "fail" or not found.tested or task.columns is None:
         return found
-    return replace(found, p=tail(gate, at_confidence(task.columns, gate.metric)))
+    return replace(found, p=tail(gate, _at_confidence(gate, task, task.columns)))
+
+
+def _at_confidence(gate: Gate, task: Judged, cases: Columns) -> Callable[[float], Metric]:
+    """A function that gives what a gate judges, with its interval of any confidence."""
+    if gate.metric in CONTROLLED:
+        return lambda confidence: task.at(replace(gate, confidence=confidence))[gate.metric]
+    return at_confidence(cases, gate.metric)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vlgate.gates.correcting import stays
 from vlgate.gates.records import Correction, Decision, Gate
+from vlgate.metrics.names import CONTROLLED
 from vlgate.metrics.paired import score
 from vlgate.metrics.stats import worth
 from vlgate.seeds import generator
@@ -56,7 +57,8 @@ def error_rates(decisions: Sequence[Decision], correction: Correction = "none") 
     """Simulate new samples of the cases for every gate that was judged on figures.
 
     Gates are taken to be independent of each other, every case to be judged, and a metric to be a proportion of as many
-    independent cases as its interval is worth. Whether the model changes what it answers is not simulated: an unchanged
+    independent cases as its interval is worth; a figure of a control is normal, with the width of its interval. Whether
+    the model changes what it answers is not simulated: an unchanged
     model gives the same replies to the same cases.
 
     Args:
@@ -91,7 +93,8 @@ def _drawn(decision: Decision, *, on_threshold: bool) -> _Drawn | None:
     """New samples of what a gate judges; None if it has no figures."""
     gate, random = decision.gate, generator(f"error rates:{on_threshold}:{decision.gate.id}")
     if decision.metric is not None:
-        scaled, passes = _shares(gate, decision.metric, random, on_threshold=on_threshold)
+        draw = _figures if gate.metric in CONTROLLED else _shares
+        scaled, passes = draw(gate, decision.metric, random, on_threshold=on_threshold)
         few = decision.metric.n < gate.min_cases
     elif decision.difference is not None:
         scaled, passes = _changes(decision, decision.difference, random, on_threshold=on_threshold)
@@ -110,6 +113,23 @@ def _shares(
     share = metric.value if bar is None or not on_threshold else bar
     right = random.binomial(n, share, DRAWS)
     return _by_value(right, lambda k: _share_judged(gate, int(k) / n, n))
+
+
+def _figures(
+    gate: Gate, metric: Metric, random: np.random.Generator, *, on_threshold: bool
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """New samples of a figure of a control, which may be a difference; the interval gives its standard error."""
+    alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
+    error = max(_ROUNDING, (metric.high - metric.low) / (2 * z))
+    bar = gate.max if gate.min is None else gate.min
+    values = random.normal(metric.value if bar is None or not on_threshold else bar, error, DRAWS)
+    above = [] if gate.min is None else [(values - gate.min) / error]
+    above += [] if gate.max is None else [(gate.max - values) / error]
+    least = np.minimum.reduce(above)
+    if gate.basis == "value":
+        return np.where(least < 0, 0.0, _NEVER), least >= 0
+    scaled = np.fromiter(map(_NORMAL.cdf, least.tolist()), dtype=np.float64, count=DRAWS) / alpha
+    return scaled, scaled > 1.0 if gate.kind == "limit" else least >= z
 
 
 def _share_judged(gate: Gate, value: float, n: float) -> tuple[float, bool]:

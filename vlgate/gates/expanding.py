@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from vlgate.gates.decide import NO_TASK
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.names import applies
 from vlgate.types import Shape
 
 
@@ -51,7 +51,7 @@ def _expanded(
             idle.append((rule, f"it is about the model {rule.model}"))
             continue
         matched = [
-            task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and rule.metric in NAMES[shape]
+            task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and applies(rule.metric, shape)
         ]
         if not matched:
             idle.append((rule, NO_TASK))

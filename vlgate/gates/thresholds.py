@@ -15,7 +15,7 @@ from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import Correction, Gate, GateKind
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.names import CONTROLLED, NAMES, applies
 from vlgate.types import Shape
 
 _LONGEST = 500  # letters of a task's name or pattern
@@ -25,7 +25,7 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
-_NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
+_NOT_MEANS = frozenset({"auroc", "min_pc_pf", *CONTROLLED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class _Parser:
             where = f'{rule.kind}."{rule.task}".{rule.metric}'
             for task in self.matched(rule.task, where):
                 key = (rule.kind, rule.model, task, rule.metric)
-                if key in exact or rule.metric not in NAMES[self.tasks[task]]:
+                if key in exact or not applies(rule.metric, self.tasks[task]):
                     continue
                 other = found.setdefault(key, rule)
                 if other is not rule:
@@ -156,7 +156,7 @@ class _Parser:
         where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
         self.known(where, given, _RULE[kind])
-        names = {name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]]}
+        names = {*CONTROLLED, *(name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]])}
         if metric not in names:
             raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, sorted(names)))
         basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
 from vlgate.types import Shape
@@ -34,6 +35,8 @@ HEADLINE: Mapping[Shape, str] = {
     "two_true": "itt",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
+CONTROLLED: Mapping[str, str] = MappingProxyType({"visual_gain": "look"})
+"""The figures of controls that a gate may name, each with the name of its control; every task can have them."""
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},
     "quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2},
@@ -54,3 +57,12 @@ CHANCE: Mapping[Shape, Mapping[str, float]] = {
 A metric is absent if its chance level depends on more than the order of the scores: on how often the model says yes
 (``p_c``, ``p_f``, ``min_pc_pf``), or on the choices of each question.
 """
+
+
+def applies(metric: str, shape: Shape) -> bool:
+    """Return whether tasks of a shape can have a metric, or a figure of a control.
+
+    >>> applies("group", "quad"), applies("group", "pair"), applies("visual_gain", "pair")
+    (True, False, True)
+    """
+    return metric in CONTROLLED or metric in NAMES[shape]

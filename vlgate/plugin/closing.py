@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 from vlgate.analyses.saved import analysed
 from vlgate.checks.check import Check
+from vlgate.controls.record import Controlled
 from vlgate.errors import VlgateError, printable
 from vlgate.explaining.record import Explained
 from vlgate.plugin.collected import batch_name
 from vlgate.plugin.counts import failed_tests
-from vlgate.plugin.ending import CHECKS_MISSING, EXPLANATIONS_MISSING, QUIET_END
+from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, QUIET_END
 from vlgate.plugin.gate_reports import gate_reports
 from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
 from vlgate.recorded.folder import titled
 from vlgate.report.ci.release import release
 from vlgate.report.ci.step_summary import append_summary
+from vlgate.report.controlled.lines import table_lines
+from vlgate.report.controlled.tables import tables_of
 from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
 from vlgate.report.part_files import EndedPart, write_part
@@ -32,7 +35,7 @@ from vlgate.report.terminal import Screen, cache_lines, closing_text, results_li
 from vlgate.report.trackers.tracked import log_to
 from vlgate.run.asking.on_cluster import cluster_line
 from vlgate.run.asking.unloaded import keep_face
-from vlgate.run.concluding import conclude, unjudged
+from vlgate.run.concluding import conclude, decided, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard
@@ -43,7 +46,10 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.types import Task
 
 if TYPE_CHECKING:
+    from vlgate.inference.predictor import ModelPredictor
     from vlgate.plugin.run import Run
+
+T = TypeVar("T")
 
 
 def _tell(config: pytest.Config, line: str) -> None:
@@ -94,6 +100,7 @@ class Closing:
             self._write(session, result, CHECKS_MISSING)  # before the checks: the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
+        result = self._controlled(session, result)
         result = replace(result, explained=self._explained(session, result))
         doubted = doubts(card, run.cards, run.thresholds)
         lacks = run.ending.lacks(run.collected, card.checks)
@@ -141,6 +148,10 @@ class Closing:
             reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
+        for table, asked in zip(tables_of(result), result.controls, strict=True):
+            reporter.write_sep("=", f"control {table.name}")
+            for line in table_lines(table, asked.seconds):
+                reporter.write_line(line)
         if lines := explained_lines(result.explained):
             reporter.write_sep("=", "why cases were missed")
             for line in lines:
@@ -193,27 +204,76 @@ class Closing:
         except VlgateError as error:  # a worker could load the model, this process cannot
             return (Check(name="model", outcome="failed", why=printable(str(error))),)
 
-    def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
-        """Explain missed cases if that is asked for, in this process: it has all verdicts, and perhaps no model yet."""
+    def _controlled(self, session: pytest.Session, result: RunResult) -> RunResult:
+        """Ask the controls of the run, and decide its gates again with what they found."""
         run = self.run
-        if not run.options.explain or not run.cards or run.ending.interrupted or run.ending.no_model:
+        if not run.options.controls or not result.results or result.part is not None or not self._can_ask():
+            return result
+
+        def lacking(why: str) -> tuple[Controlled, ...]:
+            """Return controls that were not asked."""
+            limit = run.options.controls_limit
+            return tuple(Controlled(name=name, limit=limit, lacking=why) for name in run.options.controls)
+
+        def ask(predictor: ModelPredictor) -> tuple[Controlled, ...]:
+            """Ask all controls."""
+            from vlgate.run.controlling import controlled
+
+            return controlled(result.results, run.options, predictor)
+
+        found = replace(result, controls=self._asked_again(session, result, CONTROLS_MISSING, ask, lacking))
+        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.objections())
+
+    def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
+        """Explain missed cases if that is asked for."""
+        run = self.run
+        if not run.options.explain or not self._can_ask():
             return Explained()
-        if run.limits.stopped:
-            return Explained(lacking=f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
-        self._write(session, result, EXPLANATIONS_MISSING)  # because the model may kill the process in them
-        run.exits.start()
-        try:
+
+        def ask(predictor: ModelPredictor) -> Explained:
+            """Explain the worst missed cases of each task."""
             from vlgate.run.explaining import explained
 
+            return explained(result.results, run.options.explain, predictor, partial(_tell, session.config))
+
+        return self._asked_again(session, result, EXPLANATIONS_MISSING, ask, lambda why: Explained(lacking=why))
+
+    def _can_ask(self) -> bool:
+        """Whether the model may be asked after the cases: it could be loaded, and nobody wants the run to end."""
+        return bool(self.run.cards) and not self.run.ending.interrupted and not self.run.ending.no_model
+
+    def _asked_again(
+        self,
+        session: pytest.Session,
+        result: RunResult,
+        missing: str,
+        ask: Callable[[ModelPredictor], T],
+        lacking: Callable[[str], T],
+    ) -> T:
+        """Ask the model after the cases, in this process: it has all verdicts, and perhaps no model yet.
+
+        Args:
+            session: the session.
+            result: its result so far, which is written before, because the model may kill the process.
+            missing: what the run lacks if it ends now.
+            ask: asks the model.
+            lacking: what is found if the model cannot be asked, given the reason.
+        """
+        run = self.run
+        if run.limits.stopped:
+            return lacking(f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
+        self._write(session, result, missing)
+        run.exits.start()
+        try:
             predictor = run.loaded[1]
             run.limits.limit_calls()
-            return explained(result.results, run.options.explain, predictor, partial(_tell, session.config))
+            return ask(predictor)
         except KeyboardInterrupt:
             run.ending.interrupted = True
             session.exitstatus = pytest.ExitCode.INTERRUPTED
-            return Explained(lacking="the run was interrupted")
+            return lacking("the run was interrupted")
         except VlgateError as error:  # a worker could load the model, this process cannot
-            return Explained(lacking=printable(str(error)))
+            return lacking(printable(str(error)))
 
     def _unchecked(self) -> bool:
         """Whether this process should check the model: without workers, or if the first worker had no test to run."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from vlgate.inference.pace import Pace
+
+if TYPE_CHECKING:
+    from vlgate.run.controlling import Cost
 
 LONG = 60.0  # seconds; nothing is said about a shorter run
 _OFF = 1.5  # an estimate that is off by more is called wrong
@@ -29,6 +33,13 @@ class Estimate:
             f"vlgate: about {spoken(self.seconds)} to ask {self.cases:,} cases ({rate:,.3g} per second, measured on "
             f"{self.pace.cases}); --quick asks 30 of each task"
         )
+
+    def more(self, cost: Cost) -> str:
+        """Return the line that says how long a control takes, in one process; empty if that is a short time."""
+        seconds = cost.seconds(self.pace.seconds_for(1))
+        if seconds < LONG:
+            return ""
+        return f"vlgate: about {spoken(seconds)} more for the {cost.requests:,} requests of the control {cost.name}"
 
     def correction(self) -> str:
         """Return the line to print after the last case; empty if the estimate was right, or the run short."""

@@ -13,6 +13,7 @@ from vlgate.errors import VlgateError, printable
 from vlgate.plugin import allure_link
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
+from vlgate.plugin.costs import announce, say_costs
 from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
@@ -49,6 +50,7 @@ class Run(Asked):
         self.result: RunResult | None = None
         self.progress: Progress | None = None
         self.announcing = False
+        self.costs_said = False  # what the controls cost
         self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
         self.estimate: Estimate | None = None
         self.ending = Ending()
@@ -143,6 +145,9 @@ class Run(Asked):
         tasks = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
         if self.worker is None and not tasks.isdisjoint(shapes(self.options.data)):
             self.collected.expect(nodeids, self.plan.batches)
+            if not self.costs_said:  # each worker of xdist reports its tests
+                self.costs_said = True
+                say_costs(self)
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         """Attach the replies of a scored batch to its report."""
@@ -164,7 +169,7 @@ class Run(Asked):
         if self.allure is not None:
             self.allure.see(report)
         if self.worker is None and hasattr(report, PACE):
-            self._announce(*getattr(report, PACE))
+            self.estimate = announce(self, *getattr(report, PACE))
         rows = rows_of(report)
         if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
             self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
@@ -254,20 +259,6 @@ class Run(Asked):
             return self.plan.of_capability(capability)
         except VlgateError as error:
             raise pytest.Collector.CollectError(str(error)) from None
-
-    def _announce(self, cases: int, seconds: float) -> None:
-        """Say how long the run will take."""
-        from vlgate.inference.pace import Pace
-        from vlgate.plugin.estimate import Estimate
-
-        total = sum(len(batch.positions) for batch in self.collected.expected.values())
-        workers = int(self.config.getoption("numprocesses", None) or 1)
-        self.estimate = Estimate(Pace(cases=cases, seconds=seconds), total, workers)
-        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None and self.estimate.line():
-            if reporter._tw.width_of_current_line:  # noqa: SLF001  # pytest's letters are on this line
-                reporter.write_line("")
-            reporter.write_line(self.estimate.line())
 
     def _count(self, cases: int) -> None:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")

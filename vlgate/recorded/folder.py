@@ -15,7 +15,7 @@ from vlgate.recorded.form import faults
 SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
-VERDICT, ANALYSES = "verdict.json", "analyses.json"
+VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
 JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 NAME_ANOTHER = "name the results folder of a run that ended"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.cases import fact_names, tags_of
+from vlgate.recorded.controls import read_controls
 from vlgate.recorded.folder import CASES, METRICS, RecordedRun
 from vlgate.types import FloatArray, Shape
 
@@ -41,10 +43,11 @@ def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
     """
     names = table.column("task").combine_chunks().dictionary_encode()
     codes, known = names.indices.to_numpy(), names.dictionary.to_pylist()
+    controls = read_controls(run)
     found: dict[str, Judged] = {}
     for task, told in run.figures["tasks"].items():
         places = np.flatnonzero(codes == known.index(task)) if task in known else np.array([], dtype=np.intp)
-        found[task] = _judged(run, table.take(places), told)
+        found[task] = replace(_judged(run, table.take(places), told), controls=controls.get(task, {}))
         _refuse_other_figures(run, task, found[task], told["metrics"])
     for task, told in run.figures.get("unasked", {}).items():
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=told["cases"], distinct=0)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vlgate.errors import described
-from vlgate.recorded.folder import VERDICT, RecordedRun
+from vlgate.recorded.folder import CONTROLS, VERDICT, RecordedRun
 from vlgate.report.ci.badge import write_badge
+from vlgate.report.controlled.files import write_controls
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
@@ -58,6 +59,8 @@ def write_figures(
     folder = options.results
     problems = saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += saved(lambda: write_environment(folder / "environment.json", options, workers, card.cache))
+    if run.controls:
+        problems += saved(lambda: write_controls(folder / CONTROLS, run.controls))
     if run.explained.explanations and tasks:
         problems += saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:

@@ -11,6 +11,7 @@ from typing import Any
 from vlgate.gates.records import Decision
 from vlgate.recorded.folder import SCHEMA
 from vlgate.report.comparison import comparison_record
+from vlgate.report.controlled.files import of_one_task, of_run
 from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
@@ -59,13 +60,14 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
             **({"disputes": [str(file) for file in options.disputes]} if options.disputes else {}),
             "scenes": version() if shown and options.seed == SHIPPED_SEED else None,
         },
-        "tasks": {result.task.id: _task(result) for result in run.results},
+        "tasks": {result.task.id: {**_task(result), **_controls(run, result)} for result in run.results},
         "unasked": {task.id: {"shape": task.shape, "cases": len(task.cases)} for task in run.unasked},
         "averages": {
             name: {"value": mean.value, "tasks": mean.tasks, "of": mean.of} for name, mean in run.averages.items()
         },
         "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
         "gates": [gate_record(decision) for decision in run.decisions],
+        **({"controls": of_run(run.controls)} if run.controls else {}),
         **({} if run.error_rates is None else {"error_rates": asdict(run.error_rates)}),
         **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
     }
@@ -100,6 +102,11 @@ def _task(result: TaskResult) -> dict[str, object]:
         found["flaws"] = {flaw.name: {"count": flaw.count, "examples": flaw.examples} for flaw in result.flaws}
         found["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
     return found
+
+
+def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
+    found = of_one_task(run.controls, result.task.id)
+    return {"controls": found} if found else {}
 
 
 def _metric(metric: Metric) -> dict[str, float | int]:

@@ -23,6 +23,7 @@ FILES = (
     "shrunk.jsonl",
     "badge.json",
     "analyses.json",
+    "controls.json",
     PART,
     REPLIES,
 )

@@ -9,6 +9,8 @@ from vlgate.errors import printable
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
+from vlgate.report.controlled.lines import markdown_lines
+from vlgate.report.controlled.tables import tables_of
 from vlgate.report.explanations.files import explained_lines
 from vlgate.report.remarks import (
     ASSUMED,
@@ -80,6 +82,8 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []
+    for table in tables_of(run):
+        lines += ["", f"## Control: {table.name}", "", *markdown_lines(table)]
     return lines
 
 

@@ -63,27 +63,46 @@ def conclude(
     blind = _blind(asked, verdicts, options)
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     results = _examined(figures, options)
-    known = shapes(options.data)
-    made = decisions(thresholds, results, tasks, options.ties, options.model)
     comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
-    left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    changes = change_decisions(thresholds, comparison, {task.id: task.shape for task in tasks}, left_out)
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, _right(verdicts))]
-    made = corrected((*held, *made, *changes), thresholds.fail_correction)
-    made = without_passes(made) if options.quick else made
-    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
-    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
-    rows, gaps = averages(results, known)
-    return RunResult(
+    rows, gaps = averages(results, shapes(options.data))
+    run = RunResult(
         results=results,
-        decisions=(*objections, *whole, *made),
+        decisions=(),
         notes=(UNEXAMINED,) if results is figures and options.health == "auto" else (),
         averages=rows,
         gaps=gaps,
         comparison=comparison,
-        error_rates=error_rates(made, thresholds.fail_correction),
         digests=digests(thresholds, tasks, verdicts),
         unasked=tuple(task for task in tasks if not verdicts.get(task.id)),
+    )
+    return decided(run, tasks, thresholds, options, objections)
+
+
+def decided(
+    run: RunResult,
+    tasks: Sequence[Task],
+    thresholds: Thresholds,
+    options: Options,
+    objections: Sequence[Decision] = (),
+) -> RunResult:
+    """Decide the gates of a run from its figures, and from what its controls found.
+
+    The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
+    """
+    verdicts = {result.task.id: result.verdicts for result in run.results}
+    made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
+    left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
+    changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, _right(verdicts))]
+    made = corrected((*held, *made, *changes), thresholds.fail_correction)
+    made = without_passes(made) if options.quick else made
+    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
+    known = shapes(options.data)
+    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
+    return replace(
+        run,
+        decisions=(*objections, *whole, *made),
+        error_rates=error_rates(made, thresholds.fail_correction),
     )
 
 

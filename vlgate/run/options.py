@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.cache.place import DEFAULT_LIMIT
+from vlgate.controls.registry import LIMIT
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
@@ -33,8 +34,9 @@ class Options:
 
     ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
     ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run
-    that is asked; None for all of it. ``cache`` is None for no cache; ``cache_named`` says whether the user named it,
-    ``cache_limit`` is in bytes.
+    that is asked; None for all of it. ``controls`` are the names of the controls, ``controls_named`` says whether the
+    user named them, ``controls_limit`` is the most cases of a task that each is asked about. ``cache`` is None for no
+    cache; ``cache_named`` says whether the user named it, ``cache_limit`` is in bytes.
     """
 
     folder: Path
@@ -61,6 +63,9 @@ class Options:
     health: Literal["auto", "on", "off"] = "auto"
     seed: int = 0
     explain: int = 0
+    controls: tuple[str, ...] = ()
+    controls_limit: int = LIMIT
+    controls_named: bool = False
     shrink_budget: int = 200
     shrink_cases: int = 5
     require_gates: bool = False
@@ -95,6 +100,7 @@ def options_from(content: Mapping[str, Any]) -> Options:
             "disputes": tuple(map(Path, content["disputes"])),
             "suite": tuple(content["suite"]),
             "log_to": tuple(content["log_to"]),
+            "controls": tuple(content["controls"]),
             "protocols": frozenset(content["protocols"]),
             "shard": None if shard is None else Shard(**shard),
         }

@@ -26,6 +26,8 @@ def refuse_for_a_part(options: Options, *, searches: bool) -> None:
     why = ""
     if options.explain:
         why = "--explain explains the worst missed cases of a whole run, which a part does not know"
+    elif options.controls and options.controls_named:
+        why = "--controls asks about a sample of the whole run, and a part has some of its cases only"
     elif searches:
         why = "-m shrink searches a sample of the whole run"
     if options.shard is not None and why:

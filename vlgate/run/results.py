@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from vlgate.comparing.pairing import Comparison
+from vlgate.controls.record import Controlled, of_task
 from vlgate.explaining.record import Explained
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import CONFIDENCE, Judged, decide_all
@@ -71,7 +72,8 @@ class TaskResult:
 class RunResult:
     """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
 
-    ``comparison`` is that with an earlier run, if one was named. ``error_rates`` says how often the gates err, if any
+    ``comparison`` is that with an earlier run, if one was named. ``controls`` holds what the controls found, if any was
+    asked. ``error_rates`` says how often the gates err, if any
     was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
     explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
     ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded. ``digests`` are
@@ -88,6 +90,7 @@ class RunResult:
     explained: Explained = field(default_factory=Explained)
     incomplete: str = ""
     comparison: Comparison | None = None
+    controls: tuple[Controlled, ...] = ()
     error_rates: ErrorRates | None = None
     digests: Digests | None = None
     crashed: bool = False
@@ -149,6 +152,7 @@ def decisions(
     planned: Sequence[Task] = (),
     ties: Ties = "strict",
     model: str = "",
+    controls: Sequence[Controlled] = (),
 ) -> tuple[Decision, ...]:
     """Decide every gate and every known limit of a thresholds file.
 
@@ -159,13 +163,18 @@ def decisions(
             deselected.
         ties: what an exact tie of two scores counts.
         model: what ``--model`` names; a known limit of another model is not run.
+        controls: what the controls found.
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, ())) for task in planned}
     tasks |= {
         result.task.id: Judged(
-            shape=result.task.shape, coverage=result.coverage, columns=result.columns, metrics=result.metrics
+            shape=result.task.shape,
+            coverage=result.coverage,
+            columns=result.columns,
+            metrics=result.metrics,
+            controls=of_task(controls, result.task.id),
         )
         for result in results
     }

@@ -148,3 +148,19 @@ def test_a_tokenizer_without_a_word_for_yes():
     prompter = Prompter(processor, "llava")
     with pytest.raises(ModelLoadError, match="token for 'zzz'"):
         prompter.single(("zzz",))
+
+
+@pytest.mark.parametrize("name", ["llava", "qwen2_vl", "paligemma"])
+def test_a_question_without_an_image_is_continued_from_its_text_alone(name):
+    """The reply is that of the library's own generate to the text, whatever image the question names."""
+    model, processor = getattr(tiny_vlms, name)()
+    engine = Engine(model, processor)
+    prompt = engine.prompter.without_image("Why so?")
+    found = engine.generate_without_image(["Why so?", "Is there a dog on the left of the table?"], 4)
+    assert "Why so?" in prompt
+    assert "<image>" not in prompt
+    ids = processor.tokenizer([prompt], return_tensors="pt", add_special_tokens=engine.prompter.special)
+    written = model.generate(**{key: ids[key] for key in ("input_ids", "attention_mask")}, max_new_tokens=4)
+    alone = processor.tokenizer.decode(written[0, ids["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+    assert found[0] == alone
+    assert len(asked(engine).answer_without_image(ASKS)) == len(ASKS)

@@ -218,3 +218,12 @@ def test_without_log_probabilities_if_they_are_forbidden(chat):
     model = model_of(chat)
     assert model.match(pairs("a")) == [1.0]
     assert "1 for yes and 0 for no" in model.note
+
+
+def test_a_question_without_an_image_is_sent_as_text_alone(chat):
+    model = model_of(chat)
+    chat.say = lambda _: ok("There is no image.")
+    asked = Ask(image=image(), question="What does it show?", choices=("a dog", "a cat"))
+    assert model.answer_without_image([asked]) == ["There is no image."]
+    (text,) = chat.seen[-1][2]["messages"][0]["content"]
+    assert text == {"type": "text", "text": "What does it show? Answer with one of: a dog, a cat."}

@@ -45,7 +45,7 @@ def distance(one, other):
 
 def test_the_names():
     assert set(PERTURBATIONS) == {
-        *("blur3", "blur6", "blur9", "mask", "crop", "occlude", "flip", "greyscale"),
+        *("blur3", "blur6", "blur9", "mask", "crop", "occlude", "flip", "greyscale", "blurred-away"),
         *(f"{family}-{severity}" for family in FAMILIES for severity in range(1, 6)),
     }
     assert {function.__name__.replace("_", "-") for function in GRADED} == FAMILIES

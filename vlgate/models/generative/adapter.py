@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError, NoReplyError, nearest
+from vlgate.inference.batching import out_of_memory
+from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import identity, pretrained, split_options
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
@@ -106,6 +108,19 @@ class Vlm:
             zip(chosen, self._chosen([questions[p] for p in chosen], [prompts[p] for p in chosen]), strict=True)
         )
         return [found[place] for place in range(len(questions))]
+
+    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer questions as text alone, in the model's own words; their images are not looked at.
+
+        Raises: NoReplyError for all of them if the model cannot be asked without an image.
+        """
+        try:
+            return self._engine.generate_without_image(list(map(choice_question, questions)), MOST_NEW_TOKENS)
+        except DAMAGED as error:
+            if out_of_memory(error):
+                raise
+            why = f"the model cannot be asked without an image ({type(error).__name__}: {one_line(error)})"
+            raise NoReplyError(range(len(questions)), why) from error
 
     def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[LazyImage, Prompt]]) -> list[str]:
         """The likeliest choice of each question, with the probabilities of a choice's forms added up."""

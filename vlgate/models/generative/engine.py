@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,25 @@ class Engine:
 
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
         """Return what the model writes by greedy decoding, in at most ``most`` tokens."""
-        import torch
-
         if not prompts:
             return []
         inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
+        return self._written(inputs, most)
+
+    def generate_without_image(self, texts: Sequence[str], most: int) -> list[str]:
+        """Return what the model writes after questions with no image beside them; otherwise like ``generate``."""
+        if not texts:
+            return []
+        prompts = [self.prompter.without_image(text) for text in texts]
+        made = self._processor.tokenizer(
+            prompts, padding=True, return_tensors="pt", add_special_tokens=self.prompter.special
+        )
+        inputs = {name: made[name].to(self._model.device) for name in ("input_ids", "attention_mask")}
+        return self._written(inputs, most)
+
+    def _written(self, inputs: Mapping[str, Any], most: int) -> list[str]:
+        import torch
+
         with torch.inference_mode():
             written = self._model.generate(**inputs, generation_config=self._greedy(max_new_tokens=most))
         new = written[:, inputs["input_ids"].shape[1] :]

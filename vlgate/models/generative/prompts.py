@@ -106,6 +106,13 @@ class Prompter:
             return Prompt(head=self._head, tail=text + self._after)
         return Prompt(head="", tail=whole)
 
+    def without_image(self, text: str) -> str:
+        """Return the prompt that asks ``text`` with no image beside it."""
+        text = " ".join(text.split())
+        if self._plain is not None:
+            return self._plain.question.format(image="", text=text).strip() + self._plain.end
+        return self._templated([{"type": "text", "text": text}])
+
     def caption(self) -> Prompt:
         """Return the prompt that asks for a caption of an image."""
         if self._plain is not None:
@@ -116,7 +123,10 @@ class Prompter:
     def _rendered(self, text: str) -> str:
         if self._plain is not None:
             return self._plain.question.format(image=self._processor.image_token, text=text)
-        content = [{"type": "image"}, {"type": "text", "text": text}]
+        return self._templated([{"type": "image"}, {"type": "text", "text": text}])
+
+    def _templated(self, content: list[dict[str, str]]) -> str:
+        """What the chat template makes of the content of one message."""
         said = [{"role": "user", "content": content}]
         whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
         return self._without_thoughts(str(whole))

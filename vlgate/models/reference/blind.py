@@ -36,8 +36,9 @@ class Blind:
     Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below
     chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
     would be learnt with its truth reversed. A request that is in several tasks gets the reply of the task whose id
-    comes first. The score is 0.0 if the other folds contain nothing to learn from. Equally likely texts tie, and a text
-    of a 2x2 ties with itself.
+    comes first. A text about another image has the mean of its scores, and a question the most frequent of its answers,
+    because the model sees no image. The score is 0.0 if the other folds contain nothing to learn from. Equally likely
+    texts tie, and a text of a 2x2 ties with itself.
     """
 
     decision_threshold = 0.0
@@ -79,9 +80,12 @@ class Blind:
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         """Return log odds of shape (n,): positive if the text is more likely true than false.
 
-        Raises: NoReplyError for pairs that are in none of the prepared tasks.
+        Raises: NoReplyError for texts that are in none of the prepared tasks.
         """
         found = [self._scores.get((pair.image.key, pair.text)) for pair in pairs]
+        if None in found:
+            means = _means(self._scores)
+            found = [means.get(pair.text) if score is None else score for pair, score in zip(pairs, found, strict=True)]
         _complain(found)
         return np.array(found, dtype=np.float64)
 
@@ -91,8 +95,28 @@ class Blind:
         Raises: NoReplyError for questions that are in none of the prepared tasks.
         """
         found = [self._answers.get(_asked(question)) for question in questions]
+        if None in found:
+            usual = _usual(self._answers)
+            keys = [_asked(question)[1:] for question in questions]
+            found = [usual.get(key) if answer is None else answer for key, answer in zip(keys, found, strict=True)]
         _complain(found)
         return [answer for answer in found if answer is not None]
+
+
+def _means(scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """The mean score of each text over the images that it is about."""
+    found: dict[str, list[float]] = {}
+    for (_, text), score in scores.items():
+        found.setdefault(text, []).append(score)
+    return {text: float(np.mean(some)) for text, some in found.items()}
+
+
+def _usual(answers: Mapping[tuple[str, str, tuple[str, ...]], str]) -> dict[tuple[str, tuple[str, ...]], str]:
+    """The most frequent answer to each question over the images that it is about; of several the first."""
+    found: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
+    for (_, question, choices), answer in answers.items():
+        found.setdefault((question, choices), Counter())[answer] += 1
+    return {asked: min(some, key=lambda answer: (-some[answer], answer)) for asked, some in found.items()}
 
 
 def _keys(case: Case) -> set[str]:

@@ -8,11 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.types import Ask, FloatArray, Match, Task
+from vlgate.perturb.images.hidden import shows_nothing
+from vlgate.types import TIED, Ask, FloatArray, Match, Task
+
+_UNKNOWN = 0.5
 
 
 class Oracle:
-    """A model that replies with the truths of the tasks that it was prepared with."""
+    """A model that replies with the truths of the tasks that it was prepared with.
+
+    Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
+    """
 
     decision_threshold = 0.5
 
@@ -39,17 +45,18 @@ class Oracle:
         Raises: NoReplyError for pairs that are in none of the prepared tasks.
         """
         keys = [(pair.image.key, pair.text) for pair in pairs]
-        _complain([place for place, key in enumerate(keys) if key not in self._true], len(keys))
-        return np.array([self._true[key] for key in keys], dtype=np.float64)
+        found = [_UNKNOWN if shows_nothing(image) else self._true.get((image, text)) for image, text in keys]
+        _complain([place for place, truth in enumerate(found) if truth is None], len(found))
+        return np.array(found, dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Return the right answers.
 
         Raises: NoReplyError for questions that are in none of the prepared tasks.
         """
-        keys = [_asked(question) for question in questions]
-        _complain([place for place, key in enumerate(keys) if key not in self._answers], len(keys))
-        return [self._answers[key] for key in keys]
+        found = [TIED if shows_nothing(one.image.key) else self._answers.get(_asked(one)) for one in questions]
+        _complain([place for place, answer in enumerate(found) if answer is None], len(found))
+        return [answer for answer in found if answer is not None]
 
 
 class Constant:

@@ -102,6 +102,14 @@ class Served:
         asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
         return [str(reply) for reply in self._questioner.replies(asked, text_of)]
 
+    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
+        """Return the answers to questions that are sent as text alone; their images are not looked at.
+
+        Raises: NoReplyError as ``answer``.
+        """
+        asked = [Question(None, _on_one_line(choice_question(question))) for question in questions]
+        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+
 
 def _on_one_line(text: str) -> str:
     """A prompt without stray blanks, as ``vlm`` writes it: both kinds of model read the same text."""

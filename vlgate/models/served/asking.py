@@ -25,9 +25,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An image and a question about it; ``scored`` asks for the probability of yes."""
+    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes."""
 
-    image: LazyImage
+    image: LazyImage | None
     text: str
     scored: bool = False
 
@@ -67,7 +67,7 @@ class Questioner:
     def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
         """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
         threads = DaemonThreads(self._place.concurrency)
-        images: dict[LazyImage, Future[str]] = {}
+        images: dict[LazyImage | None, Future[str]] = {}
         replies: dict[Question, Future[Outcome]] = {}
         broken: list[ImageError] = []
         self._kept = {}
@@ -90,8 +90,8 @@ class Questioner:
         if broken:
             raise broken[0]
 
-    def _encoded(self, image: LazyImage) -> str:
-        return data_url(image.load(), self._place)
+    def _encoded(self, image: LazyImage | None) -> str:
+        return "" if image is None else data_url(image.load(), self._place)
 
     def _reply(self, question: Question, image: Future[str], read: Callable[[Body], Outcome]) -> Outcome:
         body = self._dialect.body(image.result(), question.text, scored=question.scored)

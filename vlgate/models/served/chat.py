@@ -56,13 +56,17 @@ class Dialect:
     remarks: tuple[str, ...] = ()
 
     def body(self, image: str, text: str, *, scored: bool = False) -> dict[str, object]:
-        """A request about an image, given as a data URL; ``scored`` asks for the first word's probability."""
+        """A request about an image, given as a data URL; ``scored`` asks for the first word's probability.
+
+        An empty URL stands for no image: the request holds the text alone.
+        """
         fields = dict(self.fields)
         if not scored:
             fields = {name: value for name, value in fields.items() if "logprobs" not in name}
         elif "max_tokens" in fields:
             fields["max_tokens"] = _MATCH_TOKENS
-        content = [{"type": "image_url", "image_url": {"url": image}}, {"type": "text", "text": text}]
+        shown: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": image}}] if image else []
+        content = [*shown, {"type": "text", "text": text}]
         return {"model": self.name, "messages": [{"role": "user", "content": content}], **fields}
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from vlgate.cache.place import DEFAULT_LIMIT, LEAST_LIMIT, default_folder, file_in_the_way, parsed_size, shown_size
+from vlgate.plugin.options.controls import controls_of, limit_of
 from vlgate.plugin.options.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
 from vlgate.run.sharding import read_shard
@@ -63,6 +64,17 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
+        controls=controls_of(
+            _names(given["controls"]), model=model, scenes=not _data(given["data"]) and not given["shard"]
+        ),
+        controls_named=bool(_names(given["controls"])),
+        controls_limit=_parsed(
+            given["controls-limit"],
+            _positive,
+            "--controls-limit",
+            "a whole number above 0",
+            limit_of(_names(given["controls"])),
+        ),
         explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
         shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pytest
 
+from vlgate.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
 from vlgate.run.options import DEFAULT_BATCH, DEFAULT_MODEL
 from vlgate.run.planning import known_protocols
 
@@ -229,6 +230,21 @@ SETTINGS = (
         help="The number of missed cases per task to explain, the worst first, by asking about 150 changed copies of "
         "each.",
         default="0",
+    ),
+    Setting(
+        name="controls",
+        metavar="NAME[,NAME]",
+        help="The controls to ask after the cases: "
+        + "; ".join(f"{name}: {about}" for name, about in known_controls().items())
+        + "; or none.",
+        default="look for the embedded model on the embedded scenes, otherwise none",
+        many=True,
+    ),
+    Setting(
+        name="controls-limit",
+        metavar="N",
+        help="The largest number of cases per task that each control is asked about, drawn by the seed.",
+        default=f"{LIMIT}; {DEFAULT_LIMIT} if --controls is not given",
     ),
     Setting(
         name="shrink-budget",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import ANALYSES, CASES, ENVIRONMENT, METRICS, RecordedRun
+from vlgate.recorded.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, RecordedRun
 from vlgate.report.comparison import comparison_record
 from vlgate.report.metrics_json import as_written, gate_record
 from vlgate.report.page.page import write_page
@@ -18,7 +18,7 @@ from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.types import Task
 
-COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES)
+COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES, CONTROLS)
 
 
 def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> dict[str, Any]:

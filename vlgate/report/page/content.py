@@ -9,6 +9,7 @@ from typing import Any
 
 from vlgate.recorded.folder import RecordedRun
 from vlgate.report.abilities import WORDS
+from vlgate.report.controlled.tables import tables
 from vlgate.report.page.analysed import analyses
 from vlgate.report.page.answer import answer, decided, idle, urgency
 from vlgate.report.page.changes import changes
@@ -72,6 +73,7 @@ def page_content(
         left_out=_left_out(sections, shown.pictures),
         whys=whys(run.folder, {card.anchor for one in sections for card in one.cards}),
         analyses=analyses(run.folder),
+        controls=tables(figures),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from vlgate.report.abilities import Ability
+from vlgate.report.controlled.tables import ControlTable
 from vlgate.report.difference import Piece
 from vlgate.report.page.analysed import Analyses
 from vlgate.report.page.why_records import Whys
@@ -204,3 +205,4 @@ class PageContent:
     left_out: tuple[str, ...]
     whys: Whys = field(default_factory=Whys)
     analyses: Analyses = field(default_factory=Analyses)
+    controls: tuple[ControlTable, ...] = ()

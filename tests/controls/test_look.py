@@ -1,0 +1,251 @@
+"""The control ``look``: its conditions, the gain of models that look and that do not, and images that are not there."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.controls.control import Sample
+from vlgate.controls.look.absent import NOTHING, QUESTIONS, REFUSALS, about_model, describes
+from vlgate.controls.look.control import LOOK
+from vlgate.controls.look.others import images_of, others_of
+from vlgate.controls.look.told import TOLD
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.names import HEADLINE
+from vlgate.models.reference.controls import Constant, Oracle, Random
+from vlgate.perturb.images.hidden import blurred_away, uniform
+from vlgate.run.loading import blind_predictor
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Task
+
+SHAPES = {
+    "scenes/existence": "pair",
+    "scenes/word-swap": "quad",
+    "scenes/relative-clause": "set",
+    "scenes/active-passive": "active_passive_set",
+    "scenes/order-inv": "questions",
+    "scenes/visual-inv": "questions",
+}
+
+
+OPTIONS = Options(folder=Path.cwd(), suite=tuple(SHAPES), limit=40, thresholds=None, results=Path.cwd())
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    found = make_plan(OPTIONS).tasks
+    assert {task.id: task.shape for task in found} == SHAPES
+    return found
+
+
+def predictor(model, tasks=()):
+    if hasattr(model, "prepare"):
+        model.prepare(tasks)
+    return ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=512))
+
+
+def measured(model, task, ties="strict"):
+    return measured_by(predictor(model, [task]), task, ties)
+
+
+def measured_by(asked, task, ties="strict"):
+    batch = Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties)
+    return LOOK.measure(Sample(task=task, verdicts=judge(batch, score(asked, batch)), ties=ties), asked)
+
+
+def test_models_that_ignore_the_image_gain_nothing(tasks):
+    length = Toy(lambda text, _: "yes" if len(text) % 2 else "no")
+    length.match = lambda some: np.array([float(len(pair.text)) for pair in some])
+    for task in tasks:
+        for asked in (blind_predictor(OPTIONS, [task]), predictor(Constant()), predictor(length)):
+            found = measured_by(asked, task).metric("visual_gain")
+            assert found.low <= 0.0 <= found.high, (task.id, asked.name)
+            assert found.value == 0.0, (task.id, asked.name)
+
+
+def test_a_model_that_guesses_gains_nothing_that_an_interval_shows(tasks):
+    """Both images of visual-inv become one, so a model that guesses agrees with itself only without them."""
+    for task in tasks:
+        found = measured(Random(), task).metric("visual_gain")
+        assert found.low <= 0.0, task.id
+
+
+def test_the_oracle_gains_all(tasks):
+    for task in tasks:
+        found = measured(Oracle(), task)
+        gain = found.metric("visual_gain")
+        assert (gain.value, gain.high, gain.n) == (1.0, 1.0, len(task.cases)), task.id
+        assert set(found.left_out) == {"without a value for other"}, task.id  # it knows no truth of another image
+
+
+class Toy:
+    """Says what ``says`` maps the text of a pair, or a question, and the key of an image to."""
+
+    def __init__(self, says):
+        self.says = says
+
+    def match(self, pairs):
+        return np.array([self.says(pair.text, pair.image.key) for pair in pairs], dtype=np.float64)
+
+    def answer(self, questions):
+        return [self.says(one.question, one.image.key) for one in questions]
+
+
+def image(key):
+    return LazyImage(key=key, load=uniform("grey").load, where=key)
+
+
+def pairs(n=40):
+    """Foil cases, two of each image."""
+    cases = tuple(
+        Case(
+            id=str(i),
+            requests=tuple(Match(image=image(f"{i // 2}.jpg"), text=f"{what} {i}") for what in ("true", "false")),
+            truths=(True, False),
+        )
+        for i in range(n)
+    )
+    return Task(id="toy/pairs", capability="foil", shape="pair", cases=cases)
+
+
+def test_the_gain_is_over_the_condition_that_keeps_most():
+    """The model is right with the image, and in half of the cases with another image; else it is wrong."""
+
+    def says(text, key):
+        what, number = text.split()
+        if key.startswith("uniform") or key.endswith("#blurred-away"):
+            return float(what == "false")
+        own = key == f"{int(number) // 2}.jpg"
+        return float((what == "true") == (own or int(number) % 2 == 0))
+
+    found = measured(Toy(says), pairs())
+    values = {name: found.metric(name).value for name in ("image", "grey", "blank", "other", "blurred")}
+    assert values == {"image": 1.0, "grey": 0.0, "blank": 0.0, "other": 0.5, "blurred": 0.0}
+    assert found.metric("visual_gain") == found.metric("gain_other")
+    assert found.metric("visual_gain").value == 0.5
+    assert found.metric("visual_gain").deff > 0.99
+    assert found.requests <= LOOK.requests(pairs().cases)
+
+
+def test_a_model_that_has_no_reply_without_an_image_is_left_out_and_counted():
+    class Lost(Toy):
+        def match(self, pairs):
+            from vlgate.errors import NoReplyError
+
+            missing = [place for place, pair in enumerate(pairs) if "#" in pair.image.key or "-" in pair.image.key]
+            if missing:
+                raise NoReplyError(missing, "no such image")
+            return super().match(pairs)
+
+    found = measured(Lost(lambda text, _: float(text.startswith("true"))), pairs())
+    assert found.left_out == {f"without a value for {name}": 40 for name in ("grey", "blank", "blurred")}
+    assert found.metric("grey") is None
+    assert found.metric("visual_gain") == found.metric("gain_other")
+
+
+def test_the_other_image_is_of_a_case_that_shares_nothing(tasks):
+    for task in (*tasks, pairs()):
+        found = others_of(task, task.cases, 0)
+        by_image = {one: case for case in task.cases for one in images_of(case)}
+        assert len(found) == len(task.cases), task.id
+        for case in task.cases:
+            own = {one.key.partition("#")[0] for one in images_of(case)}
+            shown = found[case.id]
+            assert shown.keys() == set(images_of(case))
+            assert own.isdisjoint(one.key.partition("#")[0] for one in shown.values())
+            for one in shown.values():
+                assert not true_texts(case) & true_texts(by_image[one])
+        assert {key: dict(value) for key, value in found.items()} == {
+            key: dict(value) for key, value in others_of(task, task.cases[::-1], 0).items()
+        }
+
+
+def true_texts(case):
+    return {
+        (getattr(request, "question", getattr(request, "text", "")), str(truth))
+        for request, truth in zip(case.requests, case.truths, strict=True)
+        if truth is not False
+    }
+
+
+def test_cases_without_another_image_are_counted():
+    task = replace(pairs(2), cases=pairs(2).cases)  # two cases of one image
+    found = measured(Toy(lambda text, _: float(text.startswith("true"))), task)
+    assert others_of(task, task.cases, 0) == {}
+    assert found.left_out == {"without a value for other": 2}
+
+
+def questions(n=40):
+    cases = tuple(
+        Case(
+            id=str(i),
+            requests=tuple(Ask(image=image(f"{i}.jpg"), question=f"{i}{how}?", choices=("yes", "no")) for how in "ab"),
+            truths=("yes", "yes"),
+        )
+        for i in range(n)
+    )
+    return Task(id="toy/questions", capability="invariance", shape="questions", cases=cases)
+
+
+class Speaker(Toy):
+    """Can be asked without an image, too."""
+
+    def __init__(self, alone):
+        super().__init__(lambda _, key: "yes" if key.endswith(".jpg") else "no")
+        self.alone = alone
+        self.asked = []
+
+    def answer_without_image(self, questions):
+        self.asked += [one.question for one in questions]
+        return [self.alone(one.question) for one in questions]
+
+
+def test_a_model_that_is_told_that_there_is_no_image():
+    model = Speaker(lambda question: "yes" if int(question.split()[-1][:-2]) % 2 else "no")
+    found = measured(model, questions())
+    assert found.metric("told").value == 0.5
+    assert len(model.asked) == 80
+    assert all(one.startswith(f"{TOLD} ") for one in model.asked)
+    assert found.metric("visual_gain") == found.metric("gain_other")  # every other image makes it say yes
+    assert found.metric("visual_gain").value == 0.0
+    assert found.metric(HEADLINE["questions"]) is None
+
+
+def test_who_cannot_be_asked_without_an_image_is_not_told():
+    found = measured(Toy(lambda *_: "yes"), questions())
+    assert "told" not in found.figures
+    assert about_model(predictor(Toy(lambda *_: "yes")), 0) is None
+
+
+def test_how_often_an_absent_image_is_described():
+    said = dict(zip(QUESTIONS, ["A dog.", "I can\u2019t see an image.", "", "None.", *["A red car."] * 8], strict=True))
+    found = about_model(predictor(Speaker(said.__getitem__)), 0)
+    metric = found.metric("describes_absent")
+    assert (metric.value, metric.n) == (pytest.approx(9 / 11), 11)
+    assert found.left_out == {"questions without an answer": 1}
+    assert "'A dog.'" in found.notes[0]
+
+
+@pytest.mark.parametrize("phrase", REFUSALS)
+def test_an_answer_with_a_phrase_of_refusal_describes_nothing(phrase):
+    assert not describes(f"Well, {phrase.upper()} it seems.")
+
+
+@pytest.mark.parametrize("word", NOTHING)
+def test_an_answer_that_is_nothing_describes_nothing(word):
+    assert not describes(f" {word.title()}. ")
+    assert describes(f"{word} dogs on a beach")
+
+
+def test_an_image_that_is_blurred_away_keeps_its_size_and_mean_and_no_detail():
+    chance = np.random.default_rng(0)
+    blocks = np.kron(chance.integers(0, 2, (12, 16, 1)) * 255, np.ones((10, 10, 3))).astype(np.uint8)
+    found = blurred_away(blocks)
+    assert found.shape == blocks.shape
+    assert abs(found.mean() - blocks.mean()) < 8
+    assert found.std() < blocks.std() / 4
+    assert np.array_equal(blurred_away(np.full((3, 500, 3), 90, np.uint8)), np.full((3, 500, 3), 90, np.uint8))

@@ -1,0 +1,150 @@
+"""``--controls``: what is said before, which files have the figures, what gates decide, and what is refused."""
+
+import json
+
+import pytest
+
+GAIN = '[gate."valse/*".visual_gain]\nmin = {}\n'
+DARK = """
+def match(self, pairs):
+    return np.array([self.score(pair) for pair in pairs])
+
+def score(self, pair):
+    number = next(int(word) for word in pair.text.split() if word.isdigit())
+    red = int(np.asarray(pair.image.load())[0, 0, 0])
+    looks = abs(red - 5 * (number // 2 * 2 + 1)) <= 3  # the colour of its own image
+    return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
+"""
+
+
+@pytest.fixture
+def looking(place):
+    """A model that is right with the image, and guesses by the text without it."""
+    place.valse(n=40)
+    named = place.model(DARK, name="looking_model")
+    file = place.path / "looking_model.py"
+    file.write_text("import zlib\ndef hash_of(text): return zlib.crc32(text.encode())\n" + file.read_text())
+    return named
+
+
+def control(place, folder="out"):
+    return place.task(folder=folder)["controls"]["look"]
+
+
+def gate(place, folder="out"):
+    return {one["gate"]: one["decision"] for one in place.metrics(folder)["gates"]}["valse/existence:visual_gain"]
+
+
+def test_a_gate_on_the_gain_is_judged_and_every_report_has_the_control(place, looking):
+    place.thresholds(GAIN.format(0.05))
+    result = place.run(looking, "--controls=look", "--controls-limit=36")
+    said = [line for line in result.outlines if line.startswith("vlgate: the control look asks")]
+    assert said == [
+        "vlgate: the control look asks up to 300 requests more, about 36 cases of 1 task, at most 36 of each"
+    ]
+    found = control(place)
+    assert (found["cases"], gate(place)) == (36, "pass")
+    assert found["left_out"]["beyond --controls-limit 36"] == 4
+    assert found["requests"] <= 300 - 12
+    gain, image = found["figures"]["visual_gain"], found["figures"]["image"]
+    assert (image["value"], image["n"], gain["difference"]) == (1.0, 36, True)
+    assert gain["low"] > 0.05
+    assert place.metrics()["controls"]["look"]["lacking"] == ""
+    assert len(json.loads((place.path / "out/controls.json").read_text())["controls"]["look"]["tasks"]) == 1
+    result.stdout.fnmatch_lines(["*= control look =*", "valse/existence *"])
+    summary, page = ((place.path / "out" / name).read_text() for name in ("summary.md", "report.html"))
+    assert "## Control: look" in summary
+    assert "| valse/existence | 36 |" in summary
+    assert '<h3 id="control/look">' in page
+    assert "What the model knows without looking" in page
+
+
+def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
+    place.thresholds(GAIN.format(0.05))
+    for number in range(100, 113):
+        (place.path / f"data/images/vg/{number}.jpg").unlink()
+    place.run(looking, "--controls=look", "--controls-limit=10", "--missing-images=skip")
+    found = control(place)
+    assert found["cases"] == 10
+    assert found["left_out"] == {"beyond --controls-limit 10": 4, "not judged in the run": 26}
+    assert found["figures"]["other"]["n"] == 10
+
+
+def test_several_workers_find_the_same(place, looking):
+    place.thresholds(GAIN.format(0.05))
+    place.run(looking, "--controls=look", "--results=one", subprocess=True)
+    place.run(looking, "--controls=look", "--results=two", "-n", "2", subprocess=True)
+    assert place.metrics("one")["tasks"] == place.metrics("two")["tasks"]
+    assert place.metrics("one")["gates"] == place.metrics("two")["gates"]
+    assert control(place, "one")["cases"] == 40
+
+
+def test_a_model_that_reads_only_the_text_does_not_pass(place, right):
+    place.valse(n=40)
+    place.thresholds(GAIN.format(0.2))
+    result = place.run(right, "--controls=look")
+    assert control(place)["figures"]["visual_gain"]["value"] == 0.0
+    assert gate(place) == "fail"
+    assert result.ret == 1
+
+
+def test_a_run_is_judged_again_without_its_model(place, looking, capsys):
+    from vlgate.cli import main
+
+    place.thresholds(GAIN.format(0.05))
+    place.run(looking, "--controls=look")
+    for least, outcome in (("0.05", "pass"), ("0.95", "fail")):
+        (place.path / "again.toml").write_text(f"schema = 1\n{GAIN.format(least)}confidence = 0.9\n")
+        capsys.readouterr()
+        main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "again.toml"), "--json"])
+        judged = json.loads(capsys.readouterr().out)["gates"]
+        assert [one["decision"] for one in judged] == [outcome]
+    (place.path / "out/controls.json").write_text("{}")
+    assert main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "again.toml")]) == 4
+
+
+def test_no_control_is_asked_without_the_option(place, right):
+    place.valse(n=4)
+    place.thresholds()
+    result = place.run(right)
+    assert "controls" not in place.metrics()
+    assert not (place.path / "out/controls.json").exists()
+    result.stdout.no_fnmatch_line("*control look*")
+
+
+def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
+    place.valse(n=8)
+    place.thresholds()
+    body = """
+def match(self, pairs):
+    if any(pair.image.key.startswith("uniform") for pair in pairs):
+        raise RuntimeError("I see nothing")
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
+    result = place.run(place.model(body, name="failing_model"), "--controls=look")
+    assert place.metrics()["controls"]["look"]["lacking"] == "the model raised RuntimeError: I see nothing"
+    assert place.metrics()["complete"]
+    result.stdout.fnmatch_lines(["not all was asked: the model raised RuntimeError: I see nothing"])
+
+
+@pytest.mark.parametrize(("args", "says"), [
+    (("--controls=lok",), "unknown control in --controls 'lok'; did you mean 'look'?"),
+    (("--controls=none,look",), "--controls=none,look: leave out none, or the others"),
+    (("--controls=look", "--controls-limit=0"), "--controls-limit=0: expected a whole number above 0"),
+    (("--controls=look", "--shard=1/2"), "--shard=1/2: --controls asks about a sample of the whole run"),
+])  # fmt: skip
+def test_what_cannot_be_asked_is_refused_at_the_start(place, right, args, says):
+    place.valse(n=8)
+    place.thresholds()
+    result = place.run(right, *args)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"*{says}*"])
+
+
+def test_which_controls_are_asked_by_default():
+    from vlgate.plugin.options.controls import controls_of
+
+    assert controls_of([], model="tiny-lxmert", scenes=True) == ("look",)
+    assert controls_of([], model="tiny-lxmert", scenes=False) == ()
+    assert controls_of([], model="tiny-clip", scenes=True) == ()
+    assert controls_of(["look", "look"], model="oracle", scenes=False) == ("look",)

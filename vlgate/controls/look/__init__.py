@@ -1,0 +1,1 @@
+"""The control ``look``: what the model knows without the image."""

@@ -1,0 +1,72 @@
+"""What a control measured on the cases of a task: columns of values, and figures over them with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.paired import difference
+from vlgate.metrics.stats import proportion
+from vlgate.types import FloatArray, Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of a control: the mean of a column, or the mean of its difference from the column ``before``."""
+
+    column: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlledTask:
+    """What a control measured on n cases of one task.
+
+    Attributes:
+        cases: the ids of the n cases.
+        images: the name of the image of each case; cases of one image are not independent.
+        columns: arrays of shape (n,) by name, each value in 0..1; NaN if a case has no value.
+        figures: the figures over these columns, by name.
+        left_out: how many cases of the task were not asked, or have no value in some column, by the reason.
+        notes: what a reader of the figures must know, in sentences.
+        beside: known values that stand beside the figures, such as chance, by name.
+        requests: how many distinct requests the control asked.
+    """
+
+    cases: tuple[str, ...]
+    images: tuple[str, ...]
+    columns: Mapping[str, FloatArray] = field(repr=False)
+    figures: Mapping[str, Figure]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    beside: Mapping[str, float] = field(default_factory=dict)
+    requests: int = 0
+
+    def metric(self, name: str, confidence: float = 0.95) -> Metric | None:
+        """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1.
+
+        A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images.
+
+        Returns: the figure over the cases that have a value in its columns; None if there is no such figure or case.
+        """
+        figure = self.figures.get(name)
+        if figure is None:
+            return None
+        after = self.columns[figure.column]
+        before = self.columns[figure.before] if figure.before else np.zeros(after.size)
+        rows = np.flatnonzero(np.isfinite(after) & np.isfinite(before))
+        if not rows.size:
+            return None
+        groups = clusters([self.images[row] for row in rows.tolist()])
+        if not figure.before:
+            return proportion(after[rows], groups, confidence)
+        found = difference(before[rows], after[rows], groups, confidence)
+        return Metric(value=found.value, low=found.low, high=found.high, n=found.n, deff=found.deff)
+
+    def metrics(self, confidence: float = 0.95) -> dict[str, Metric]:
+        """Return all figures that have a value, by name, each with its interval."""
+        found = {name: self.metric(name, confidence) for name in self.figures}
+        return {name: metric for name, metric in found.items() if metric is not None}

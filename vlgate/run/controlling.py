@@ -1,0 +1,115 @@
+"""Ask the controls of a run after its cases: the sample of each task, what they cost, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from vlgate.controls.control import Control, Sample
+from vlgate.controls.record import Controlled
+from vlgate.controls.registry import control
+from vlgate.errors import described
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.metrics.controlled import ControlledTask
+from vlgate.run.options import Options
+from vlgate.run.planning import sample
+from vlgate.run.results import TaskResult
+from vlgate.types import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each.
+
+    ``own`` counts the requests of the cases themselves, which the run asks anyway.
+    """
+
+    name: str
+    requests: int
+    cases: int
+    tasks: int
+    limit: int
+    own: int
+
+    def seconds(self, per_case: float) -> float:
+        """Return how long the control takes, from the time that the run takes per case."""
+        return per_case * self.cases * self.requests / max(1, self.own)
+
+    def __str__(self) -> str:
+        """Say it before a run."""
+        of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
+        return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
+
+
+def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
+    """Return what each control of a run costs, before it is asked about some tasks."""
+    drawn = [_drawn(task, options).cases for task in tasks]
+    own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
+    return [
+        Cost(
+            name=name,
+            requests=sum(map(control(name).requests, drawn)) + control(name).of_model_requests,
+            cases=sum(map(len, drawn)),
+            tasks=len(drawn),
+            limit=options.controls_limit,
+            own=own,
+        )
+        for name in options.controls
+    ]
+
+
+def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
+    """Ask every control of a run.
+
+    Args:
+        results: the results of the run.
+        options: its options.
+        predictor: its model.
+
+    Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
+    """
+    samples = [found for result in results if (found := sample_of(result, options)).verdicts]
+    return tuple(_asked(control(name), samples, options, predictor) for name in options.controls)
+
+
+def sample_of(result: TaskResult, options: Options) -> Sample:
+    """Draw the judged cases of a task that its controls ask about: the same ones for every control."""
+    judged = {verdict.case.id: verdict for verdict in result.verdicts if verdict.state == "judged"}
+    task = replace(result.task, cases=tuple(case for case in result.task.cases if case.id in judged))
+    some = _drawn(task, options)
+    left_out = {
+        f"beyond --controls-limit {options.controls_limit}": len(task.cases) - len(some.cases),
+        "not judged in the run": len(result.task.cases) - len(task.cases),
+    }
+    return Sample(
+        task=task,
+        verdicts=tuple(judged[case.id] for case in some.cases),
+        left_out={why: number for why, number in left_out.items() if number},
+        blind=result.blind,
+        chance=result.chance,
+        ties=options.ties,
+        seed=options.seed,
+    )
+
+
+def _drawn(task: Task, options: Options) -> Task:
+    return sample(task, options.controls_limit, f"{options.seed}:controls:{task.id}")
+
+
+def _asked(asked: Control, samples: Sequence[Sample], options: Options, predictor: ModelPredictor) -> Controlled:
+    start = perf_counter()
+    tasks: dict[str, ControlledTask] = {}
+    model, lacking = None, ""
+    try:
+        for some in samples:
+            tasks[some.task.id] = asked.measure(some, predictor)
+        model = None if asked.about_model is None else asked.about_model(predictor, options.seed)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
+        lacking = f"the model raised {described(error)}"
+    seconds = perf_counter() - start
+    return Controlled(
+        name=asked.name, limit=options.controls_limit, tasks=tasks, model=model, seconds=seconds, lacking=lacking
+    )
