@@ -20,6 +20,10 @@ BY_DEFAULT, DEFAULT_LIMIT = ("look",), 30
 _CONTROLS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "look": ("vlgate.controls.look.control:LOOK", "what the model knows without the image"),
+        "delivery": (
+            "vlgate.controls.delivery.control:DELIVERY",
+            "whether pictures arrive as they are, and answers survive changes that nobody sees",
+        ),
     }
 )
 

@@ -35,7 +35,17 @@ HEADLINE: Mapping[Shape, str] = {
     "two_true": "itt",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
-CONTROLLED: Mapping[str, str] = MappingProxyType({"visual_gain": "look"})
+CONTROLLED: Mapping[str, str] = MappingProxyType(
+    {
+        "visual_gain": "look",
+        "flip_rate": "delivery",
+        "flip_rate_reencoded": "delivery",
+        "flip_rate_shift": "delivery",
+        "flip_rate_pad": "delivery",
+        "flip_rate_rescale": "delivery",
+        "flip_rate_jpeg": "delivery",
+    }
+)
 """The figures of controls that a gate may name, each with the name of its control; every task can have them."""
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},

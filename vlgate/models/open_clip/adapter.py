@@ -60,6 +60,12 @@ class OpenClip:
         self._dtype = pick_dtype(dtype)
 
     @property
+    def aspect(self) -> str:
+        """In which frame an image is seen: "stretched", "padded", or "cropped" to a square."""
+        frames = {"squash": "stretched", "longest": "padded"}
+        return frames.get(self._model.visual.preprocess_cfg.get("resize_mode", ""), "cropped")
+
+    @property
     def reading(self) -> str:
         """Whether texts are read with their padding; empty until the first texts are encoded."""
         return self._texts.note

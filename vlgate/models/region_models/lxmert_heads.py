@@ -31,7 +31,12 @@ TRAINED = 20
 
 
 class Lxmert:
-    """LXMERT on region features; ``cut_texts`` collects the texts that were cut."""
+    """LXMERT on region features; ``cut_texts`` collects the texts that were cut.
+
+    ``aspect`` says that regions are cut out of an image in its own aspect.
+    """
+
+    aspect = "kept"
 
     def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str, rank: RankScore = BY_MARGIN) -> None:
         """Take a transformers model in evaluation mode, the maker of its inputs, and what a matcher ranks by."""

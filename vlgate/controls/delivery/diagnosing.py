@@ -1,0 +1,107 @@
+"""Names the fault of a pipeline from the replies to the canaries.
+
+The order matters: a fault that spoils every picture is looked for first, and what it would spoil is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from vlgate.controls.delivery.arriving import alone, by_name, kept, lost, misplaced
+from vlgate.controls.delivery.asking import Asker
+from vlgate.controls.delivery.canaries import CANARIES
+from vlgate.controls.delivery.findings import Diagnosis, Finding
+from vlgate.controls.delivery.geometry import aliased, frame, wrong_frame
+from vlgate.controls.delivery.likeness import leads, recognised, tail
+from vlgate.controls.delivery.opening import opened
+from vlgate.controls.delivery.repairing import repaired
+from vlgate.controls.delivery.wording import truncated
+from vlgate.inference.adapters import match_adapter
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.types import FloatArray
+
+CHANCE = 0.25
+"""The share of canaries that guessing recognises: one text of four is true."""
+ENOUGH = 0.75
+"""The share of canaries that a model recognises if it knows what is drawn."""
+MOST_REQUESTS = 1100
+"""The most requests that a diagnosis asks."""
+_NONE = np.zeros(0)
+
+
+def diagnose(predictor: ModelPredictor) -> Diagnosis:
+    """Ask a model about the canaries, at most ``MOST_REQUESTS`` requests.
+
+    Args:
+        predictor: the model, which is asked itself and never a memory of its replies; its exceptions pass through.
+
+    Returns: the faults that the replies show, and which canaries it recognises.
+    """
+    if match_adapter(predictor.model) in {None, "match by perplexity"}:
+        return _nothing(0, "the model compares no text with a picture")
+    with TemporaryDirectory(prefix="vlgate-canaries-") as folder:
+        return _diagnosed(Asker(predictor=predictor, folder=Path(folder)))
+
+
+def _diagnosed(asker: Asker) -> Diagnosis:
+    apart = alone(asker)
+    if not np.isfinite(apart).all():
+        return _nothing(sum(asker.asked), "the model gives no score to pictures that are not in the tasks of the run")
+    nothing = lost(apart)
+    if nothing is None and by_name(asker, apart):
+        return _nothing(
+            sum(asker.asked),
+            "equal pictures in files of other names get other scores, so it is not the picture that decides",
+        )
+    moved = nothing or misplaced(asker, apart)
+    if moved is not None:
+        return Diagnosis(
+            findings=(moved,),
+            recognised=recognised(_plain(asker)),
+            chance=CHANCE,
+            requests=sum(asker.asked),
+            notes=("as pictures do not arrive where they belong, no other fault was looked for",),
+        )
+    plain = _plain(asker)
+    findings = [*kept(asker, apart), *opened(asker, plain), *_of_pixels(asker, plain)]
+    cut = truncated(asker)
+    findings += [cut] if cut else []
+    if not findings:
+        findings += _unclear(plain)
+    return Diagnosis(findings=tuple(findings), recognised=recognised(plain), chance=CHANCE, requests=sum(asker.asked))
+
+
+def _of_pixels(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
+    undone = repaired(asker, plain)
+    if undone is not None:  # what is asked below needs a model that sees the canaries as they are
+        yield undone
+        return
+    declared = getattr(asker.predictor.model, "aspect", None)
+    found = (wrong_frame(frame(asker), declared or ""), aliased(asker))
+    yield from (one for one in found if one is not None)
+
+
+def _unclear(plain: FloatArray) -> Iterator[Finding]:
+    """Yield a finding if few canaries are recognised, and no change explains why."""
+    seen, ahead = recognised(plain), leads(plain)
+    if seen.mean() >= ENOUGH:
+        return
+    said = f"{int(seen.sum())} of {len(seen)} canaries are recognised, and no change of the pictures helps"
+    if tail(int((ahead < 0).sum()), len(ahead)) < 0.05:
+        why = f"{said}; the true texts score lower than the others, so the texts arrive as something else"
+        yield Finding(bug="wrong template", why=why, or_else=("reversed scores",))
+    else:
+        yield Finding(bug="wrong template", why=said, or_else=("wrong mean", "a model that does not know drawings"))
+
+
+def _plain(asker: Asker) -> FloatArray:
+    images = [asker.image(f"plain/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
+    return asker.scores(images, [one.texts() for one in CANARIES])
+
+
+def _nothing(requests: int, why: str) -> Diagnosis:
+    return Diagnosis(recognised=_NONE, chance=CHANCE, requests=requests, inapplicable=why)

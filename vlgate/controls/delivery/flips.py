@@ -1,0 +1,141 @@
+"""Asks the cases of a task about variants of their images, and counts the verdicts that change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from vlgate.checks.rounds import ROUNDING
+from vlgate.controls.control import Sample
+from vlgate.controls.delivery.variants import FAMILIES, OWN, VARIANTS
+from vlgate.errors import VlgateError
+from vlgate.images.files import file_image
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.perturb.images.pixels import Pixels
+from vlgate.seeds import generator
+from vlgate.types import Batch, Case, FloatArray, LazyImage, Prediction, Read, Request, Verdict
+
+Verdicts = Mapping[str, Verdict]
+"""Judged verdicts by the ids of their cases."""
+
+
+def requests(cases: Sequence[Case]) -> int:
+    """Return how many distinct requests are asked about some cases, at most: each once for each variant."""
+    return len(VARIANTS) * len({one for case in cases for one in case.requests if not isinstance(one, Read)})
+
+
+def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
+    """Ask the cases of a sample about every variant of their images, in a call for each variant.
+
+    Exceptions of the model pass through.
+    """
+    with TemporaryDirectory(prefix="vlgate-variants-") as folder:
+        return _measured(sample, predictor, Path(folder))
+
+
+def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> ControlledTask:
+    files, left_out = _written(sample, folder)
+    judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
+    asked = 0
+    for name in VARIANTS:
+        cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
+        wanted = dict.fromkeys(request for case in cases for request in case.requests)
+        asked += len(wanted)
+        judged[name] = _judged(sample, cases, predictor.predict(wanted)) if cases else {}
+    columns = _columns(sample, judged)
+    return ControlledTask(
+        cases=tuple(case.id for case in sample.cases),
+        images=tuple(_cluster(case) for case in sample.cases),
+        columns=columns,
+        figures={name: Figure(column=name) for name in columns},
+        left_out={**sample.left_out, **left_out},
+        requests=asked,
+    )
+
+
+def _images(case: Case) -> list[LazyImage]:
+    return list(dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)))
+
+
+def _cluster(case: Case) -> str:
+    return next((image.key for image in _images(case)), case.id)
+
+
+def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
+    """Write the variants of all images; return them by name and image, and how many could not be made."""
+    files: dict[str, dict[LazyImage, LazyImage]] = {}
+    left_out: Counter[str] = Counter()
+    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in _images(case))):
+        try:
+            pixels: Pixels = np.asarray(image.load())
+        except VlgateError:  # a model that needs no file replies without one
+            left_out["images that cannot be decoded"] += 1
+            continue
+        for name, variant in VARIANTS.items():
+            content = variant.make(pixels, generator(f"{sample.seed}:delivery:{name}:{image.key}"))
+            if content is None:
+                left_out[f"images that have no variant {name!r}: more than 256 colours"] += 1
+                continue
+            file = folder / f"{number}-{name}"
+            file.write_bytes(content)
+            files.setdefault(name, {})[image] = file_image(f"{image.key}#delivery-{name}", file)
+    return files, left_out
+
+
+def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
+    """Return a case with other images, or None if it has no image or one of them has no variant."""
+    images = _images(case)
+    if not images or not shown.keys() >= set(images):
+        return None
+    changed: list[Request] = [
+        one if isinstance(one, Read) else replace(one, image=shown[one.image]) for one in case.requests
+    ]
+    return replace(case, requests=tuple(changed))
+
+
+def _judged(sample: Sample, cases: Sequence[Case], replies: Mapping[Request, Prediction]) -> Verdicts:
+    task = replace(sample.task, cases=tuple(cases))
+    batch = Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties)
+    return {verdict.case.id: verdict for verdict in judge(batch, replies) if verdict.state == "judged"}
+
+
+def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
+    """The columns: for each case the share of its variants that changes the verdict, or a reply beyond rounding."""
+    pairs: dict[str, list[list[tuple[Verdict, Verdict]]]] = {family: [] for family in FAMILIES}
+    for case in sample.cases:
+        for family, found in pairs.items():
+            names = [(name, one.reference) for name, one in VARIANTS.items() if one.family == family]
+            both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in names]
+            found.append([(one, other) for one, other in both if one is not None and other is not None])
+    together = [[pair for some in row for pair in some] for row in zip(*pairs.values(), strict=True)]
+    flips = {"flip_rate": together, **{f"flip_rate_{family}": found for family, found in pairs.items()}}
+    columns = {
+        name: np.array([_share([a.right != b.right for a, b in some]) for some in rows]) for name, rows in flips.items()
+    }
+    columns["unstable"] = np.array(
+        [float(max(a.right != b.right for a, b in row)) if row else np.nan for row in together]
+    )
+    columns["replies_changed"] = np.array([_share([_changed(a, b) for a, b in row]) for row in together])
+    return columns
+
+
+def _share(happened: Sequence[bool]) -> float:
+    return sum(happened) / len(happened) if happened else float("nan")
+
+
+def _changed(verdict: Verdict, other: Verdict) -> bool:
+    """Whether an answer is another one, or a score differs by more than rounding explains."""
+    return any(_differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
+
+
+def _differ(reply: Prediction, other: Prediction) -> bool:
+    if reply.score is None or other.score is None:
+        return reply.answer != other.answer or (reply.score is None) != (other.score is None)
+    return abs(reply.score - other.score) > ROUNDING["float32"] * max(1.0, abs(reply.score))
