@@ -34,7 +34,7 @@ def as_png(image: ArrayLike) -> bytes:
     >>> as_png(np.zeros((1, 1, 3), np.uint8))[1:4]
     b'PNG'
     """
-    return _saved(_picture(checked(image)), "PNG")
+    return _saved(_picture(checked(image)), "PNG", compress_level=1)  # twice as fast as the default
 
 
 def as_turned(image: ArrayLike) -> bytes:

@@ -77,10 +77,10 @@ def swap_channels(image: Image.Image) -> Image.Image:
 
 
 def on_black(image: Image.Image) -> Image.Image:
-    return _on(ImageOps.exif_transpose(image), "black")
+    return on(ImageOps.exif_transpose(image), "black")
 
 
-def _on(image: Image.Image, colour: str) -> Image.Image:
+def on(image: Image.Image, colour: str) -> Image.Image:
     layer = image.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, colour), layer).convert("RGB")
 
@@ -117,7 +117,7 @@ def _first(images: Sequence[LazyImage]) -> list[LazyImage]:
     return [images[0]] * len(images)
 
 
-def _grey(image: Image.Image) -> Image.Image:
+def grey(image: Image.Image) -> Image.Image:
     return Image.new("RGB", image.size, (128, 128, 128))
 
 
@@ -128,7 +128,7 @@ def _cut(text: str, words: int = 8) -> str:
 PLANTED: dict[str, Callable[[], dict[str, Any]]] = {
     "BGR for RGB": lambda: {"images": each(swap_channels)},
     "alpha on black": lambda: {"images": opened(on_black)},
-    "EXIF ignored": lambda: {"images": opened(lambda image: _on(image, "white"))},
+    "EXIF ignored": lambda: {"images": opened(lambda image: on(image, "white"))},
     "wrong resize filter": lambda: {"images": each(nearest)},
     "stretched aspect": lambda: {"images": each(to_square)},
     "truncated text": lambda: {"text": _cut},
@@ -136,7 +136,7 @@ PLANTED: dict[str, Callable[[], dict[str, Any]]] = {
     "stale cache": lambda: {"images": FirstReply()},
     "image order swapped": lambda: {"images": _reversed},
     "wrong image": lambda: {"images": _first},
-    "lost image": lambda: {"images": each(_grey)},
+    "lost image": lambda: {"images": each(grey)},
 }
 """What spoils a pipeline, by the name of the bug; "wrong mean" is planted inside the models by ``wrong_mean``."""
 

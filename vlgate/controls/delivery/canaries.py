@@ -44,7 +44,7 @@ class Canary:
     @property
     def pixels(self) -> Pixels:
         """The picture, of shape (224, 224, 3), on white paper."""
-        return _drawn(self.kind, self.colour)
+        return drawn(self.kind, self.colour)
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
         """Return the text that is true, and three that are not: another colour, another thing, and both."""
@@ -64,7 +64,8 @@ CANARIES: tuple[Canary, ...] = tuple(
 
 
 @lru_cache(maxsize=len(_SHOWN))
-def _drawn(kind: str, colour: str) -> Pixels:
+def drawn(kind: str, colour: str) -> Pixels:
+    """Draw a thing on white paper, shape (224, 224, 3); the array is shared and cannot be written to."""
     thing = PlacedObject(kind=kind, colour=colour, centre=(WIDTH // 2, HEIGHT // 2), side=SIDE)
     pixels: Pixels = np.array(draw(graph_of((thing,), "paper")))
     pixels[(pixels >= 248).all(axis=2)] = 255  # paper is nearly white; only white can be transparent

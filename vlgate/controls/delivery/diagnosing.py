@@ -28,7 +28,7 @@ CHANCE = 0.25
 """The share of canaries that guessing recognises: one text of four is true."""
 ENOUGH = 0.75
 """The share of canaries that a model recognises if it knows what is drawn."""
-MOST_REQUESTS = 1100
+MOST_REQUESTS = 940
 """The most requests that a diagnosis asks."""
 _NONE = np.zeros(0)
 

@@ -49,13 +49,14 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
         wanted = dict.fromkeys(request for case in cases for request in case.requests)
         asked += len(wanted)
         judged[name] = _judged(sample, cases, predictor.predict(wanted)) if cases else {}
+        left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
     columns = _columns(sample, judged)
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
         images=tuple(_cluster(case) for case in sample.cases),
         columns=columns,
         figures={name: Figure(column=name) for name in columns},
-        left_out={**sample.left_out, **left_out},
+        left_out={**sample.left_out, **{why: number for why, number in left_out.items() if number}},
         requests=asked,
     )
 

@@ -1,0 +1,71 @@
+"""The canaries name the planted faults of a pipeline, and nothing about one that is intact."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.controls.delivery.planted import PLANTED, each, grey, spoilt
+from tests.controls.delivery.remembering import Remembering
+from vlgate.controls.delivery.canaries import CANARIES
+from vlgate.controls.delivery.control import DELIVERY, about_model
+from vlgate.controls.delivery.diagnosing import MOST_REQUESTS, diagnose
+from vlgate.fixtures.bag_of_words import build
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.models.reference.controls import Constant, Oracle, Random
+
+
+def asked(model):
+    return ModelPredictor(model=model, name="tried", caller=Caller(name="tried", size=64))
+
+
+def bugs(model):
+    return [one.bug for one in diagnose(asked(model)).findings]
+
+
+def twice(image):
+    """Subtract the mean and divide by the scale twice, as far as 8 bits hold it."""
+    return Image.fromarray(np.clip(2.0 * np.asarray(image) - 255, 0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("bug", [*PLANTED, "wrong mean"])
+def test_a_planted_bug_is_named_and_no_other(bug):
+    how = PLANTED[bug]() if bug in PLANTED else {"images": each(twice)}
+    model = spoilt(Remembering(), **how, **({"aspect": "padded"} if bug == "stretched aspect" else {}))
+    assert bugs(model) == [bug]
+
+
+@pytest.mark.parametrize("model", [Remembering(), build()], ids=["remembering", "bag-of-words"])
+def test_an_intact_model_has_no_finding_and_recognises_every_canary(model):
+    found = diagnose(asked(model))
+    assert not found.findings
+    assert found.recognised.tolist() == [1.0] * len(CANARIES)
+    assert found.requests <= MOST_REQUESTS == DELIVERY.asked_about_model
+
+
+@pytest.mark.parametrize(
+    ("model", "why"), [(Oracle(), "no score"), (Random(), "not the picture"), (object(), "compares")]
+)
+def test_a_model_that_sees_no_picture_is_not_applicable(model, why):
+    found = diagnose(asked(model))
+    assert why in found.inapplicable
+    assert not found.findings
+    assert "not applicable" in about_model(asked(model), 0).notes[0]
+
+
+def test_a_constant_model_has_lost_the_image():
+    assert bugs(Constant()) == ["lost image"]
+
+
+def test_a_model_with_another_file_of_the_same_name_is_named():
+    seen = {}
+
+    def by_name(images):
+        return [seen.setdefault(image.where.rsplit("/", 1)[-1], image) for image in images]
+
+    assert "wrong image" in bugs(spoilt(Remembering(), images=by_name))
+
+
+def test_what_the_canaries_say_stands_in_the_notes():
+    [note] = about_model(asked(spoilt(Remembering(), images=each(grey))), 0).notes[:1]
+    assert note.startswith("canaries: lost image, or wrong image: ")
