@@ -40,7 +40,7 @@ def test_an_intact_model_has_no_finding_and_recognises_every_canary(model):
     found = diagnose(asked(model))
     assert not found.findings
     assert found.recognised.tolist() == [1.0] * len(CANARIES)
-    assert found.requests <= MOST_REQUESTS == DELIVERY.asked_about_model
+    assert found.requests <= MOST_REQUESTS == DELIVERY.of_model_requests
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,11 @@ from vlgate.types import FloatArray
 SHOWN = CANARIES[:6]
 HIDDEN = (90, 160, 90)
 """The colour under the transparent pixels: no colour of a thing, neither white nor black."""
+_SEEN = {
+    (True, False): "transparent pixels are seen as black ones",
+    (False, True): "transparent pixels show the colour that is stored under them, which is black in most files",
+    (True, True): "transparent pixels are seen as black, or in the colour that is stored under them, and not as white",
+}
 
 
 def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
@@ -31,11 +36,10 @@ def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
     """
     right = plain[: len(SHOWN)]
     replies = _asked(asker, "alpha", lambda one: as_transparent(one.pixels, HIDDEN))
-    if follows(replies, _asked(asker, "black", lambda one: _instead(one, (0, 0, 0))), right):
-        yield Finding(bug="alpha on black", why="transparent pixels are seen as black ones")
-    elif follows(replies, _asked(asker, "hidden", lambda one: _instead(one, HIDDEN)), right):
-        why = "transparent pixels show the colour that is stored under them, which is black in most files"
-        yield Finding(bug="alpha on black", why=why)
+    black = follows(replies, _asked(asker, "black", lambda one: _instead(one, (0, 0, 0))), right)
+    hidden = follows(replies, _asked(asker, "hidden", lambda one: _instead(one, HIDDEN)), right)
+    if black or hidden:
+        yield Finding(bug="alpha on black", why=_SEEN[black, hidden])
     replies = _asked(asker, "exif", lambda one: as_turned(one.pixels))
     if follows(replies, _asked(asker, "stored", lambda one: np.rot90(one.pixels)), right):
         yield Finding(
