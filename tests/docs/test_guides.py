@@ -25,7 +25,7 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 FOLLOWED = [
     *GUIDES,
     ROOT / "docs" / "cache.md",
-    *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("look",)),
+    *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("delivery", "look")),
 ]
 NAMES = [
     "after-a-run",

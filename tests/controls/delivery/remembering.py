@@ -19,7 +19,8 @@ class Remembering:
     aspect = "stretched"
 
     def match(self, pairs):
-        return np.array([_score(small(pair.image.load()), pair.text) for pair in pairs])
+        seen = {image: small(image.load()) for image in dict.fromkeys(pair.image for pair in pairs)}
+        return np.array([_score(seen[pair.image], pair.text) for pair in pairs])
 
 
 def small(image):

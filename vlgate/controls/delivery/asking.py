@@ -37,7 +37,7 @@ class Asker:
     def scores(self, images: Sequence[LazyImage], texts: Sequence[Sequence[str]]) -> FloatArray:
         """Ask about n images in one call, k texts each.
 
-        Returns: scores of shape (n, k); NaN where there is no reply.
+        Returns: scores of shape (n, k); NaN for what has no reply.
         """
         rows = [[Match(image=image, text=text) for text in some] for image, some in zip(images, texts, strict=True)]
         requests = [request for row in rows for request in row]

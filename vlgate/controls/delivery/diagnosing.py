@@ -64,7 +64,7 @@ def _diagnosed(asker: Asker) -> Diagnosis:
             recognised=recognised(_plain(asker)),
             chance=CHANCE,
             requests=sum(asker.asked),
-            notes=("as pictures do not arrive where they belong, no other fault was looked for",),
+            notes=("because pictures do not arrive, or not in their places, no other fault was looked for",),
         )
     plain = _plain(asker)
     findings = [*kept(asker, apart), *opened(asker, plain), *_of_pixels(asker, plain)]

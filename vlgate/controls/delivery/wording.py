@@ -15,7 +15,7 @@ REPEATED = (0, 1, 2)
 def truncated(asker: Asker) -> Finding | None:
     """Return a finding if texts that differ only in their end get the same scores.
 
-    A text that is longer than the model's context is no finding if the model says that it was cut.
+    If the model says that it cut a text, there is no finding.
     """
     for times in REPEATED:
         texts = [tuple(" ".join([*[_BEFORE] * times, text]) for text in one.texts()) for one in SHOWN]
