@@ -6,6 +6,8 @@ from PIL import Image
 
 from tests.controls.delivery.planted import PLANTED, each, grey, spoilt
 from tests.controls.delivery.remembering import Remembering
+from vlgate.controls.delivery.arriving import alone, kept
+from vlgate.controls.delivery.asking import Asker
 from vlgate.controls.delivery.canaries import CANARIES
 from vlgate.controls.delivery.control import DELIVERY, about_model
 from vlgate.controls.delivery.diagnosing import MOST_REQUESTS, diagnose
@@ -57,13 +59,14 @@ def test_a_constant_model_has_lost_the_image():
     assert bugs(Constant()) == ["lost image"]
 
 
-def test_a_model_with_another_file_of_the_same_name_is_named():
+def test_a_model_that_knows_files_by_their_names_is_named(tmp_path):
     seen = {}
 
     def by_name(images):
         return [seen.setdefault(image.where.rsplit("/", 1)[-1], image) for image in images]
 
-    assert "wrong image" in bugs(spoilt(Remembering(), images=by_name))
+    asker = Asker(predictor=asked(spoilt(Remembering(), images=by_name)), folder=tmp_path)
+    assert [one.bug for one in kept(asker, alone(asker))] == ["wrong image"]
 
 
 def test_what_the_canaries_say_stands_in_the_notes():
