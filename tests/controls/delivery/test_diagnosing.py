@@ -46,7 +46,7 @@ def test_an_intact_model_has_no_finding_and_recognises_every_canary(model):
 
 
 @pytest.mark.parametrize(
-    ("model", "why"), [(Oracle(), "no score"), (Random(), "not the picture"), (object(), "compares")]
+    ("model", "why"), [(Oracle(), "no score"), (Random(), "not the picture alone"), (object(), "compares")]
 )
 def test_a_model_that_sees_no_picture_is_not_applicable(model, why):
     found = diagnose(asked(model))
@@ -72,3 +72,13 @@ def test_a_model_that_knows_files_by_their_names_is_named(tmp_path):
 def test_what_the_canaries_say_stands_in_the_notes():
     [note] = about_model(asked(spoilt(Remembering(), images=each(grey))), 0).notes[:1]
     assert note.startswith("canaries: lost image, or wrong image: ")
+
+
+def test_a_model_that_only_says_yes_or_no_does_not_tell_swapped_from_wrong_images():
+    class Yes(Remembering):
+        def match(self, pairs):
+            return (super().match(pairs) > -0.01).astype(float)
+
+    [finding] = diagnose(asked(spoilt(Yes(), **PLANTED["image order swapped"]()))).findings
+    assert finding.says.startswith("image order swapped, or wrong image: ")
+    assert not diagnose(asked(Yes())).findings

@@ -61,9 +61,17 @@ def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
         return None
     moved = int((got != np.arange(len(got))).sum())
     said = f"in one call {moved} of {len(got)} pictures get the reply that another one gets in a call of its own"
+    if not _all_differ(apart, near):
+        return Finding(bug="image order swapped", why=said, or_else=("wrong image",))
     if len(set(got.tolist())) == len(got):
         return Finding(bug="image order swapped", why=f"{said}, each another one")
     return Finding(bug="wrong image", why=f"{said}, and several get that of the same one")
+
+
+def _all_differ(apart: FloatArray, near: float) -> bool:
+    """Return whether the replies to each picture are unlike those to any other, so that they tell which one it was."""
+    between = np.abs(apart[:, None] - apart[None]).mean(axis=2)
+    return bool((between[~np.eye(len(apart), dtype=bool)] > near).all())
 
 
 def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:

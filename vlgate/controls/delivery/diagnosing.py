@@ -55,7 +55,7 @@ def _diagnosed(asker: Asker) -> Diagnosis:
     if nothing is None and by_name(asker, apart):
         return _nothing(
             sum(asker.asked),
-            "equal pictures in files of other names get other scores, so it is not the picture that decides",
+            "equal pictures in files of other names get other scores, so it is not the picture alone that decides",
         )
     moved = nothing or misplaced(asker, apart)
     if moved is not None:

@@ -6,23 +6,6 @@ from dataclasses import dataclass
 
 from vlgate.types import FloatArray
 
-BUGS = (
-    "lost image",
-    "wrong image",
-    "image order swapped",
-    "stale cache",
-    "alpha on black",
-    "EXIF ignored",
-    "stretched aspect",
-    "wrong resize filter",
-    "BGR for RGB",
-    "turned image",
-    "wrong mean",
-    "truncated text",
-    "wrong template",
-)
-"""The faults that can be named."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
