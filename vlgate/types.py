@@ -229,7 +229,7 @@ class Metric:
 class Difference:
     """The difference of a metric between two runs on the same ``n`` cases, later minus earlier, with its interval.
 
-    ``broken`` and ``fixed`` count the cases whose value is lower or higher in the later run. ``deff`` is as in ``Metric``.
+    ``broken`` and ``fixed`` count the cases whose value is lower or higher in the later run; ``deff``: see ``Metric``.
     """
 
     value: float
