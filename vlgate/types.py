@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,7 @@ class FileContent(str):  # noqa: SLOT000  # it has no attributes
     """The path of a file whose content a recipe stands for; a string, because a run has up to a million of them."""
 
 
+@runtime_checkable
 class Traced(Protocol):
     """A ``load`` of an image that tells what its pixels depend on, so that they are known again without decoding."""
 
@@ -60,8 +61,7 @@ class Traced(Protocol):
 
 def recipe_of(image: LazyImage) -> Recipe | None:
     """Return what the pixels of an image depend on; None if only decoding can tell."""
-    # isinstance of a protocol would take as long as the stat of a file.
-    return cast("Traced", image.load).recipe() if hasattr(image.load, "recipe") else None
+    return image.load.recipe() if isinstance(image.load, Traced) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +229,7 @@ class Metric:
 class Difference:
     """The difference of a metric between two runs on the same ``n`` cases, later minus earlier, with its interval.
 
-    ``broken`` and ``fixed`` count the cases whose value is lower or higher in it. ``deff`` is as in ``Metric``.
+    ``broken`` and ``fixed`` count the cases whose value is lower or higher in the later run; ``deff``: see ``Metric``.
     """
 
     value: float

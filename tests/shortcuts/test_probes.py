@@ -78,7 +78,8 @@ def test_the_order_of_words_gives_its_cases_away_by_its_likelihood():
 def test_further_shapes_are_choices_too():
     draw = random.Random(5)
     rows = [(f"{n}", f"a {texts(draw)}", f"the {texts(draw)}", f"the {texts(draw)}") for n in range(60)]
-    several = replace(pairs(rows), shape="choice")
+    cases = (replace(case, truths=(True, False, False)) for case in pairs(rows).cases)
+    several = replace(pairs(rows), shape="choice", cases=tuple(cases))
     single = replace(questions([(str(n), f"any {n % 2}?", ("yes", "no")[n % 2]) for n in range(60)]), shape="single")
     for task in (several, single):
         assert solved(task)["words"] == 1.0
