@@ -1,9 +1,9 @@
 """A run of the suite against the captions-choice evaluation of CLIP_benchmark, on the same pairs and weights.
 
 Both are started as a user starts them, whole command against whole command, in turn: open_clip's ViT-B-32 with random
-weights in float32, on SugarCrepe's pairs with an object added. Wall time and CPU seconds of all processes are printed
-as ratios, and both must be right equally often. The cost of the suite's checks is measured beside them, as a share of a
-run of 5,000 pairs.
+weights in float32, or the small ``tiny-clip`` with its own, on SugarCrepe's pairs with an object added. Wall time and
+CPU seconds of all processes are printed as ratios, and both must be right equally often. The cost of the suite's checks
+is measured beside them, as a share of a run of 5,000 pairs.
 
 Needs SugarCrepe's ``add_obj.json`` and COCO's photographs: ``--data DIR``. Where a photograph of a pair is not there,
 a copy of another one takes its place, so that as many files are decoded. Without CLIP_benchmark, for which
@@ -29,6 +29,8 @@ from tempfile import TemporaryDirectory
 from time import monotonic, process_time
 from typing import Any
 
+from run_all import Row
+
 ROOT = Path(__file__).parents[1]
 FILE = "add_obj.json"
 FULL_RUN = 5_000  # pairs
@@ -43,11 +45,21 @@ class Spent:
     right: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """The same model for both: ``--model`` of vlgate, and the two options of CLIP_benchmark."""
+
+    ours: str
+    arch: str
+    weights: str
+
+
 def main() -> None:
     """Lay out the data, run both commands in turn, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--pairs", type=int, default=100, help="how many pairs; 2,000 take an hour on one core")
+    parser.add_argument("--model", choices=("ViT-B-32", "tiny-clip"), default="ViT-B-32")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--clip-benchmark", default=shutil.which("clip_benchmark"), help="the path of its command")
     parser.add_argument(
@@ -65,11 +77,22 @@ def main() -> None:
         except FileNotFoundError as error:
             print(f"captions_choice: skipped, there is no {error.filename}; name a data folder with --data")
             return
-        print(f"captions_choice: {given.pairs} pairs of {images} images, ViT-B-32 with random weights, float32")
-        weights = write_weights(Path(folder))
+        print(f"captions_choice: {given.pairs} pairs of {images} images, {given.model}, float32")
+        network = tiny() if given.model == "tiny-clip" else vit(write_weights(Path(folder)))
         if not given.within:
-            report(Path(folder), weights, given.clip_benchmark, given.rounds)
-        within(Path(folder), weights, given.rounds)
+            report(Path(folder), network, given.clip_benchmark, given.rounds)
+        within(Path(folder), network, given.rounds)
+
+
+def vit(weights: Path) -> Network:
+    """The ViT-B-32 of a file of weights."""
+    return Network(ours=f"open_clip:ViT-B-32/{weights}", arch="ViT-B-32", weights=str(weights))
+
+
+def tiny() -> Network:
+    """The embedded model."""
+    folder = ROOT / "fixtures/checkpoints/tiny-clip"
+    return Network(ours="tiny-clip", arch=f"local-dir:{folder}", weights="")
 
 
 def lay_out(data: Path, folder: Path, pairs: int) -> int:
@@ -102,13 +125,13 @@ def write_weights(folder: Path) -> Path:
     return file
 
 
-def report(folder: Path, weights: Path, theirs: str | None, rounds: int) -> None:
+def report(folder: Path, network: Network, theirs: str | None, rounds: int) -> None:
     """Run the commands in turn, each first in every other round, and print the ratios."""
     if theirs is None:
         print("captions_choice: CLIP_benchmark is skipped, its command is not installed")
-    commands: list[Callable[[], Spent]] = [lambda: ours(folder, weights)]
+    commands: list[Callable[[], Spent]] = [lambda: ours(folder, network)]
     if theirs is not None:
-        commands.append(lambda: clip_benchmark(folder, weights, theirs))
+        commands.append(lambda: clip_benchmark(folder, network, theirs))
     spent: list[list[Spent]] = []
     for number in range(rounds):
         order = commands if number % 2 else commands[::-1]
@@ -120,14 +143,18 @@ def report(folder: Path, weights: Path, theirs: str | None, rounds: int) -> None
     if theirs is not None:
         cpu, wall = (median(pair[1].cpu / pair[0].cpu for pair in spent), median(p[1].wall / p[0].wall for p in spent))
         print(f"captions_choice: vlgate takes 1/{cpu:.2f} of its CPU seconds and 1/{wall:.2f} of its time (bar 1/2)")
+        pairs = len(json.loads((folder / FILE).read_text()))
+        what = f"whole command, {pairs:,} pairs, {network.ours.partition('/')[0]}: CLIP_benchmark's"
+        print(Row(what=f"{what} CPU seconds against vlgate's", ratio=cpu, bar=2))
+        print(Row(what=f"{what} time against vlgate's", ratio=wall, bar=2))
 
 
-def ours(folder: Path, weights: Path) -> Spent:
+def ours(folder: Path, network: Network) -> Spent:
     """Run the suite."""
     results = folder / "results"
     command = [
         sys.executable, "-m", "pytest", str(ROOT / "tests_vl"), "-q", "-p", "no:cacheprovider",
-        f"--model=open_clip:ViT-B-32/{weights}", f"--data={folder / 'data'}", f"--results={results}", "--overwrite",
+        f"--model={network.ours}", "--cache=off", f"--data={folder / 'data'}", f"--results={results}", "--overwrite",
     ]  # fmt: skip
     wall, cpu, said = timed(command, folder)
     if not (results / "metrics.json").exists():
@@ -136,13 +163,13 @@ def ours(folder: Path, weights: Path) -> Spent:
     return Spent(wall=wall, cpu=cpu, right=tasks["sugarcrepe/add_obj"]["metrics"]["acc_r"]["value"])
 
 
-def clip_benchmark(folder: Path, weights: Path, command: str) -> Spent:
+def clip_benchmark(folder: Path, network: Network, command: str) -> Spent:
     """Run CLIP_benchmark, in float32 as the suite."""
     output = folder / "clip_benchmark.json"
     wall, cpu, said = timed(
         [
-            command, "eval", "--dataset=sugar_crepe/add_obj", f"--dataset_root={folder}", "--model=ViT-B-32",
-            f"--pretrained={weights}", "--task=image_caption_selection", "--no_amp", f"--output={output}",
+            command, "eval", "--dataset=sugar_crepe/add_obj", f"--dataset_root={folder}", f"--model={network.arch}",
+            f"--pretrained={network.weights}", "--task=image_caption_selection", "--no_amp", f"--output={output}",
         ],
         folder,
     )  # fmt: skip
@@ -162,20 +189,20 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, str]:
     return monotonic() - start, cpu, (done.stdout + done.stderr)[-2000:]
 
 
-def within(folder: Path, weights: Path, rounds: int) -> None:
+def within(folder: Path, network: Network, rounds: int) -> None:
     """Print what one pair and the checks cost in one process, which says how longer runs compare."""
     from vlgate.run.loading import checks_of, load_model
     from vlgate.run.options import Options
     from vlgate.run.planning import make_plan
 
     options = Options(
-        folder=folder, model=f"open_clip:ViT-B-32/{weights}", data=(folder / "data",), thresholds=None,
+        folder=folder, model=network.ours, data=(folder / "data",), thresholds=None,
         results=folder / "none",
     )  # fmt: skip
     tasks = make_plan(options).tasks
     loaded, predictor = load_model(options, tasks, 0)
     requests = [request for task in tasks for case in task.cases for request in case.requests]
-    theirs = evaluation(folder, loaded.model)
+    theirs = evaluation(folder, loaded.model, network)
     predictor.predict(requests[:2])  # the first call warms up
     ours, others = [], []
     for _ in range(rounds):
@@ -189,7 +216,7 @@ def within(folder: Path, weights: Path, rounds: int) -> None:
     print(f"captions_choice: the checks take {checked:.1f} CPU seconds, {share:.1%} of a run of {FULL_RUN:,} pairs")
 
 
-def evaluation(folder: Path, model: Any) -> Callable[[], object] | None:
+def evaluation(folder: Path, model: Any, network: Network) -> Callable[[], object] | None:
     """Return CLIP_benchmark's evaluation of the same network; None if it is not installed in this environment."""
     try:
         from clip_benchmark.datasets.builder import image_captions_collate_fn
@@ -202,7 +229,7 @@ def evaluation(folder: Path, model: Any) -> Callable[[], object] | None:
 
     data = SugarCrepe(root=str(folder / "val2017"), ann_file=str(folder / FILE), transform=model._prepare)  # noqa: SLF001
     loader = DataLoader(data, batch_size=64, collate_fn=image_captions_collate_fn)
-    tokenizer = open_clip.get_tokenizer("ViT-B-32")
+    tokenizer = open_clip.get_tokenizer(network.arch)
     return lambda: evaluate(model._model, loader, tokenizer, "cpu", amp=False)  # noqa: SLF001
 
 

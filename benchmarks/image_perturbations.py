@@ -16,6 +16,7 @@ from time import perf_counter
 import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
+from run_all import Row
 
 from vlgate.perturb.images import IMAGENET_MEAN, PERTURBATIONS, Pixels, gaussian_blur
 from vlgate.perturb.images.boxes import enlarge, pixels_of
@@ -43,6 +44,7 @@ def main() -> None:
                 opencv[name].append(seconds(partial(by_opencv, name, image, BOXES), TIMES))
     print_figures({name: min(ours[name]) for name in VISUAL}, {name: min(pillow[name]) for name in VISUAL})
     plain, blurs = sum(map(min, opencv.values())), sum(min(ours[name]) for name in opencv)
+    print(Row(what="the three blurs: throughput against cv2.GaussianBlur", ratio=plain / blurs, bar=1.5))
     print(f"image_perturbations: the three blurs: {plain / blurs:.1f} x those by cv2.GaussianBlur, bar 1.5")
 
 
@@ -110,6 +112,7 @@ def print_figures(ours: dict[str, float], pillow: dict[str, float]) -> None:
     five, other = sum(ours.values()), sum(pillow.values())
     print(f"image_perturbations: {1 / five:,.0f} images per second, each perturbed by all five, bar 150")
     print(f"image_perturbations: {5 / five:,.0f} perturbed images per second, counted one by one")
+    print(Row(what="all five perturbations of images: throughput against Pillow", ratio=other / five, bar=3))
     print(f"image_perturbations: {other / five:.1f} x Pillow's {1 / other:,.1f} images per second, bar 3")
     worst = max(
         float(np.abs(gaussian_blur(p, s) - exact(p, s)).max()) for p in (photograph(),) for s in (3.0, 6.0, 9.0)

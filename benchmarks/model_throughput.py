@@ -18,6 +18,7 @@ from time import perf_counter
 import numpy as np
 from contests import answering, cross, detector, dual, generative, judges, regions, text, volta
 from contests.contest import Contest, Replies, imported
+from run_all import Row
 
 CHECKPOINTS = Path(__file__).parents[1] / "tests/models/support"  # writers of small checkpoints
 KINDS = (dual, cross, answering, regions, volta, generative, text, judges, detector)
@@ -65,6 +66,7 @@ def report(contest: Contest) -> float:
     ratio = median(ratios)
     spread = f"(rounds {min(ratios):.2f} to {max(ratios):.2f})"
     print(f"model_throughput: {contest.name}: {ratio:.2f} x a bare batched loop {spread}, bar {BAR}")
+    print(Row(what=f"{contest.name}: throughput against a bare batched loop", ratio=ratio, bar=BAR))
     what = "; ".join(filter(None, (f"{contest.requests} requests", difference(ours, expected), contest.remark())))
     print(f"model_throughput: {contest.name}: {what}", flush=True)
     return ratio

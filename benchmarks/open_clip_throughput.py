@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from run_all import Row
 
 from vlgate.images.files import file_image
 from vlgate.inference.batching import Caller
@@ -25,6 +26,7 @@ from vlgate.models.loading.registry import load
 from vlgate.run.options import DEFAULT_BATCH
 from vlgate.types import Match
 
+BAR = 0.9
 PHOTOGRAPHS, CAPTIONS, ROUNDS, PAIRS_TIMED = 200, 2, 3, 40
 
 
@@ -60,6 +62,8 @@ def report(model: Any, scorer: ModelPredictor, pairs: list[Match]) -> None:
     for name, ratios in zip(names, zip(*rounds, strict=True), strict=True):
         spread = f"(rounds {min(ratios):.2f} to {max(ratios):.2f})"
         print(f"open_clip_throughput: {median(ratios):.2f} x the throughput of {name} {spread}")
+        bar = BAR if name == names[0] else None
+        print(Row(what=f"open_clip ViT-B-32: throughput against {name}", ratio=median(ratios), bar=bar))
     print(f"open_clip_throughput: {len(pairs)} pairs, {len(images)} photographs; largest difference {difference:.1e}")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from run_all import Row
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
@@ -56,6 +57,13 @@ def main() -> None:
         print(
             f"question_pairs: {name}: {total:,} pairs, {total / seconds:,.0f} per second, bar 20,000; "
             f"{total / (seconds + looked_up):,.0f} with looking up {len(graphs):,} graphs"
+        )
+        print(
+            Row(
+                what=f"questions of {name} graphs: pairs in a second against 20,000",
+                ratio=total / seconds / 20_000,
+                bar=1,
+            )
         )
         print(f"question_pairs: {name}: too few graphs for {dict(wanting)}")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from run_all import Row
 
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor, score
@@ -66,6 +67,8 @@ def main() -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"reading_and_judging: {cases:,} cases, {cases / seconds:,.0f} per second, bar 50,000 (reading {read:.2f} s)")
     print(f"reading_and_judging: {seconds / parse:.1f} x the time of parsing the JSON alone ({parse:.2f} s)")
+    print(Row(what="cases read and judged in a second against 50,000", ratio=cases / seconds / 50_000, bar=1))
+    print(Row(what="reading and judging against parsing the JSON alone, in time", ratio=seconds / parse))
     print(f"reading_and_judging: peak memory {memory:.0f} MB, bar 1,500")
 
 

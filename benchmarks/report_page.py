@@ -17,6 +17,7 @@ from time import perf_counter
 
 import numpy as np
 from PIL import Image
+from run_all import Row
 
 TASKS, CASES, PHOTOS = 40, 5_000, 500
 WORDS = ("dog", "cat", "man", "woman", "child", "car", "tree", "house", "field", "street", "ball", "red", "green")
@@ -60,6 +61,8 @@ def main() -> None:
         print(f"report_page: {TASKS * CASES:,} cases in {seconds:.1f} s ({spent:.1f} s of the processor), bar 20")
         print(f"report_page: peak memory {usage.ru_maxrss / 1024:.0f} MB, bar 1,000")
         print(f"report_page: {page.stat().st_size / 1e6:.1f} MB, bar 15")
+        print(Row(what=f"the page of {TASKS * CASES:,} cases against 20 s", ratio=seconds / 20, bar=1, most=True))
+        print(Row(what="the page against reading cases.parquet alone, in time", ratio=seconds / parse))
         print(f"report_page: {seconds / parse:.1f} x the time of reading cases.parquet alone ({parse:.2f} s)")
         browser = shutil.which("chromium") or shutil.which("google-chrome")
         if browser:

@@ -1,11 +1,120 @@
-"""Run every benchmark of this folder in turn."""
+"""Run the benchmarks of speed and memory, and print one table: what is compared, the ratio, its bar, whether it holds.
+
+Each ratio is of two measurements in one run on one machine. ``--quick`` takes smaller sizes. A benchmark that lacks a
+package, data or a GPU has a row that says so. The exit status is 1 if a bar is missed or a benchmark fails. The other
+scripts of this folder measure no speed: ``coverage``, ``question_quality``, ``question_sample``, ``rebuilt_graphs``,
+``truth``.
+"""
 
 from __future__ import annotations
 
+import argparse
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+HEAD = ("what is compared", "ratio", "bar", "holds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One comparison. ``bar`` is None where none is set; ``most`` says that the ratio must not be above it."""
+
+    what: str
+    ratio: float
+    bar: float | None = None
+    most: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the ratio keeps to its bar."""
+        return self.bar is None or (self.ratio <= self.bar if self.most else self.ratio >= self.bar)
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The cells of the table."""
+        if self.bar is None:
+            return self.what, f"{self.ratio:.2f}", "-", "-"
+        side = "at most" if self.most else "at least"
+        return self.what, f"{self.ratio:.2f}", f"{side} {self.bar:g}", "yes" if self.holds else "NO"
+
+    def __str__(self) -> str:
+        """Return the line that a benchmark prints, which ``rows`` reads."""
+        what, ratio, bar, holds = self.cells
+        return f"ratio: {what}: {ratio} (bar: {bar}; holds: {holds})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A script with the arguments of a whole and of a quick run."""
+
+    script: str
+    whole: tuple[str, ...] = ()
+    quick: tuple[str, ...] = ()
+
+
+BENCHES = (
+    Bench(script="start_up", quick=("--cases", "40000", "--starts", "2")),
+    Bench(
+        script="suite_cost",
+        whole=("--cases", "1000", "10000", "100000", "1000000"),
+        quick=("--cases", "1000", "20000"),
+    ),
+    Bench(script="reading_and_judging"),
+    Bench(script="ray_two_nodes", whole=("wait",), quick=("wait", "--quick")),
+    Bench(script="everything_on", whole=("--images", "2000"), quick=("--images", "200")),
+    Bench(script="everything_on", whole=("--images", "200", "--model", "open_clip:ViT-B-32/random"), quick=("--none",)),
+    Bench(script="captions_choice", whole=("--pairs", "2000", "--model", "tiny-clip"), quick=("--none",)),
+    Bench(script="model_throughput", quick=("clip",)),
+    Bench(script="open_clip_throughput", quick=("--none",)),
+    Bench(script="cache", whole=("100000",), quick=("8000",)),
+    Bench(script="report_page", quick=("--none",)),
+    Bench(script="image_perturbations", quick=("--none",)),
+    Bench(script="drawing"),
+    Bench(script="question_pairs", quick=("--none",)),
+)
+NOT_QUICK = ("--none",)
+
+
+def main() -> int:
+    """Run, print the rows as they come; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; leaves out what has none")
+    parser.add_argument("--only", nargs="*", metavar="SCRIPT", help="some of them")
+    given = parser.parse_args()
+    print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
+    missed = False
+    for bench in BENCHES:
+        arguments = bench.quick if given.quick else bench.whole
+        if arguments == NOT_QUICK or (given.only and bench.script not in given.only):
+            continue
+        for cells in _run(bench.script, arguments):
+            missed |= cells[-1] == "NO"
+            print(f"| {' | '.join(cells)} |", flush=True)
+    return int(missed)
+
+
+def rows(said: str) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of the rows in what a benchmark printed, and a row for what it skipped."""
+    for line in said.splitlines():
+        if found := re.fullmatch(r"ratio: (.*): ([\d.naif]+) \(bar: (.*); holds: (.*)\)", line):
+            yield found.groups()
+        elif "skipped" in line or "is not installed" in line:
+            yield line.replace("|", "/"), "-", "-", "skipped"
+
+
+def _run(script: str, arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
+    command = [sys.executable, str(Path(__file__).with_name(f"{script}.py")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = list(rows(done.stdout))
+    if done.returncode and all(cells[-1] != "NO" for cells in found):
+        lines = (done.stdout + done.stderr).strip().splitlines() or [""]
+        found.append((f"{script}: ended with {done.returncode}: {lines[-1][:200]}", "-", "-", "NO"))
+    return found or [(f"{script}: printed no ratio", "-", "-", "-")]
+
+
 if __name__ == "__main__":
-    scripts = sorted(set(Path(__file__).parent.glob("*.py")) - {Path(__file__)})
-    sys.exit(max(subprocess.run([sys.executable, str(script)], check=False).returncode for script in scripts))
+    sys.exit(main())

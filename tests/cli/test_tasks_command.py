@@ -62,8 +62,10 @@ def test_seconds_per_image_text_and_pair_give_the_time_and_the_gpus(data, capsys
     [entry] = json.loads(listed(capsys, "--data", data, *per, "--json"))
     assert (entry["different_images"], entry["texts"], entry["requests"]) == (1, 301, 301)
     assert entry["seconds"] == 10 + 2 * 301 + 0.5 * 301
-    assert listed(capsys, "--data", data, "--per-text", "36", "--within", "0.5").splitlines()[-1].endswith(
-        "3.0 h; 7 GPUs finish within 0.5 h"
+    assert (
+        listed(capsys, "--data", data, "--per-text", "36", "--within", "0.5")
+        .splitlines()[-1]
+        .endswith("3.0 h; 7 GPUs finish within 0.5 h")
     )
 
 

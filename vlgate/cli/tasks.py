@@ -35,8 +35,8 @@ _MINUTE, _HOUR = 60, 3600
 class TaskEntry:
     """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
 
-    ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests`` are the distinct
-    ones that the model is asked, and ``seconds`` is the time for them at the given rates.
+    ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests`` are the
+    distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
     """
 
     task: str
@@ -76,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
     plan = make_plan(options_of(given))
     entries = [_entry(task, count(task), rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
-    more = "" if given.within is None else f"; {gpus_within(whole, given.within):,} GPUs finish within {given.within:g} h"
+    more = "" if given.within is None else f"; {_gpus(gpus_within(whole, given.within))} within {given.within:g} h"
     total = f"{_time(whole)}{more}"
     lines = [json.dumps([asdict(entry) for entry in entries], indent=1)] if given.json else _lines(entries, plan, total)
     print("\n".join(lines))  # noqa: T201  # what a command is for
@@ -137,6 +137,10 @@ def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
     chance = entry.chance.get(headline)
     level = "-" if chance is None else f"{chance:.3f}"
     return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
+
+
+def _gpus(number: int) -> str:
+    return "1 GPU finishes" if number == 1 else f"{number:,} GPUs finish"
 
 
 def _time(seconds: float) -> str:

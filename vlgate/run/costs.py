@@ -1,4 +1,4 @@
-"""What a run will cost: the distinct images, texts and requests of tasks, times the seconds that a model takes for each."""
+"""What a run will cost: the distinct images, texts and requests of its tasks, times the seconds for each."""
 
 from __future__ import annotations
 
