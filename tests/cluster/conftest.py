@@ -33,6 +33,11 @@ def build():
 """
 
 
+def interruptible():
+    """Handle Ctrl-C: a shell starts background processes with SIGINT ignored, and their children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class TwoNodes:
     """The process that holds the cluster."""
 
@@ -79,6 +84,7 @@ class Folder:
         given += [f"--ray={self.cluster.address}"] if ray else []
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
+        pipes["preexec_fn"] = interruptible
         return subprocess.Popen([*COMMAND, *given], cwd=self.path, env=environment, text=True, **pipes)
 
     def run(self, out, *args, ray=True):

@@ -46,6 +46,7 @@ def failing(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 def pytest_configure(config):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with it ignored
     sys.addaudithook(hook)
     sys.audit("test.phase")
 
