@@ -92,7 +92,7 @@ def main() -> int:
         spent = measured(folder, given.model)
     cpu, wall = (loop / run for loop, run in zip(spent["bare"], spent["run"], strict=True))
     per = [seconds / given.images * 1e3 for seconds in (spent["bare"][0], spent["run"][0])]
-    print(f"everything_on: {given.model}, {given.images:,} {given.form} images with two texts each, one case an item")
+    print(f"everything_on: {given.model}, {given.images:,} {given.form} images with two texts each, items of one case")
     print(f"everything_on: {per[0]:.1f} ms of CPU an image in the loop, {per[1]:.1f} ms in the run")
     print(f"everything_on: {cpu:.3f} x the loop's throughput in CPU time, {wall:.3f} x on the clock, bar {BAR}")
     what = f"{given.model}, {given.images:,} images, everything on: throughput against a bare batched loop"

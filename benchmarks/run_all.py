@@ -21,7 +21,7 @@ HEAD = ("what is compared", "ratio", "bar", "holds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One comparison. ``bar`` is None where none is set; ``most`` says that the ratio must not be above it."""
+    """One comparison. ``bar`` is None if there is none; ``most`` says that the ratio must not be above it."""
 
     what: str
     ratio: float

@@ -93,7 +93,7 @@ def measured(folder: Path, cases: int, trees: list[Path], runs: int) -> Iterator
         what = f"own cost of {cases:,} cases, {'a yes too' if 'classifier' in model else 'scores'}"
         print(Row(what=f"{what}, against parsing their JSON, in CPU time", ratio=here / parse))
         if cases >= CASES:
-            print(Row(what=f"{what}, against {goal} us a case", ratio=here / cases * 1e6 / goal, bar=1, most=True))
+            print(Row(what=f"{what}, against {goal} us per case", ratio=here / cases * 1e6 / goal, bar=1, most=True))
         yield f"{model}: peak memory {max(turn[0][1] for turn in found):,.0f} MB"
         if len(trees) > 1:
             yield f"{model}: {here / seconds[1]:.2f} x the time of {trees[1]}"
