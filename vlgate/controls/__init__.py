@@ -8,8 +8,8 @@ run. So the replies to the cases themselves cost nothing, and a control asks onl
 ``ModelPredictor.predict`` in calls as large as possible: each distinct request once, from the cache if it is there.
 
 - ``Control.requests(cases)`` says before the run how many requests the control asks about some cases, at most.
-- ``Control.measure(sample, predictor)`` returns a ``ControlledTask`` (``metrics/controlled.py``): for each case a value
-  in 0..1 in each of its columns, NaN if there is none, and figures over these columns. Cases without a value are
+- ``Control.measure(sample, predictor)`` returns a ``ControlledTask`` (``vlgate.metrics.controlled``): for each case a
+  value in 0..1 in each of its columns, NaN if there is none, and figures over these columns. Cases without a value are
   counted in ``left_out``, with the reason. The intervals come from there: shares have Wilson's, differences of two
   columns that of paired values, both clustered by image.
 - ``Control.about_model(predictor, seed)``, if there is one, measures what is about the model and no task; it returns a
