@@ -61,9 +61,18 @@ class Memory:
             if key not in recent:
                 self._held += len(value) + _COST
             recent[key] = value
-        while self._held > self.room:
-            oldest = next(iter(recent))
+        for oldest in self._beyond_room():
             self._held -= len(recent.pop(oldest)) + _COST
+
+    def _beyond_room(self) -> list[Hashable]:
+        """The oldest keys for which there is no room, found in one walk: each next(iter()) passes all removed keys."""
+        left, found = self._held - self.room, []
+        oldest = iter(self._recent.items())
+        while left > 0:
+            key, value = next(oldest)
+            found.append(key)
+            left -= len(value) + _COST
+        return found
 
 
 def known(memory: Memory, keys: Iterable[bytes]) -> dict[bytes, bytes]:
