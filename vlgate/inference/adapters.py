@@ -5,6 +5,8 @@ An adapter asks a matcher which choice completes a question best, and an answere
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from vlgate.inference.batching import Problem
 from vlgate.judging.answers import normal_answer
 from vlgate.types import TIED, Answerer, Ask, DualEncoder, LanguageModel, Match, Matcher, Prediction, Request
@@ -81,7 +83,7 @@ def completed(question: Ask, choice: str) -> Match:
     return Match(image=question.image, text=f"{question.question} {choice}")
 
 
-def best_choice(question: Ask, scores: dict[Request, Prediction]) -> str | Problem:
+def best_choice(question: Ask, scores: Mapping[Request, Prediction]) -> str | Problem:
     """Return the choice whose pair scores highest; ``TIED`` if several do."""
     if not question.choices:
         why = "a model that only matches cannot answer a question without choices"

@@ -201,9 +201,9 @@ def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], lis
     """Call a function on the items that can have a reply, so that a bad image does not affect its neighbours."""
     problems: dict[int, Problem] = {}
     while len(problems) < len(chunk):
-        left = [place for place in range(len(chunk)) if place not in problems]
+        left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
         try:
-            replies = call(tuple([chunk[place] for place in left]))
+            replies = call(tuple([chunk[place] for place in left] if problems else chunk))
         except ImageError as error:
             bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
             if not bad:

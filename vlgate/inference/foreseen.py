@@ -6,7 +6,7 @@ Each round asks what a run without this asks at once, so the replies are the sam
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Thread
@@ -30,7 +30,7 @@ class Round:
     start: int
     size: int
     caller: Caller
-    replies: Future[dict[Request, Prediction]]
+    replies: Future[Mapping[Request, Prediction]]
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -60,7 +60,7 @@ class ForeseeingPredictor:
         """List all requests, if rounds are filled with them."""
         self._all = tuple(by_image(self.batches) if self.fills else ())
 
-    def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
+    def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
         """Return one prediction per distinct request; see ``ModelPredictor.predict``.
 
         If the model raises in a round that was filled, it is asked again for these requests alone, so that an exception
@@ -74,7 +74,7 @@ class ForeseeingPredictor:
         self._found.update(replies)
         return {request: self._found[request] for request in distinct}
 
-    def _asked(self, missing: tuple[Request, ...]) -> dict[Request, Prediction]:
+    def _asked(self, missing: tuple[Request, ...]) -> Mapping[Request, Prediction]:
         if not self._rounds or self._rounds[0].missing != missing:
             self._forget()
             self._next = self._after(missing)
@@ -119,7 +119,7 @@ class ForeseeingPredictor:
                 known.add(request)
         caller = replace(self.predictor.caller.bare)
         predictor = replace(self.predictor, caller=caller)
-        replies: Future[dict[Request, Prediction]] = Future()
+        replies: Future[Mapping[Request, Prediction]] = Future()
         made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)
         Thread(target=_ask, args=(predictor, made), daemon=True).start()
         return made

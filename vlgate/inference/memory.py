@@ -29,6 +29,10 @@ class Memory:
     _recent: dict[Hashable, bytes] = field(default_factory=dict)
     _held: int = 0
 
+    def holds_any(self, keys: Iterable[Hashable]) -> bool:
+        """Return whether the memory of this process has the value of one of the keys."""
+        return not self._recent.keys().isdisjoint(keys)
+
     def get(self, keys: Iterable[Key]) -> tuple[dict[Key, bytes], int]:
         """Return the values of the keys that are known, and how many of them are from the disk."""
         recent = self._recent

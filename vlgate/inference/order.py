@@ -33,9 +33,13 @@ def in_hashed_order(
     >>> in_hashed_order(["a", "b", "c"], 0, lambda texts: [text.upper() for text in texts])
     ['A', 'B', 'C']
     """
-    if seed is None or len(items) < 2:
-        return list(ask(items))
-    places = _hashed(items, seed)
+    return reordered(items, hashed_order(items, seed), ask)
+
+
+def reordered(
+    items: Sequence[Item], places: Sequence[int], ask: Callable[[Sequence[Item]], Sequence[Reply]]
+) -> list[Reply]:
+    """Call ``ask`` with the items in the order of ``places``; return one reply per item, in the order of ``items``."""
     replies = ask([items[place] for place in places])
     found = dict(zip(places, replies, strict=True))
     return [found[place] for place in range(len(items))]
@@ -55,12 +59,15 @@ def by_image(batches: Iterable[Batch]) -> list[Request]:
     return [request for some in found.values() for request in some]
 
 
-def _hashed(items: Sequence[Item], seed: int) -> list[int]:
-    """The positions of the items in the order of their hashes; items with equal hashes keep their order."""
+def hashed_order(items: Sequence[Item], seed: int | None) -> Sequence[int]:
+    """Return the positions of the items in the order of their hashes; items with equal hashes keep their order."""
+    if seed is None or len(items) < 2:
+        return range(len(items))
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
     keys = []
-    for name, text in map(_parts, items):
+    for item in items:
+        name, text = (item.image.key, item.text) if type(item) is Match else _parts(item)
         image = images.get(name)
         if image is None:
             image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()

@@ -5,10 +5,11 @@ This module uses models through the protocols of ``vlgate.types`` only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from functools import cache
+from typing import Literal
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from vlgate.inference.adapters import (
     match_adapter,
     plausible,
 )
-from vlgate.inference.alike import SeenPixels, asked_once, asked_the_same, keys_of, text_of
+from vlgate.inference.alike import Pair, SeenPixels, asked_once, asked_the_same, keys_of, text_of
+from vlgate.inference.arranged import Arranged, arranged
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.order import in_hashed_order
 from vlgate.inference.remembered import RememberingCaller
+from vlgate.judging.replies import Replies, numbers
 from vlgate.types import (
     TIED,
     Answerer,
@@ -44,9 +47,7 @@ from vlgate.types import (
     Request,
 )
 
-Replies = list[float | str | Problem]
-Pair = TypeVar("Pair", Match, Ask)
-Reply = TypeVar("Reply")
+Said = list[float | str | Problem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class ModelPredictor:
         """Describe for the report how each kind of request reaches the model."""
         return adapters(self.model)
 
-    def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
+    def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
         """Ask the model each distinct request once.
 
         Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
@@ -97,17 +98,18 @@ class ModelPredictor:
         found = {request: reply for part in parts for request, reply in part.items()}
         return {request: found[request] for request in distinct}
 
-    def _match(self, pairs: list[Match]) -> dict[Request, Prediction]:
+    def _match(self, pairs: list[Match]) -> Mapping[Request, Prediction]:
         if not pairs:
             return {}
-        replies = self._match_scores(pairs)
-        return self._predictions(pairs, replies, self._accepted(pairs, replies))
+        once = cache(lambda: self._arranged(pairs))
+        replies = self._match_scores(pairs, once)
+        return self._predictions(pairs, replies, self._accepted(replies, once))
 
-    def _match_scores(self, pairs: list[Match]) -> Replies:
+    def _match_scores(self, pairs: list[Match], once: Callable[[], Arranged[Match]]) -> Said:
         adapter = match_adapter(self.model)
         if adapter == "match" and isinstance(self.model, Matcher):
             match = self.model.match
-            return list(self._levelled(pairs, lambda some: self.caller.numbers(some, match, "match")))
+            return list(once().ask(lambda some: self.caller.numbers(some, match, "match")))
         if adapter == "encode" and isinstance(self.model, DualEncoder):
             return self._dot_products(pairs, self.model)
         if adapter == "match by answer":
@@ -120,7 +122,7 @@ class ModelPredictor:
             return [plausible(read[text]) for text in texts]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
 
-    def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Replies:
+    def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Said:
         images = list(dict.fromkeys(pair.image for pair in pairs))
         pixels = SeenPixels()
         keys = self.caller.text_keys(model, map(text_of, pairs))
@@ -143,60 +145,47 @@ class ModelPredictor:
         words = dict(zip(texts, rows, strict=True))
         return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
 
-    def _accepted(self, pairs: list[Match], replies: Replies) -> list[bool | None]:
+    def _accepted(self, replies: Said, once: Callable[[], Arranged[Match]]) -> list[bool | None]:
         threshold = getattr(self.model, "decision_threshold", None)
         if isinstance(self.model, Classifier):
             accepts = self.model.accepts
-            said = self._levelled(pairs, lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
-            return [self._yes_or_no(yes) for yes in said]
+            said = once().ask(lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
+            self._check_said(said)
+            return [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said]
         if threshold is None or match_adapter(self.model) == "match by perplexity":
-            return [None] * len(pairs)
+            return [None] * len(replies)
         # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
         return [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]
 
-    def _yes_or_no(self, said: float | Problem) -> bool | None:
-        if isinstance(said, Problem) or np.isnan(said):
-            return None
-        if said not in {0.0, 1.0}:
-            remedy = "it must be 1.0 for yes, 0.0 for no or NaN; give a probability as the score of match()"
-            raise ModelReplyError(f"the model {self.name!r} returned {said!r} from accepts(); {remedy}")
-        return said == 1.0
+    def _check_said(self, said: Sequence[float | Problem]) -> None:
+        for yes in said:
+            if yes not in (0.0, 1.0) and not isinstance(yes, Problem) and not np.isnan(yes):
+                remedy = "it must be 1.0 for yes, 0.0 for no or NaN; give a probability as the score of match()"
+                raise ModelReplyError(f"the model {self.name!r} returned {yes!r} from accepts(); {remedy}")
 
-    def _ask(self, questions: list[Ask]) -> dict[Request, Prediction]:
+    def _ask(self, questions: list[Ask]) -> Mapping[Request, Prediction]:
         if not questions:
             return {}
         return self._predictions(questions, self._answers(questions))
 
-    def _answers(self, questions: list[Ask]) -> Replies:
+    def _answers(self, questions: list[Ask]) -> Said:
         adapter = ask_adapter(self.model)
         if adapter == "answer" and isinstance(self.model, Answerer):
             answer = self.model.answer
-            return list(self._levelled(questions, lambda some: self.caller.strings(some, answer, "answer")))
+            return list(self._arranged(questions).ask(lambda some: self.caller.strings(some, answer, "answer")))
         if adapter == "answer by match":
             pairs = [completed(question, choice) for question in questions for choice in question.choices]
             scores = self._match(list(dict.fromkeys(pairs)))
             return [best_choice(question, scores) for question in questions]
         return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
 
-    def _levelled(
-        self, requests: list[Pair], ask: Callable[[Sequence[Pair]], Sequence[Reply | Problem]]
-    ) -> list[Reply | Problem]:
-        """Ask in the order of a hash; requests that are the same to the model get the same reply."""
-        pixels = SeenPixels()
-        texts = self.caller.text_keys(self.model, map(text_of, requests))
-        keys = keys_of(requests, texts)
-        watched = pixels.watched_in(requests, keys)
-        if not texts:  # distinct requests are distinct to the model
-            replies = in_hashed_order(watched, self.seed, ask)
-        else:
-            whole = list(zip((request.image for request in requests), keys, strict=True))
-            replies = asked_once(watched, whole, lambda some: in_hashed_order(some, self.seed, ask))
-        return pixels.levelled((request.image for request in requests), replies, keys)
+    def _arranged(self, requests: list[Pair]) -> Arranged[Pair]:
+        return arranged(requests, self.caller.text_keys(self.model, map(text_of, requests)), self.seed)
 
-    def _read(self, texts: list[Read]) -> dict[Request, Prediction]:
+    def _read(self, texts: list[Read]) -> Mapping[Request, Prediction]:
         if not texts:
             return {}
-        replies: Replies
+        replies: Said
         if isinstance(self.model, LanguageModel):
             perplexity = self.model.perplexity
             asked = [read.text for read in texts]
@@ -218,26 +207,28 @@ class ModelPredictor:
         return Problem(why=f"the model {self.name!r} cannot reply to a {kind} request: it has none of {needs}")
 
     def _predictions(
-        self, requests: Sequence[Request], replies: Replies, accepted: Sequence[bool | None] | None = None
-    ) -> dict[Request, Prediction]:
+        self, requests: Sequence[Request], said: Said, accepted: Sequence[bool | None] | None = None
+    ) -> Replies:
         cut = self.caller.cut_texts(self.model)
-        said = [None] * len(requests) if accepted is None else accepted
-        return {
-            request: Prediction(request=request, score=reply, accepted=yes)
-            if type(reply) is float and not cut  # the usual reply, without one more call
-            else self._prediction(request, reply, yes, cut=bool(cut) and _cut(cut, request))
-            for request, reply, yes in zip(requests, replies, said, strict=True)
-        }
+        problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
+        texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
+        return Replies(
+            requests=requests,
+            scores=numbers([reply if isinstance(reply, float) else None for reply in said]),
+            accepted=_without(numbers(accepted or [None] * len(said)), problems),
+            answers=texts if texts.count(None) < len(texts) else (),
+            problems={place: (reply.why, self._skipped(reply)) for place, reply in problems.items()},
+            cut={place for place, one in enumerate(requests) if cut and place not in problems and _cut(cut, one)},
+        )
 
-    def _prediction(
-        self, request: Request, reply: float | str | Problem, accepted: bool | None, *, cut: bool
-    ) -> Prediction:
-        if isinstance(reply, float):
-            return Prediction(request=request, score=reply, accepted=accepted, cut=cut)
-        if isinstance(reply, Problem):
-            skipped = reply.skipped or (reply.missing and self.on_missing == "skip")
-            return Prediction(request=request, problem=reply.why, skipped=skipped)
-        return Prediction(request=request, answer=None if reply == TIED else reply, cut=cut)
+    def _skipped(self, problem: Problem) -> bool:
+        return problem.skipped or (problem.missing and self.on_missing == "skip")
+
+
+def _without(column: FloatArray, problems: Collection[int]) -> FloatArray:
+    """The column with NaN at the places that have a problem."""
+    column[list(problems)] = np.nan
+    return column
 
 
 def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:

@@ -7,7 +7,7 @@ of the items is known, so the requests of the next items are asked together with
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vlgate.inference.order import by_image
@@ -35,7 +35,7 @@ class PrefetchingPredictor:
             self.found.update(self._asked(missing))
         return {request: self.found[request] for request in distinct}
 
-    def _asked(self, missing: Sequence[Request]) -> dict[Request, Prediction]:
+    def _asked(self, missing: Sequence[Request]) -> Mapping[Request, Prediction]:
         coming = self._coming(missing)
         if coming:
             try:

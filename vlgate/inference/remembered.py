@@ -141,6 +141,11 @@ class RememberingCaller:
         ask: Callable[[Sequence[Item]], Sequence[Reply | Problem]],
     ) -> list[Reply | Problem]:
         keys = self._keys(items, called)
+        compared = any(type(image.load) is WatchedLoad for item in items if (image := _image(item)) is not None)
+        if not compared and self._all_new(keys):
+            asked = self._asked(items, ask)
+            self.memory.put(self._entries(range(len(items)), items, keys, asked, method))
+            return list(asked)
         found, stored = self.memory.get([key for key in keys if key is not None])
         first: dict[object, int] = {}  # the place of the first item without a reply, by key; without a key, by place
         for place, key in enumerate(keys):
@@ -150,14 +155,7 @@ class RememberingCaller:
         self.counts.cached += stored
         self.counts.repeated += len(found) - stored
         asked = self._asked([items[place] for place in places], ask)
-        owner = getattr(method, "__self__", None)
-        cut = self.inner.cut_texts(owner)
-        entries: dict[Hashable, bytes] = {
-            key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and _text(items[place]) in cut)
-            for place, reply in zip(places, asked, strict=True)
-            if (key := keys[place]) is not None and not isinstance(reply, Problem)
-        }
-        compared = any((image := _image(item)) is not None and _watched(image) is not None for item in items)
+        entries = self._entries(places, items, keys, asked, method)
         if compared:
             entries |= self._pixels_seen([items[place] for place in places], called)
         found |= self.memory.put(entries) if entries else {}
@@ -169,8 +167,28 @@ class RememberingCaller:
             for place, (item, key) in enumerate(zip(items, keys, strict=True))
         ]
 
+    def _all_new(self, keys: Sequence[Hashable]) -> bool:
+        """Whether no reply is there and no key repeats; without a cache, this is the rule."""
+        return self.memory.store is None and not self.memory.holds_any(keys) and len(set(keys)) == len(keys)
+
+    def _entries(
+        self,
+        places: Sequence[int],
+        items: Sequence[Item],
+        keys: Sequence[Hashable],
+        asked: Sequence[Reply | Problem],
+        method: Callable[[Sequence[Item]], object],
+    ) -> dict[Hashable, bytes]:
+        """The replies to the items at some places as bytes, by their keys."""
+        cut = self.inner.cut_texts(getattr(method, "__self__", None))
+        return {
+            key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and _text(items[place]) in cut)
+            for place, reply in zip(places, asked, strict=True)
+            if (key := keys[place]) is not None and not isinstance(reply, Problem)
+        }
+
     def _asked(
-        self, items: list[Item], ask: Callable[[Sequence[Item]], Sequence[Reply | Problem]]
+        self, items: Sequence[Item], ask: Callable[[Sequence[Item]], Sequence[Reply | Problem]]
     ) -> Sequence[Reply | Problem]:
         if not items:
             return []
@@ -193,7 +211,10 @@ class RememberingCaller:
     def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
         """The key of each item; None if its image cannot be read."""
         if self.identities.by_name:
-            return [_named(item, called) for item in items]
+            return [
+                (called, one.image.key, one.image.where, one.text) if type(one) is Match else _named(one, called)
+                for one in items
+            ]
         images = self.identities.of(image for item in items if (image := _image(item)) is not None)
         return [None if (told := _told(item, images)) is None else self._key(called, told) for item in items]
 
@@ -246,9 +267,9 @@ def _watched(image: LazyImage) -> WatchedLoad | None:
 
 
 def _image(item: object) -> LazyImage | None:
-    if isinstance(item, LazyImage):
-        return item
-    return item.image if isinstance(item, Match | Ask) else None
+    if isinstance(item, Match | Ask):
+        return item.image
+    return item if isinstance(item, LazyImage) else None
 
 
 def _text(item: object) -> str:
@@ -273,8 +294,6 @@ def _told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
 
 def _named(item: object, called: str) -> Hashable:
     """What an item is in this run: equal if its image's name and path and its text are."""
-    if isinstance(item, Match):  # the most frequent kind
-        return called, item.image.key, item.image.where, item.text
     if isinstance(item, LazyImage):
         return called, item.key, item.where
     return (

@@ -15,7 +15,8 @@ import numpy as np
 from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.judging.read_case import ReadCase, Unread, why_unread
-from vlgate.metrics import bla, questions, ranking, winoground
+from vlgate.judging.scores import SCORED, facts_of, judge_scores
+from vlgate.metrics import questions
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
@@ -23,7 +24,7 @@ _NO_FACTS: Mapping[str, float] = {}
 _normal = lru_cache(maxsize=4096)(normal_answer)  # the right answers of a task are few, and its cases many
 
 
-def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verdict, ...]:
+def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[Verdict]:
     """Judge each case of a batch by the replies to its requests.
 
     A case is right if its fact for the headline metric of its shape (``metrics.names.HEADLINE``) is 1.
@@ -37,6 +38,8 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> tuple[Verd
         choices, or several, is a reply: it is wrong, and lowers the fact ``read``.
     Raises: KeyError if a request has no prediction at all.
     """
+    if batch.task.shape in SCORED:
+        return judge_scores(batch, predictions)
     found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
     if batch.task.shape == "single":
         found = [further_shapes.with_yes_or_no(one) if isinstance(one, ReadCase) else one for one in found]
@@ -98,45 +101,13 @@ def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
             facts=facts,
             why=sentence(one) + _cut(one.replies) if cut else sentence(one),
         )
-        for one, facts in zip(judged, _facts(_RULES[shape](batch, judged)), strict=True)
-    ]
-
-
-def _facts(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
-    """The facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
-
-    Cases with equal facts share them, because there are few different ones.
-    """
-    values = np.stack(list(columns.values()), axis=1)
-    known = ~np.isnan(values)
-    kept = np.asarray(known.any(axis=0))
-    names = [name for name, keep in zip(columns, kept.tolist(), strict=True) if keep]
-    if known[:, kept].all():
-        rows = list(map(tuple, values[:, kept].tolist()))
-        shared = {row: dict(zip(names, row, strict=True)) for row in set(rows)}
-        return [shared[row] for row in rows]
-    return [
-        {name: value for name, value, has in zip(columns, row, there, strict=True) if has}
-        for row, there in zip(values.tolist(), known.tolist(), strict=True)
+        for one, facts in zip(judged, facts_of(_RULES[shape](batch, judged)), strict=True)
     ]
 
 
 def _cut(replies: Sequence[Prediction]) -> str:
     cut = sum(reply.cut for reply in replies)
     return f"; the model did not read the end of {cut} of {len(replies)} texts" if cut else ""
-
-
-def _pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    accepted = np.array([reply.accepted for one in judged for reply in one.replies], dtype=np.float64)
-    return ranking.facts(_scores(judged), accepted.reshape(len(judged), 2), batch.ties)
-
-
-def _quads(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return winoground.facts(_scores(judged), batch.ties)
-
-
-def _sets(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return bla.facts(_scores(judged), bla.METRICS[batch.task.shape], batch.ties)
 
 
 def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
@@ -151,43 +122,14 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
     return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
-def _scores(judged: Sequence[ReadCase]) -> FloatArray:
-    return np.array([one.values for one in judged], dtype=np.float64)
-
-
 def _truths(one: ReadCase) -> list[str]:
     return [_normal(str(truth)) for truth in one.case.truths]
 
 
 _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {
-    "pair": _pairs,
-    "quad": _quads,
-    "image_quad": _quads,
-    "set": _sets,
-    "active_passive_set": _sets,
     "questions": _question_pairs,
     **further_shapes.RULES,
 }
-
-
-def _why_pair(one: ReadCase) -> str:
-    caption, foil = one.values
-    order = "above" if caption > foil else "level with" if caption == foil else "below"
-    return f"the caption scores {caption:.6g}, {order} the foil's {foil:.6g}"
-
-
-def _why_quad(one: ReadCase) -> str:
-    i0c0, i0c1, i1c0, i1c1 = one.values
-    held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
-    scores = f"image 0: {i0c0:.6g}, {i0c1:.6g}; image 1: {i1c0:.6g}, {i1c1:.6g}"
-    return f"{held} of 4 comparisons hold ({scores})"
-
-
-def _why_set(one: ReadCase) -> str:
-    true_1, true_2, false_1, false_2 = one.values
-    held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
-    listed = f"true: {true_1:.6g}, {true_2:.6g}; false: {false_1:.6g}, {false_2:.6g}"
-    return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
 
 
 def _why_questions(one: ReadCase) -> str:
@@ -197,11 +139,6 @@ def _why_questions(one: ReadCase) -> str:
 
 
 _SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
-    "pair": _why_pair,
-    "quad": _why_quad,
-    "image_quad": _why_quad,
-    "set": _why_set,
-    "active_passive_set": _why_set,
     "questions": _why_questions,
     **further_shapes.SENTENCES,
 }

@@ -13,7 +13,7 @@ from vlgate.metrics.clusters import numbered
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
-from vlgate.types import FloatArray, Metric, Read, Shape, Verdict
+from vlgate.types import Case, FloatArray, Metric, Read, Shape, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +51,43 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
     if any(verdict.state != "judged" for verdict in verdicts):
         states = sorted({verdict.state for verdict in verdicts})
         raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
-    shared = {id(verdict.facts): verdict.facts for verdict in verdicts}  # few, because cases share equal facts
+    return columns_of(
+        shape,
+        [verdict.case for verdict in verdicts],
+        [verdict.facts for verdict in verdicts],
+        _array([reply.score for verdict in verdicts for reply in verdict.predictions]),
+        _array([reply.accepted for verdict in verdicts for reply in verdict.predictions]),
+    )
+
+
+def columns_of(
+    shape: Shape,
+    cases: Sequence[Case],
+    facts: Sequence[Mapping[str, float]],
+    scores: FloatArray,
+    accepted: FloatArray,
+) -> Columns:
+    """Put what is known of n judged cases into arrays.
+
+    Args:
+        shape: the shape of the cases.
+        cases: the cases.
+        facts: the facts of each case.
+        scores: the scores of all requests of all cases, one after the other; NaN for none.
+        accepted: as ``scores``: 1.0 for yes, 0.0 for no, NaN if the model does not say.
+    """
+    shared = {id(one): one for one in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
-    rows = np.array([number[id(verdict.facts)] for verdict in verdicts], dtype=np.intp)
-    names = dict.fromkeys(fact for facts in shared.values() for fact in facts)
+    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
+    names = dict.fromkeys(fact for one in shared.values() for fact in one)
     images: dict[str, int] = {}
     return Columns(
         shape=shape,
-        scores=_rows(verdicts, [p.score for v in verdicts for p in v.predictions]),
-        accepted=_rows(verdicts, [p.accepted for v in verdicts for p in v.predictions]),
-        facts={name: _array([facts.get(name) for facts in shared.values()])[rows] for name in names},
-        images=np.array([images.setdefault(_image(v), len(images)) for v in verdicts], dtype=np.int64),
-        groups=group_codes([verdict.case.tags for verdict in verdicts]),
+        scores=_rows(cases, scores),
+        accepted=_rows(cases, accepted),
+        facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
+        images=np.array([images.setdefault(_image(case), len(images)) for case in cases], dtype=np.int64),
+        groups=group_codes([case.tags for case in cases]),
     )
 
 
@@ -125,23 +150,23 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
     return found | {name: one for name, one in overall if one is not None}
 
 
-def _image(verdict: Verdict) -> str:
+def _image(case: Case) -> str:
     """The name of the cluster of a case: its first image, or the case itself if it has no image."""
-    first = verdict.case.requests[0]
-    return verdict.case.id if isinstance(first, Read) else first.image.key
+    first = case.requests[0]
+    return case.id if isinstance(first, Read) else first.image.key
 
 
-def _rows(verdicts: Sequence[Verdict], values: list[float | None] | list[bool | None]) -> FloatArray:
-    """One row per verdict, of shape (n, k); from a flat list, because numpy takes twice as long for a list of lists."""
-    sizes = np.fromiter((len(verdict.predictions) for verdict in verdicts), dtype=np.intp, count=len(verdicts))
+def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
+    """One row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
+    sizes = np.fromiter((len(case.requests) for case in cases), dtype=np.intp, count=len(cases))
     most = int(sizes.max(initial=0))
     if bool((sizes == most).all()):
-        return _array(values).reshape(len(verdicts), most)
-    found = np.full((len(verdicts), most), np.nan)
-    found[np.arange(most) < sizes[:, None]] = _array(values)
+        return values.reshape(len(cases), most)
+    found = np.full((len(cases), most), np.nan)
+    found[np.arange(most) < sizes[:, None]] = values
     return found
 
 
-def _array(values: list[float | None] | list[bool | None]) -> FloatArray:
+def _array(values: Sequence[float | bool | None]) -> FloatArray:
     """An array of floats in which None becomes NaN."""
     return np.array(values, dtype=np.float64)

@@ -8,6 +8,7 @@ import pytest
 
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Gate
+from vlgate.judging.judged import in_order, verdicts_of
 from vlgate.run.held import other_data
 from vlgate.run.rows import UNASKED, Rows, pack, unpack, unreplied
 from vlgate.types import Batch, Task, Verdict
@@ -63,13 +64,12 @@ class Collected:
         """Whether a test has reported neither rows nor a failure."""
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
 
-    def of_task(self, task: Task) -> list[Verdict]:
+    def of_task(self, task: Task) -> Sequence[Verdict]:
         """Return the verdicts of a task's selected cases, in the task's order."""
-        found: dict[int, Verdict] = {}
-        for nodeid, batch in self.expected.items():
-            if batch.task.id == task.id:
-                found.update(zip(batch.positions, self.of_test(nodeid), strict=True))
-        return [found[position] for position in sorted(found)]
+        nodeids = [nodeid for nodeid, batch in self.expected.items() if batch.task.id == task.id]
+        parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
+        positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
+        return in_order(parts, positions)
 
     def objections(self) -> list[Decision]:
         """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""

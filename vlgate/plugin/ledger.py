@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vlgate.judging.judged import verdicts_of
 from vlgate.run.options import Options
 from vlgate.types import Verdict
 
@@ -33,13 +34,14 @@ class ItemLedger:
         """
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
-        unscored = [verdict for verdict in verdicts if verdict.state == "unscored"]
+        found = verdicts_of(verdicts)
+        unscored = [row for row, state in enumerate(found.states) if state == "unscored"]
         if unscored:
-            reasons = [verdict.why for verdict in unscored[:_SHOWN]]
+            reasons = [found.why(row) for row in unscored[:_SHOWN]]
             more = [f"and {len(unscored) - _SHOWN} more"] if len(unscored) > _SHOWN else []
             head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
             pytest.fail("\n".join([head, *reasons, *more]) if len(verdicts) > 1 else reasons[0], pytrace=False)
-        if all(verdict.state == "skipped" for verdict in verdicts):
+        if all(state == "skipped" for state in found.states):
             pytest.skip("image missing")
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vlgate.comparing.cases import image_of, text_of, truth_of
+from vlgate.judging.judged import verdicts_of
+from vlgate.judging.replies import Replies, joined
+from vlgate.report.arrow_columns import booleans, lists, numbers, texts
 from vlgate.report.whole_file import whole_file
 from vlgate.run.results import RunResult
-from vlgate.types import TIED, Ask, Match, Prediction, Read, Request, Verdict
+from vlgate.types import TIED, Ask, Case, Match, Read
 
 
 def write_cases(file: Path, run: RunResult) -> None:
@@ -20,38 +24,27 @@ def write_cases(file: Path, run: RunResult) -> None:
     Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
     (lists with one entry per request), tags (JSON), origin, why.
     """
-    import pyarrow as pa
-    from pyarrow.parquet import write_table
-
-    verdicts = [verdict for result in run.results for verdict in result.verdicts]
-    shared = {id(verdict.facts): verdict.facts for verdict in verdicts}  # few, because cases share equal facts
-    facts = sorted({fact for one in shared.values() for fact in one})
-    requests = [request for verdict in verdicts for request in verdict.case.requests]
-    replies = [reply for verdict in verdicts for reply in verdict.predictions]
-    tags = {id(verdict.case.tags): verdict.case.tags for verdict in verdicts}
-    written = {key: json.dumps(dict(tag), sort_keys=True) for key, tag in tags.items()}
-    ends = np.cumsum([0, *(len(verdict.case.requests) for verdict in verdicts)], dtype=np.int32)
-
-    def _lists(values: list[Any], kind: Any) -> Any:
-        return pa.ListArray.from_arrays(pa.array(ends), pa.array(values, kind))
-
+    parts = [(result.task.id, verdicts_of(result.verdicts)) for result in run.results]
+    cases = [case for _, part in parts for case in part.cases]
+    states = [state for _, part in parts for state in part.states]
+    replies = joined([part.replies for _, part in parts])
+    sizes = [len(case.requests) for case in cases]
     columns = {
-        "task": pa.array([result.task.id for result in run.results for _ in result.verdicts], pa.string()),
-        "case": pa.array([verdict.case.id for verdict in verdicts], pa.string()),
-        "state": pa.array([verdict.state for verdict in verdicts], pa.string()),
-        "right": pa.array([_right(verdict) for verdict in verdicts], pa.bool_()),
-        **{fact: pa.array([verdict.facts.get(fact) for verdict in verdicts], pa.float64()) for fact in facts},
-        "images": _lists([image_of(request) for request in requests], pa.string()),
-        "texts": _lists([text_of(request) for request in requests], pa.string()),
-        "truths": _lists([truth_of(truth) for v in verdicts for truth in v.case.truths], pa.string()),
-        "scores": _lists([reply.score for reply in replies], pa.float64()),
-        "answers": _lists([reply.answer for reply in replies], pa.string()),
-        "tags": pa.array([written[id(verdict.case.tags)] for verdict in verdicts], pa.string()),
-        "origin": pa.array([verdict.case.origin for verdict in verdicts], pa.string()),
-        "why": pa.array([verdict.why for verdict in verdicts], pa.string()),
+        "task": texts([task for task, part in parts for _ in part.cases]),
+        "case": texts([case.id for case in cases]),
+        "state": texts(states),
+        "right": booleans(np.concatenate([part.right for _, part in parts]), np.array(states) == "judged"),
+        **_facts([facts for _, part in parts for facts in part.facts]),
+        "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
+        "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
+        "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
+        "scores": lists(numbers(replies.scores), sizes),
+        "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
+        "tags": texts(_tags(cases)),
+        "origin": texts([case.origin for case in cases]),
+        "why": texts([why for _, part in parts for why in part.whys()]),
     }
-    with whole_file(file) as part:
-        write_table(pa.table(columns), part, use_dictionary=["task", "state", "truths.list.element", "tags"])
+    _write(file, columns, ["task", "state", "truths.list.element", "tags"])
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
@@ -59,39 +52,58 @@ def write_predictions(file: Path, run: RunResult) -> None:
 
     Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply.
     """
+    replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
+    asked = replies.requests
+    matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
+    columns = {
+        "image": texts([image_of(request) for request in asked]),
+        "text": texts([None if isinstance(r, Ask) else r.text for r in asked]),
+        "score": numbers(np.where(matched, replies.scores, np.nan)),
+        "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
+        "question": texts([r.question if isinstance(r, Ask) else None for r in asked]),
+        "answer": texts(_answers(replies)),
+        "perplexity": numbers(np.where(read, replies.scores, np.nan)),
+        "problem": texts(_problems(replies)),
+    }
+    _write(file, columns, ["image", "answer", "problem"])
+
+
+def _write(file: Path, columns: Mapping[str, Any], repeated: list[str]) -> None:
+    """Write columns; the values of some repeat, and are written as numbers of a dictionary."""
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    replies = _distinct(run)
-    asked = [reply.request for reply in replies]
-    columns = {
-        "image": pa.array([image_of(request) for request in asked], pa.string()),
-        "text": pa.array([None if isinstance(r, Ask) else r.text for r in asked], pa.string()),
-        "score": pa.array([p.score if isinstance(p.request, Match) else None for p in replies], pa.float64()),
-        "match": pa.array([p.accepted for p in replies], pa.bool_()),
-        "question": pa.array([r.question if isinstance(r, Ask) else None for r in asked], pa.string()),
-        "answer": pa.array([_answer(p) for p in replies], pa.string()),
-        "perplexity": pa.array([p.score if isinstance(p.request, Read) else None for p in replies], pa.float64()),
-        "problem": pa.array([p.problem for p in replies], pa.string()),
-    }
     with whole_file(file) as part:
-        write_table(pa.table(columns), part, use_dictionary=["image", "answer", "problem"])
+        write_table(pa.table(dict(columns)), part, use_dictionary=repeated)
 
 
-def _distinct(run: RunResult) -> list[Prediction]:
-    found: dict[Request, Prediction] = {}
-    for result in run.results:
-        for verdict in result.verdicts:
-            for reply in verdict.predictions:
-                found.setdefault(reply.request, reply)
-    return list(found.values())
+def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """One column per fact of any case."""
+    shared = {id(one): one for one in facts}  # few, because cases share equal facts
+    number = {key: row for row, key in enumerate(shared)}
+    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
+    names = sorted({name for one in shared.values() for name in one})
+    return {
+        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
+        for name in names
+    }
 
 
-def _answer(reply: Prediction) -> str | None:
-    """The answer; a tie becomes ``TIED``, which a replay reads as a tie again."""
-    tied = isinstance(reply.request, Ask) and reply.answer is None and reply.problem is None
-    return TIED if tied else reply.answer
+def _tags(cases: Sequence[Case]) -> list[str]:
+    """The tags of each case as JSON."""
+    shared = {id(case.tags): case.tags for case in cases}
+    written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
+    return [written[id(case.tags)] for case in cases]
 
 
-def _right(verdict: Verdict) -> bool | None:
-    return verdict.right if verdict.state == "judged" else None
+def _answers(replies: Replies) -> list[str | None]:
+    """The answers; a tie becomes ``TIED``, which a replay reads as a tie again."""
+    said = list(replies.answers or [None] * len(replies.requests))
+    return [
+        TIED if answer is None and isinstance(request, Ask) and place not in replies.problems else answer
+        for place, (request, answer) in enumerate(zip(replies.requests, said, strict=True))
+    ]
+
+
+def _problems(replies: Replies) -> list[str | None]:
+    return [replies.problems[place][0] if place in replies.problems else None for place in range(len(replies.requests))]

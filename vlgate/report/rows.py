@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import Decision, GateKind, Outcome
+from vlgate.judging.judged import verdicts_of
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
@@ -96,9 +97,10 @@ def named(names: Sequence[str]) -> str:
 
 def _skipped(result: TaskResult) -> str:
     """Name the first image or reason for which a case was skipped, in a few words."""
-    skipped = next((verdict for verdict in result.verdicts if verdict.state == "skipped"), None)
-    if skipped is None:
+    said = verdicts_of(result.verdicts)
+    if "skipped" not in said.states:
         return ""
+    skipped = said[said.states.index("skipped")]
     problem = next((reply.problem for reply in skipped.predictions if reply.skipped and reply.problem), skipped.why)
     return f" (first: {problem.partition(';')[0]})"
 
@@ -106,7 +108,7 @@ def _skipped(result: TaskResult) -> str:
 def unit_line(run: RunResult) -> str:
     """Count the cases of a run, whatever a pytest item holds."""
     judged = sum(result.coverage.judged for result in run.results)
-    right = sum(verdict.right for result in run.results for verdict in result.verdicts if verdict.state == "judged")
+    right = sum(int(verdicts_of(result.verdicts).judged.right.sum()) for result in run.results)
     others = {
         "unscored": sum(result.coverage.unscored for result in run.results),
         "skipped": sum(result.coverage.skipped for result in run.results),

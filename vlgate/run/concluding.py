@@ -18,6 +18,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import examine, true_texts
 from vlgate.health.probes import probe
 from vlgate.inference.predictor import score
+from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
@@ -157,9 +158,9 @@ def _benchmarks(results: Sequence[TaskResult]) -> set[str]:
 
 def _blind(
     tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]], options: Options
-) -> dict[str, tuple[Verdict, ...]]:
+) -> dict[str, Sequence[Verdict]]:
     """The text-only model's verdicts of the judged cases, or of a seeded sample of them if there are very many."""
-    judged = {task.id: [verdict.case for verdict in verdicts[task.id] if verdict.state == "judged"] for task in tasks}
+    judged = {task.id: verdicts_of(verdicts[task.id]).judged.cases for task in tasks}
     reduced = [
         sample(replace(task, cases=tuple(judged[task.id])), BLIND_CASES, f"{options.seed}:blind:{task.id}")
         for task in tasks

@@ -19,7 +19,8 @@ from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
-from vlgate.metrics.compute import Columns, columns, metrics, with_intervals
+from vlgate.judging.judged import Verdicts, verdicts_of
+from vlgate.metrics.compute import Columns, metrics, with_intervals
 from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.variants import Evidence, measures, names
@@ -28,7 +29,7 @@ from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import Metric, Read, Task, Ties, Verdict
+from vlgate.types import Case, Metric, Read, Task, Ties, Verdict
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -45,7 +46,7 @@ class TaskResult:
 
     task: Task
     coverage: Coverage
-    verdicts: tuple[Verdict, ...]
+    verdicts: Sequence[Verdict]
     columns: Columns
     metrics: Mapping[str, Metric]
     slices: Mapping[str, Mapping[str, Metric]]
@@ -125,24 +126,25 @@ def tabulate(
 
     Returns: the task's result; its metrics are over the judged cases.
     """
-    judged = [verdict for verdict in verdicts if verdict.state == "judged"]
-    found = columns(task.shape, judged)
-    guessed = chance(task.shape, task.capability, [verdict.case for verdict in judged]) if judged else {}
+    said = verdicts_of(verdicts)
+    judged = said.judged
+    found = judged.columns(task.shape)
+    guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
     return TaskResult(
         task=task,
-        coverage=_coverage(task, verdicts),
-        verdicts=tuple(verdicts),
+        coverage=_coverage(task, said),
+        verdicts=said,
         columns=found,
         metrics={
             **metrics(found, confidence=CONFIDENCE),
             **_variants(task, judged, found, variants),
         },
-        slices=_slices(judged, found),
+        slices=_slices(judged.cases, found),
         chance=guessed,
-        blind=raised(metrics(columns(task.shape, blind), confidence=CONFIDENCE), guessed) if blind else {},
+        blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
-        images=len({one.image.key for v in judged for one in v.case.requests if not isinstance(one, Read)}),
-        cut=len({v.case.id for v in judged for reply in v.predictions if reply.cut}),
+        images=len({one.image.key for case in judged.cases for one in case.requests if not isinstance(one, Read)}),
+        cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
     )
 
 
@@ -167,7 +169,8 @@ def decisions(
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
-    tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, ())) for task in planned}
+    none = verdicts_of(())
+    tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {
         result.task.id: Judged(
             shape=result.task.shape,
@@ -197,19 +200,22 @@ def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dic
     return rows, checklist_gaps(ranked)
 
 
-def _variants(task: Task, judged: Sequence[Verdict], found: Columns, variants: Collection[str]) -> dict[str, Metric]:
+def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection[str]) -> dict[str, Metric]:
     if not judged or not names(variants, task.id):
         return {}
-    evidence = Evidence(scores=found.scores, files=np.array([v.case.id.partition("/")[0] for v in judged], dtype=str))
+    evidence = Evidence(
+        scores=found.scores, files=np.array([case.id.partition("/")[0] for case in judged.cases], dtype=str)
+    )
     if task.shape == "questions":
-        answers = np.array([[reply.answer for reply in v.predictions] for v in judged], dtype=object)
-        truths = np.array([v.case.truths for v in judged], dtype=object)
+        said = judged.replies.answers or [None] * len(judged.replies.requests)
+        answers = np.array(said, dtype=object).reshape(len(judged), 2)
+        truths = np.array([case.truths for case in judged.cases], dtype=object)
         evidence = replace(evidence, answers=answers, truths=truths)
     given = measures(variants, task.id, evidence)
     return with_intervals(given, found, CONFIDENCE)
 
 
-def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:
+def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
     """The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)."""
     said: dict[str, list[str]] = {}
     for verdict in judged:
@@ -223,24 +229,24 @@ def _responses(judged: Sequence[Verdict]) -> dict[str, dict[str, float]]:
     }
 
 
-def _coverage(task: Task, verdicts: Sequence[Verdict]) -> Coverage:
-    states = [verdict.state for verdict in verdicts]
+def _coverage(task: Task, verdicts: Verdicts) -> Coverage:
+    states = verdicts.states
     return Coverage(
         cases=len(states),
         judged=states.count("judged"),
         unscored=states.count("unscored"),
         skipped=states.count("skipped"),
         deselected=len(task.cases) - len(states),
-        distinct=len({verdict.case.requests for verdict in verdicts if verdict.state == "judged"}),
+        distinct=len({case.requests for case in verdicts.judged.cases}),
         disputed=disputed(task.left_out),
         corrected=task.corrected,
     )
 
 
-def _slices(judged: Sequence[Verdict], found: Columns) -> dict[str, Mapping[str, Metric]]:
+def _slices(cases: Sequence[Case], found: Columns) -> dict[str, Mapping[str, Metric]]:
     rows: dict[str, list[int]] = {}
-    for row, verdict in enumerate(judged):
-        for tag, value in verdict.case.tags.items():
+    for row, case in enumerate(cases):
+        for tag, value in case.tags.items():
             if tag in GROUPED:
                 continue
             rows.setdefault(f"{tag}={value}", []).append(row)

@@ -5,13 +5,17 @@ The distinct requests of a batch have the same order in every process, so the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict, TypeVar
 
+from vlgate.judging.judged import Verdicts
+from vlgate.judging.replies import Replies, numbers, plain, replies_of
 from vlgate.types import Batch, Prediction, Request, Verdict
 
 UNASKED = "the run ended before this case was asked"
 """Why there is no reply to a request that never reached the model."""
+
+Value = TypeVar("Value")
 
 
 class Rows(TypedDict):
@@ -33,35 +37,45 @@ class Rows(TypedDict):
 
 def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
     """Turn the replies of a batch's verdicts into plain values, with the digest of the plan."""
-    replies = list({p.request: p for verdict in verdicts for p in verdict.predictions}.values())
+    if isinstance(verdicts, Verdicts):
+        replies, judged = verdicts.replies.once(), verdicts.judged.right.tolist()
+    else:
+        replies = replies_of([reply for one in verdicts for reply in one.predictions]).once()
+        judged = [one.right for one in verdicts if one.state == "judged"]
+    n = len(replies)
     return Rows(
-        scores=[reply.score for reply in replies],
-        answers=[reply.answer for reply in replies],
-        accepted=[reply.accepted for reply in replies],
-        problems=[reply.problem for reply in replies],
-        skipped=[reply.skipped for reply in replies],
-        cut=[reply.cut for reply in replies],
-        judged=sum(verdict.state == "judged" for verdict in verdicts),
-        missed=sum(verdict.state == "judged" and not verdict.right for verdict in verdicts),
+        scores=plain(replies.scores),
+        answers=list(replies.answers or [None] * n),
+        accepted=[None if yes is None else yes == 1.0 for yes in plain(replies.accepted)],
+        problems=_column(n, {place: why for place, (why, _) in replies.problems.items()}, None),
+        skipped=_column(n, {place: skipped for place, (_, skipped) in replies.problems.items()}, False),
+        cut=_column(n, dict.fromkeys(replies.cut, True), False),
+        judged=len(judged),
+        missed=judged.count(False),
         plan=plan,
     )
 
 
-def unpack(rows: Rows, batch: Batch) -> dict[Request, Prediction]:
+def unpack(rows: Rows, batch: Batch) -> Replies:
     """Turn plain values back into the replies of a batch.
 
     Raises: ValueError if the number of replies is not the number of the batch's distinct requests.
     """
-    requests = distinct(batch)
-    columns = zip(
-        rows["scores"], rows["answers"], rows["accepted"], rows["problems"], rows["skipped"], rows["cut"], strict=True
+    requests = list(distinct(batch))
+    columns = (rows["scores"], rows["answers"], rows["accepted"], rows["problems"], rows["skipped"], rows["cut"])
+    sizes = {len(column) for column in columns}
+    if sizes != {len(requests)}:
+        said = ", ".join(map(str, sorted(sizes)))
+        raise ValueError(f"columns of {said} replies: expected {len(requests)}, one per distinct request of the batch")
+    problems = zip(rows["problems"], rows["skipped"], strict=True)
+    return Replies(
+        requests=requests,
+        scores=numbers(rows["scores"]),
+        accepted=numbers(rows["accepted"]),
+        answers=rows["answers"] if rows["answers"].count(None) < len(requests) else (),
+        problems={place: (why, skipped) for place, (why, skipped) in enumerate(problems) if why is not None},
+        cut=frozenset(place for place, cut in enumerate(rows["cut"]) if cut),
     )
-    return {
-        request: Prediction(
-            request=request, score=score, answer=answer, accepted=accepted, problem=problem, skipped=skipped, cut=cut
-        )
-        for request, (score, answer, accepted, problem, skipped, cut) in zip(requests, columns, strict=True)
-    }
 
 
 def unreplied(batch: Batch, why: str) -> dict[Request, Prediction]:
@@ -72,3 +86,11 @@ def unreplied(batch: Batch, why: str) -> dict[Request, Prediction]:
 def distinct(batch: Batch) -> Iterable[Request]:
     """Return the distinct requests of a batch, in the order of first appearance."""
     return dict.fromkeys(request for case in batch.cases for request in case.requests)
+
+
+def _column(n: int, known: Mapping[int, Value], other: Value) -> list[Value]:
+    """A list of n values, of which few are known."""
+    found = [other] * n
+    for place, value in known.items():
+        found[place] = value
+    return found

@@ -10,6 +10,7 @@ from typing import Literal
 
 from vlgate.gates.records import Outcome
 from vlgate.gates.thresholds import Thresholds
+from vlgate.judging.judged import verdicts_of
 from vlgate.run.digest import digest
 from vlgate.run.rows import UNASKED
 from vlgate.types import Task, Verdict
@@ -54,14 +55,16 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
         verdicts: the tasks in the order of the plan, each with the verdicts of its selected cases.
     """
     found = sha256()
-    for task, judged in verdicts:
-        start = _json(task)
+    for task, said_of in verdicts:
+        judged = verdicts_of(said_of)
+        start, starts = _json(task), judged.starts
+        answers = ["null" if said is None else _json(said) for said in judged.replies.answers]
         facts: dict[int, str] = {}  # few, because cases share equal facts
-        for one in judged:
-            if id(one.facts) not in facts:
-                facts[id(one.facts)] = _json({name: f"{value:.6f}" for name, value in one.facts.items()})
-            answers = ",".join(["null" if (said := reply.answer) is None else _json(said) for reply in one.predictions])
-            line = f"[{start},{_json(one.case.id)},{_json(one.state)},{facts[id(one.facts)]},[{answers}]]\n"
+        for row, (case, state, one) in enumerate(zip(judged.cases, judged.states, judged.facts, strict=True)):
+            if id(one) not in facts:
+                facts[id(one)] = _json({name: f"{value:.6f}" for name, value in one.items()})
+            said = ",".join(answers[starts[row] : starts[row + 1]] or ["null"] * len(case.requests))
+            line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{said}]]\n'
             found.update(line.encode("utf-8", "replace"))
     return f"sha256:{found.hexdigest()}"
 
@@ -82,11 +85,10 @@ def word(outcomes: Collection[Outcome], *, broken: bool, incomplete: bool) -> Wo
     return next((one for one in words if one in outcomes), None)
 
 
-def unscored(verdicts: Iterable[Verdict]) -> bool:
+def unscored(verdicts: Sequence[Verdict]) -> bool:
     """Return whether the model was asked about a case that could not be scored."""
+    found = verdicts_of(verdicts)
     return any(
-        reply.problem is not None and reply.problem != UNASKED
-        for one in verdicts
-        if one.state == "unscored"
-        for reply in one.predictions
+        why != UNASKED and found.states[found.row_of(place)] == "unscored"
+        for place, (why, _) in found.replies.problems.items()
     )

@@ -6,7 +6,7 @@ guesses between a caption and a foil that only the broken faculty tells apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.judging.verdicts import judge
@@ -40,7 +40,7 @@ def labelled(task: Task, defect: str) -> Labelled | None:
     return Labelled(metric=found[HEADLINE[task.shape]], guessed=guessed / len(verdicts))
 
 
-def _judged(task: Task, place: int, defect: str) -> tuple[Verdict, ...]:
+def _judged(task: Task, place: int, defect: str) -> Sequence[Verdict]:
     """Judge one case by itself: two cases of an image may disagree about a text."""
     replies = {reply.request: reply for reply in _replies(task.cases[place], defect)}
     return judge(Batch(task=task, positions=(place,), ties="half"), replies)
