@@ -15,7 +15,7 @@ import numpy as np
 from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.judging.read_case import ReadCase, Unread, why_unread
-from vlgate.metrics import bla, questions, ranking, winoground
+from vlgate.metrics import bla, questions, ranking, twins, winoground
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
@@ -151,6 +151,18 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
     return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
+def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    rows = [(*one.values, *_truths(one)) for one in judged]
+    right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
+    read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
+    prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
+    return twins.question_facts(right & read, prior, read[:, 1])
+
+
+def _twin_captions(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    return twins.caption_facts(_scores(judged), batch.ties)
+
+
 def _scores(judged: Sequence[ReadCase]) -> FloatArray:
     return np.array([one.values for one in judged], dtype=np.float64)
 
@@ -167,6 +179,8 @@ _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArra
     "active_passive_set": _sets,
     "questions": _question_pairs,
     **further_shapes.RULES,
+    "twin_questions": _twin_questions,
+    "twin_captions": _twin_captions,
 }
 
 
@@ -196,6 +210,18 @@ def _why_questions(one: ReadCase) -> str:
     return why + why_unread(one) if type(first) is Unread or type(second) is Unread else why
 
 
+def _why_twin_questions(one: ReadCase) -> str:
+    (_, second), (right, other) = one.values, _truths(one)
+    usual = type(second) is not Unread and second == right != other
+    return _why_questions(one) + ("; the second is the answer of the normal image" if usual else "")
+
+
+def _why_twin_captions(one: ReadCase) -> str:
+    _, _, usual, own = one.values
+    why = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
+    return _why_quad(one) + why
+
+
 _SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
     "pair": _why_pair,
     "quad": _why_quad,
@@ -204,4 +230,6 @@ _SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
     "active_passive_set": _why_set,
     "questions": _why_questions,
     **further_shapes.SENTENCES,
+    "twin_questions": _why_twin_questions,
+    "twin_captions": _why_twin_captions,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
+from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, twins, two_true, winoground
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
@@ -19,6 +19,8 @@ NAMES: Mapping[Shape, tuple[str, ...]] = {
     "single": single.METRICS,
     "question_quad": question_quad.METRICS,
     "two_true": two_true.METRICS,
+    "twin_questions": twins.METRICS["twin_questions"],
+    "twin_captions": twins.METRICS["twin_captions"],
 }
 HEADLINE: Mapping[Shape, str] = {
     "pair": "acc_r",
@@ -32,12 +34,17 @@ HEADLINE: Mapping[Shape, str] = {
     "single": "accuracy",
     "question_quad": "g_acc",
     "two_true": "itt",
+    "twin_questions": "c_acc",
+    "twin_captions": "group",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
+LOWER_IS_BETTER = frozenset(("set_error", "prior_rate", "other_rate", "unread_rate"))
+"""The metrics that are rates of errors."""
+_QUAD = {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2}
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},
-    "quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2},
-    "image_quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2, "macro": 1 / 4},
+    "quad": _QUAD,
+    "image_quad": {**_QUAD, "macro": 1 / 4},
     "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["set"]},
     "active_passive_set": {
         name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["active_passive_set"]
@@ -48,6 +55,8 @@ CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "single": {"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2},
     "question_quad": {},
     "two_true": {"itt": 1 / 3, "itt_first": 1 / 2, "itt_second": 1 / 2},
+    "twin_questions": {},
+    "twin_captions": {**_QUAD, "acc_normal": 1 / 2, "acc_counterfactual": 1 / 2, "prior_rate": 1 / 2},
 }
 """The expected value of each metric if the scores of a case are in random order and none tie.
 
