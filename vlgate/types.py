@@ -111,7 +111,7 @@ class Case:
     - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2); in an ``active_passive_set``, the
       first of either are in the active voice and the second in the passive; in ``two_true``, there is one false text;
     - ``choice``: (image, true text), then one or more false texts; ``image_choice``: one or more false images;
-    - ``questions``, ``twin_questions``: original, perturbed; ``question_quad``, ``twin_captions``: as ``quad``; ``single``: 1.
+    - ``questions``, ``twin_questions``: original, perturbed; ``question_quad``, ``twin_captions``: a quad; ``single``.
     """
 
     id: str

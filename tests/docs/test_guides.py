@@ -32,6 +32,7 @@ NAMES = [
     "ray",
     "read-the-report",
     "reproduce-a-paper",
+    "sabotage",
     "shards",
 ]
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
