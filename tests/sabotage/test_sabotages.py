@@ -71,7 +71,8 @@ def few(claimed):
 
 
 READERS = {name: one for name, one in sabotages().items() if name in SAYS}
-ASKED = few({name: one.claimed for name, one in READERS.items()})
+FINE = frozenset(SHAPES) - {"scenes/visual-inv"}  # its cases are about few images
+ASKED = few({name: one.claimed & FINE or one.claimed for name, one in READERS.items()})
 
 
 @pytest.mark.parametrize("name", READERS)
