@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from vlgate.metrics.twins import METRICS, caption_facts, question_facts
+from vlgate.metrics.questions import TWIN_METRICS
+from vlgate.metrics.questions import twin_facts as question_facts
 from vlgate.metrics.winoground import facts as quad_facts
+from vlgate.metrics.winoground import twin_facts as caption_facts
 
 
 def slow_question(right, prior, read):
@@ -23,7 +25,7 @@ def test_questions_against_a_slow_reference():
     random = np.random.default_rng(3)
     right, prior, read = random.random((200, 2)) < 0.5, random.random(200) < 0.5, random.random(200) < 0.7
     found = question_facts(right, prior, read)
-    assert set(found) == set(METRICS["twin_questions"])
+    assert set(found) == set(TWIN_METRICS)
     for place in range(200):
         for name, value in slow_question(right[place].tolist(), prior[place], read[place]).items():
             assert found[name][place] == value, (place, name)

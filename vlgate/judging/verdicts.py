@@ -15,7 +15,7 @@ import numpy as np
 from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.judging.read_case import ReadCase, Unread, why_unread
-from vlgate.metrics import bla, questions, ranking, twins, winoground
+from vlgate.metrics import bla, questions, ranking, winoground
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
@@ -156,11 +156,11 @@ def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArra
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
-    return twins.question_facts(right & read, prior, read[:, 1])
+    return questions.twin_facts(right & read, prior, read[:, 1])
 
 
 def _twin_captions(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return twins.caption_facts(_scores(judged), batch.ties)
+    return winoground.twin_facts(_scores(judged), batch.ties)
 
 
 def _scores(judged: Sequence[ReadCase]) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, twins, two_true, winoground
+from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
@@ -19,8 +19,8 @@ NAMES: Mapping[Shape, tuple[str, ...]] = {
     "single": single.METRICS,
     "question_quad": question_quad.METRICS,
     "two_true": two_true.METRICS,
-    "twin_questions": twins.METRICS["twin_questions"],
-    "twin_captions": twins.METRICS["twin_captions"],
+    "twin_questions": questions.TWIN_METRICS,
+    "twin_captions": winoground.TWIN_METRICS,
 }
 HEADLINE: Mapping[Shape, str] = {
     "pair": "acc_r",
