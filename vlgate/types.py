@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 Capability = Literal["invariance", "directional", "foil", "compositional"]
 _Contrasts = Literal["pair", "quad", "image_quad", "set", "active_passive_set", "two_true", "choice", "image_choice"]
-Shape = Literal[_Contrasts, "questions", "question_quad", "single"]
+Shape = Literal[_Contrasts, "questions", "question_quad", "single", "twin_questions", "twin_captions"]
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
 
@@ -111,7 +111,7 @@ class Case:
     - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2); in an ``active_passive_set``, the
       first of either are in the active voice and the second in the passive; in ``two_true``, there is one false text;
     - ``choice``: (image, true text), then one or more false texts; ``image_choice``: one or more false images;
-    - ``questions``: original and perturbed question; ``question_quad``: as ``quad``; ``single``: one question or text.
+    - ``questions``, ``twin_questions``: original, perturbed; ``question_quad``, ``twin_captions``: a quad; ``single``.
     """
 
     id: str

@@ -47,6 +47,8 @@ _RULES: Mapping[Shape, tuple[ModuleType, tuple[Callable[..., object], ...]]] = {
     "single": (single, (single.facts, single.statistics)),
     "question_quad": (question_quad, (question_quad.facts,)),
     "two_true": (two_true, (two_true.facts,)),
+    "twin_questions": (questions, (questions.twin_facts,)),
+    "twin_captions": (winoground, (winoground.twin_facts,)),
 }
 _SAME: Mapping[Shape, str] = {
     "active_passive_set": "The rule is that of [`set`](#set); the preferences have other names.",

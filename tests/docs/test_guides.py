@@ -33,9 +33,11 @@ NAMES = [
     "make-cases",
     "own-cases",
     "own-model",
+    "prior-against-image",
     "ray",
     "read-the-report",
     "reproduce-a-paper",
+    "sabotage",
     "shards",
     "text-shortcuts",
 ]
@@ -162,7 +164,7 @@ ALL = [block for guide in FOLLOWED for block in blocks(guide)]
 SKIPPED = [pytest.param(block, id=f"{block.guide}:{block.line}") for block in ALL if block.skipped]
 
 
-def test_there_are_ten_guides():
+def test_the_guides_are_these():
     assert [guide.stem for guide in GUIDES] == NAMES
 
 

@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "cache": "vlgate.cli.cache",
         "check": "vlgate.cli.check",
         "compare": "vlgate.cli.after.compare",
+        "demo": "vlgate.cli.demo",
         "export": "vlgate.cli.after.export",
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",

@@ -16,7 +16,7 @@ from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.every_error import thresholds_errors
 from vlgate.run.census import count, looked_for
 from vlgate.run.options import Options
-from vlgate.run.planning import EMBEDDED, empty_lines
+from vlgate.run.planning import empty_lines, wanted_by_default
 from vlgate.sources.every_error import read_everything
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
@@ -73,7 +73,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
         """Return whether a task is among those of the options."""
         if options.suite:
             return any(fnmatchcase(task, pattern) for pattern in options.suite)
-        return (task.partition("/")[0] == EMBEDDED) != bool(options.data)
+        return wanted_by_default(task, data=bool(options.data))
 
     found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=wanted))
     known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}

@@ -20,6 +20,8 @@ _PARTNERS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
         "set": ((0, 2), (1, 3)),
         "active_passive_set": ((0, 2), (1, 3)),
         "questions": ((0, 1),),
+        "twin_questions": (),
+        "twin_captions": ((0, 1),),
     }
 )
 """The requests whose texts exchange words, by their places."""

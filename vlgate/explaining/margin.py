@@ -19,6 +19,7 @@ _PAIRS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
         "quad": ((0, 1), (3, 2), (0, 2), (3, 1)),
         "image_quad": ((0, 2), (3, 1)),
         "two_true": ((0, 2), (1, 2)),
+        "twin_captions": ((0, 1), (3, 2), (0, 2), (3, 1)),
         "set": ((0, 2), (0, 3), (1, 2), (1, 3)),
         "active_passive_set": ((0, 2), (0, 3), (1, 2), (1, 3)),
     }

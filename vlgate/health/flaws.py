@@ -28,6 +28,7 @@ _CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
     "set": _IN_A_SET,
     "active_passive_set": _IN_A_SET,
     "two_true": ((0, 2), (1, 2)),
+    "twin_captions": ((0, 1), (3, 2)),
 }
 EXCHANGED: Mapping[Shape, tuple[int, ...]] = {
     "pair": (1, 0),

@@ -34,7 +34,7 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     """
     if shape in _FROM_CASES and cases:
         return _FROM_CASES[shape](cases)
-    if shape != "questions":
+    if shape not in {"questions", "twin_questions"}:
         return dict(CHANCE[shape])
     pairs = [_drawn(case, capability) for case in cases]
     known = [pair for pair in pairs if pair is not None]
@@ -42,6 +42,10 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
         return {}
     first, second, agree = np.mean(known, axis=0).tolist()
     both = float(np.mean([pair[0] * pair[1] for pair in known]))
+    if shape == "twin_questions":
+        prior = float(np.mean(list(map(_prior, cases))))
+        found = {"acc": (first + second) / 2, "c_acc": both, "acc_normal": first, "acc_counterfactual": second}
+        return {**found, "prior_rate": prior, "other_rate": 1 - second - prior}
     return {
         "acc": (first + second) / 2,
         "cons": agree,
@@ -105,6 +109,13 @@ def _drawn(case: Case, capability: Capability) -> tuple[float, float, float] | N
     )
     equal = len(choices[0] & choices[1]) / (len(choices[0]) * len(choices[1]))
     return first, second, equal if capability == "invariance" else 1 - equal
+
+
+def _prior(case: Case) -> float:
+    """The probability that the second answer is the right one to the first question."""
+    first, second = case.requests
+    offered = _choices(second.choices) if isinstance(first, Ask) and isinstance(second, Ask) else frozenset()
+    return (_normal(str(case.truths[0])) in offered) / len(offered)
 
 
 _normal = lru_cache(maxsize=4096)(normal_answer)

@@ -62,6 +62,10 @@ def _quads(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence
     return winoground.facts(_scores(cases, replies, rows), batch.ties)
 
 
+def _twin_captions(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
+    return winoground.twin_facts(_scores(cases, replies, rows), batch.ties)
+
+
 def _sets(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
     return bla.facts(_scores(cases, replies, rows), bla.METRICS[batch.task.shape], batch.ties)
 
@@ -81,6 +85,7 @@ SCORED: Mapping[Shape, Callable[[Batch, Sequence[Case], Replies, Sequence[int]],
     "pair": _pairs,
     "quad": _quads,
     "image_quad": _quads,
+    "twin_captions": _twin_captions,
     "set": _sets,
     "active_passive_set": _sets,
 }

@@ -34,6 +34,12 @@ def _quad(values: Values) -> str:
     return f"{held} of 4 comparisons hold ({scores})"
 
 
+def _twin_captions(values: Values) -> str:
+    _, _, usual, own = values
+    why = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
+    return _quad(values) + why
+
+
 def _set(values: Values) -> str:
     true_1, true_2, false_1, false_2 = values
     held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
@@ -45,6 +51,7 @@ _SENTENCES: Mapping[Shape, Callable[[Values], str]] = {
     "pair": _pair,
     "quad": _quad,
     "image_quad": _quad,
+    "twin_captions": _twin_captions,
     "set": _set,
     "active_passive_set": _set,
 }

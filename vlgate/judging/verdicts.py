@@ -122,6 +122,14 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
     return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
+def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    rows = [(*one.values, *_truths(one)) for one in judged]
+    right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
+    read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
+    prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
+    return questions.twin_facts(right & read, prior, read[:, 1])
+
+
 def _truths(one: ReadCase) -> list[str]:
     return [_normal(str(truth)) for truth in one.case.truths]
 
@@ -129,6 +137,7 @@ def _truths(one: ReadCase) -> list[str]:
 _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {
     "questions": _question_pairs,
     **further_shapes.RULES,
+    "twin_questions": _twin_questions,
 }
 
 
@@ -138,7 +147,14 @@ def _why_questions(one: ReadCase) -> str:
     return why + why_unread(one) if type(first) is Unread or type(second) is Unread else why
 
 
+def _why_twin_questions(one: ReadCase) -> str:
+    (_, second), (right, other) = one.values, _truths(one)
+    usual = type(second) is not Unread and second == right != other
+    return _why_questions(one) + ("; the second is the answer of the normal image" if usual else "")
+
+
 _SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
     "questions": _why_questions,
     **further_shapes.SENTENCES,
+    "twin_questions": _why_twin_questions,
 }

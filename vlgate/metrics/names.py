@@ -20,6 +20,8 @@ NAMES: Mapping[Shape, tuple[str, ...]] = {
     "single": single.METRICS,
     "question_quad": question_quad.METRICS,
     "two_true": two_true.METRICS,
+    "twin_questions": questions.TWIN_METRICS,
+    "twin_captions": winoground.TWIN_METRICS,
 }
 HEADLINE: Mapping[Shape, str] = {
     "pair": "acc_r",
@@ -33,6 +35,8 @@ HEADLINE: Mapping[Shape, str] = {
     "single": "accuracy",
     "question_quad": "g_acc",
     "two_true": "itt",
+    "twin_questions": "c_acc",
+    "twin_captions": "group",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
 CONTROLLED: Mapping[str, str] = MappingProxyType(
@@ -47,10 +51,13 @@ CONTROLLED: Mapping[str, str] = MappingProxyType(
     }
 )
 """The figures of controls that a gate may name, each with the name of its control; every task can have them."""
+LOWER_IS_BETTER = frozenset(("set_error", "prior_rate", "other_rate", "unread_rate"))
+"""The metrics that are rates of errors."""
+_QUAD = {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2}
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},
-    "quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2},
-    "image_quad": {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2, "macro": 1 / 4},
+    "quad": _QUAD,
+    "image_quad": {**_QUAD, "macro": 1 / 4},
     "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["set"]},
     "active_passive_set": {
         name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["active_passive_set"]
@@ -61,6 +68,8 @@ CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "single": {"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2},
     "question_quad": {},
     "two_true": {"itt": 1 / 3, "itt_first": 1 / 2, "itt_second": 1 / 2},
+    "twin_questions": {},
+    "twin_captions": {**_QUAD, "acc_normal": 1 / 2, "acc_counterfactual": 1 / 2, "prior_rate": 1 / 2},
 }
 """The expected value of each metric if the scores of a case are in random order and none tie.
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from vlgate.types import FloatArray
 
 METRICS = ("acc", "cons", "c_acc", "acc_original", "acc_perturbed", "read")
+TWIN_METRICS = ("acc", "c_acc", "acc_normal", "acc_counterfactual", "prior_rate", "other_rate", "unread_rate")
+"""Those of one question about twins: a counterfactual image, such as a dog with five legs, beside the normal one."""
 
 
 def facts(right: NDArray[np.bool_], consistent: NDArray[np.bool_], read: NDArray[np.bool_]) -> dict[str, FloatArray]:
@@ -32,5 +34,39 @@ def facts(right: NDArray[np.bool_], consistent: NDArray[np.bool_], read: NDArray
         "acc_original": right[:, 0],
         "acc_perturbed": right[:, 1],
         "read": read.mean(axis=1),
+    }
+    return {name: values.astype(np.float64) for name, values in found.items()}
+
+
+def twin_facts(right: NDArray[np.bool_], prior: NDArray[np.bool_], read: NDArray[np.bool_]) -> dict[str, FloatArray]:
+    """Return what each question about two twins contributes to the metrics of its task.
+
+    ``acc``: the share of the two answers that are right; ``c_acc``: both are; ``acc_normal`` and
+    ``acc_counterfactual``: the answer about that image is right. The answer about the counterfactual image is otherwise
+    the right one of the normal image (``prior_rate``), another wrong one or a tie of choices (``other_rate``), or names
+    none of the choices or several (``unread_rate``), so that these three and ``acc_counterfactual`` add up to 1. A
+    lower rate is better. A model without a prior can still have a ``prior_rate`` of 0 and be wrong everywhere: gate it
+    together with ``c_acc``.
+
+    Args:
+        right: shape (n, 2), whether the answers about the normal and about the counterfactual image are right.
+        prior: shape (n,), whether the answer about the counterfactual image is the right one of the normal image.
+        read: shape (n,), whether the answer about the counterfactual image could be read.
+
+    Returns: values by name, each of shape (n,), in 0..1.
+
+    >>> facts = twin_facts(np.array([[True, False]]), np.array([True]), np.array([True]))
+    >>> facts["acc"].item(), facts["prior_rate"].item(), facts["other_rate"].item()
+    (0.5, 1.0, 0.0)
+    """
+    wrong = ~right[:, 1]
+    found = {
+        "acc": right.mean(axis=1),
+        "c_acc": right.all(axis=1),
+        "acc_normal": right[:, 0],
+        "acc_counterfactual": right[:, 1],
+        "prior_rate": wrong & read & prior,
+        "other_rate": wrong & read & ~prior,
+        "unread_rate": wrong & ~read,
     }
     return {name: values.astype(np.float64) for name, values in found.items()}

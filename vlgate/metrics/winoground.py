@@ -8,6 +8,8 @@ from vlgate.metrics.measures import wins
 from vlgate.types import FloatArray, Ties
 
 METRICS = ("text", "image", "group", "group_match")
+TWIN_METRICS = ("text", "image", "group", "group_match", "acc_normal", "acc_counterfactual", "prior_rate")
+"""Those of two captions of twins: a counterfactual image beside the normal one."""
 
 
 def facts(scores: FloatArray, ties: Ties = "strict") -> dict[str, FloatArray]:
@@ -37,4 +39,30 @@ def facts(scores: FloatArray, ties: Ties = "strict") -> dict[str, FloatArray]:
         "group": text * image,
         "group_match": wins(i0c0 + i1c1, i0c1 + i1c0, ties),
         "tied": tied.astype(np.float64),
+    }
+
+
+def twin_facts(scores: FloatArray, ties: Ties = "strict") -> dict[str, FloatArray]:
+    """Return what two captions of two twins contribute: the metrics of a ``quad``, and three of each image by itself.
+
+    ``acc_normal`` and ``acc_counterfactual``: the image fits its own caption better than the other one. ``prior_rate``:
+    the counterfactual image fits the caption of the normal one better than its own; a lower rate is better. Chance, for
+    scores without ties, is 1/2 for each of the three. A tie is neither right nor the prior under ``strict``, a half of
+    both under ``half``, and right under ``credit``.
+
+    Args:
+        scores: shape (n, 4): normal image with its caption and with the other one, counterfactual image with the
+            caption of the normal one and with its own.
+        ties: what an exact tie counts.
+
+    Returns: values by name, each of shape (n,), in 0..1.
+    Raises: ValueError if a score is NaN.
+    """
+    normal, other, usual, own = scores.T
+    against: Ties = "half" if ties == "half" else "strict"
+    return {
+        **facts(scores, ties),
+        "acc_normal": wins(normal, other, ties),
+        "acc_counterfactual": wins(own, usual, ties),
+        "prior_rate": wins(usual, own, against),
     }

@@ -12,6 +12,7 @@ from vlgate.report.comparison import comparison_lines
 from vlgate.report.controlled.lines import markdown_lines
 from vlgate.report.controlled.tables import tables_of
 from vlgate.report.explanations.files import explained_lines
+from vlgate.report.priors import prior_lines
 from vlgate.report.remarks import (
     ASSUMED,
     average_lines,
@@ -71,6 +72,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
         "Error rates of the gates": [*error_rate_lines(run.error_rates), *([ASSUMED] if run.error_rates else [])],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
+        "Prior against image": prior_lines(run),
         "Why cases were missed": explained_lines(run.explained),
         "Answers that could not be read": unread_lines(run),
         "Checks of the model": check_lines(model),

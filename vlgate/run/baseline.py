@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from vlgate.metrics import bla
+from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.models.reference.blind import Lesson
 from vlgate.run.options import Options
 from vlgate.run.planning import EMBEDDED
@@ -16,7 +17,8 @@ from vlgate.types import Metric, Task
 
 _OTHER_SEED = 1_000_003  # added to the run's seed; a user who tries neighbouring seeds does not meet it
 _GRAPHS = "scene-graphs"
-_UNDIRECTED = frozenset(name for names in bla.METRICS.values() for name in names) - {"sen_acc", "set_acc"}
+_PREFERENCES = frozenset(name for names in bla.METRICS.values() for name in names) - {"sen_acc", "set_acc"}
+_UNDIRECTED = _PREFERENCES | LOWER_IS_BETTER
 
 
 def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:

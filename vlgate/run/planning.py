@@ -24,6 +24,8 @@ from vlgate.types import Batch, Shape, Task
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
 EMBEDDED = "scenes"
+NAMED_ONLY = frozenset(("counterfactual",))
+"""The benchmarks without data that are asked only if ``--suite`` names them."""
 PARTS = frozenset({*SOURCES, "images", "annotations", "cases", "gqa", "vg", "vl_checklist", "foil"})
 """The names of folders within a data folder, in lower case."""
 
@@ -125,7 +127,17 @@ def known_protocols() -> dict[str, str]:
 def _wanted(task: str, options: Options) -> bool:
     if options.suite:
         return any(fnmatchcase(task, pattern) for pattern in options.suite)
-    return (task.partition("/")[0] == EMBEDDED) != bool(options.data)
+    return wanted_by_default(task, data=bool(options.data))
+
+
+def wanted_by_default(task: str, *, data: bool) -> bool:
+    """Return whether a run without ``--suite`` asks a task, with or without data folders.
+
+    >>> wanted_by_default("scenes/relations", data=False), wanted_by_default("counterfactual/questions", data=False)
+    (True, False)
+    """
+    benchmark = task.partition("/")[0]
+    return benchmark not in NAMED_ONLY and (benchmark == EMBEDDED) != data
 
 
 def _nothing(options: Options, pattern: str, wanted: Collection[str]) -> str:

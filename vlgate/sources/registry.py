@@ -13,6 +13,7 @@ from vlgate.types import Shape, Task
 # Modules by name: a source is imported only when one of its tasks is wanted.
 SOURCES: Mapping[str, str] = {
     "carets": "vlgate.sources.benchmarks.carets",
+    "counterfactual": "vlgate.sources.benchmarks.counterfactual",
     "scenes": "vlgate.sources.benchmarks.scenes",
     "valse": "vlgate.sources.benchmarks.valse",
     "vl-checklist": "vlgate.sources.benchmarks.vl_checklist",

@@ -30,7 +30,13 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
 """The five answers of VALSE's appendix E, by the names that they have in files."""
 
 _ASKED: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
-    {"pair": ((0, 1),), "quad": ((0, 1), (3, 2)), "set": ((0, 2), (1, 3)), "active_passive_set": ((0, 2), (1, 3))},
+    {
+        "pair": ((0, 1),),
+        "quad": ((0, 1), (3, 2)),
+        "set": ((0, 2), (1, 3)),
+        "active_passive_set": ((0, 2), (1, 3)),
+        "twin_captions": ((0, 1), (3, 2)),
+    },
 )
 """The items of a case of each shape: the positions of the requests with the true and with the false text."""
 

@@ -180,7 +180,7 @@ def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | No
     """The thresholds file; the shipped one only for a run of the embedded ``scenes``, None if there is no other."""
     if given:
         return _base(config, "thresholds") / str(given)
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
     own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
     return next((place for place in (*own, *shipped) if place.is_file()), None)

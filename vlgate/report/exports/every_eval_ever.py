@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from vlgate.metrics.bla import METRICS
+from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.report.exports.rows import Exported, replies
 from vlgate.report.page.sections import headline_of
 from vlgate.sources.measures import measures
@@ -102,7 +103,7 @@ def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str,
             "metric_id": metric,
             "metric_name": metric,
             "metric_unit": "proportion",
-            "lower_is_better": metric == "set_error",
+            "lower_is_better": metric in LOWER_IS_BETTER,
             "score_type": "continuous",
             "min_score": 0.0,
             "max_score": 1.0,

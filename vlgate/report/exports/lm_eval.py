@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.recorded.cases import fact_names
 from vlgate.report.exports.rows import Exported, replies
 
@@ -44,7 +45,7 @@ def _results(run: Exported) -> dict[str, Any]:
         "versions": dict.fromkeys(tasks, run.run.version or None),
         "n-shot": dict.fromkeys(tasks, 0),
         "higher_is_better": {
-            name: {metric: metric != "set_error" for metric in task["metrics"]} for name, task in tasks.items()
+            name: {metric: metric not in LOWER_IS_BETTER for metric in task["metrics"]} for name, task in tasks.items()
         },
         "n-samples": {
             name: {"original": task["cases"] + task["deselected"], "effective": task["judged"]}

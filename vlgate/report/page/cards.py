@@ -17,7 +17,7 @@ from vlgate.report.page.rows import Row, TaskRows
 from vlgate.run.planning import plain_id
 from vlgate.types import Case
 
-_FACTS_OF_ANSWERS = ("acc_original", "acc_perturbed")
+_FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_counterfactual"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,8 @@ class CardMaker:
         return 0.0 if score is None or span <= 0 else round(100 * (score - self.rows.lowest) / span, 1)
 
     def _right(self, row: Row, number: int) -> bool | None:
-        fact = row.get(_FACTS_OF_ANSWERS[number]) if self.headline == "c_acc" and number < 2 else None
+        names = _FACTS_OF_ANSWERS[number] if self.headline == "c_acc" and number < 2 else ()
+        fact = next((row[name] for name in names if row.get(name) is not None), None)
         return None if fact is None else fact == 1.0
 
 

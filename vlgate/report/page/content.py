@@ -23,6 +23,7 @@ from vlgate.report.page.sections import cards_of, section
 from vlgate.report.page.shown import ShownCases, shown_cases
 from vlgate.report.page.standing import Standing
 from vlgate.report.page.standing import standing as standing_of
+from vlgate.report.priors import recorded_splits
 from vlgate.types import CAPABILITIES, Task
 
 _VERSIONS = ("vlgate", "torch", "transformers")
@@ -71,6 +72,7 @@ def page_content(
         tags=_tags(sections),
         facts=_facts(run),
         left_out=_left_out(sections, shown.pictures),
+        priors=recorded_splits(known),
         whys=whys(run.folder, {card.anchor for one in sections for card in one.cards}),
         analyses=analyses(run.folder),
         controls=tables(figures),

@@ -12,6 +12,7 @@ from vlgate.report.controlled.tables import ControlTable
 from vlgate.report.difference import Piece
 from vlgate.report.page.analysed import Analyses
 from vlgate.report.page.why_records import Whys
+from vlgate.report.priors import PriorSplit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +204,7 @@ class PageContent:
     tags: Mapping[str, tuple[str, ...]]
     facts: Mapping[str, str]
     left_out: tuple[str, ...]
+    priors: tuple[PriorSplit, ...] = ()
     whys: Whys = field(default_factory=Whys)
     analyses: Analyses = field(default_factory=Analyses)
     controls: tuple[ControlTable, ...] = ()

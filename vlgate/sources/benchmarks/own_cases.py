@@ -8,7 +8,9 @@ and ``tags``. Images are named by their paths in the data folder.
 - set: ``image``, ``true`` [two sentences], ``false`` [two sentences];
 - questions: ``image``, ``question``, ``answer``, ``perturbed``, ``perturbed_answer``, ``kind`` ("invariance" if the
   answer must stay the same, "directional" if it must change), and optionally ``choices`` and ``perturbed_image``.
-  Without ``choices``, a question whose two answers are yes or no has the choices yes and no.
+  Without ``choices``, a question whose two answers are yes or no has the choices yes and no;
+- twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``, ``answer`` [of the image],
+  ``prior`` [the answer of the twin], and optionally ``choices``.
 """
 
 from __future__ import annotations
@@ -25,12 +27,13 @@ from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
 from vlgate.images.files import file_image, missing_image
+from vlgate.sources.benchmarks.own_questions import Asked, Find, question_pair, twins
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
 from vlgate.sources.registry import SOURCES
-from vlgate.types import Ask, Capability, Case, LazyImage, Match, Request, Shape, Task
+from vlgate.types import Capability, Case, LazyImage, Match, Shape, Task
 
 REMEDY = (
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -38,14 +41,8 @@ REMEDY = (
 )
 """The remedy of an error in a line whose kind of case is not known."""
 
-YES_NO = ("yes", "no")
-"""The choices of questions without choices whose right answers are all yes or no."""
-
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 _ANYWHERE = ("task", "id", "tags")
-
-_Find = Callable[[Record, str], LazyImage]
-_Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ class CaseKind:
     shape: Shape
     capability: Capability
     needed: tuple[str, ...]
-    ask: Callable[[Record, _Find], _Asked]
+    ask: Callable[[Record, Find], Asked]
     allowed: tuple[str, ...] = ()
 
     @property
@@ -148,6 +145,7 @@ def _task(record: Record) -> str:
 
 def _kind(record: Record) -> CaseKind:
     marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
+    marks = ["prior"] if marks == ["prior", "question"] else marks
     if len(marks) != 1:
         raise record.error(_no_kind(record))
     if marks == ["question"]:
@@ -167,7 +165,7 @@ def _no_kind(record: Record) -> str:
     return f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}"
 
 
-def _case(record: Record, kind: CaseKind, find: _Find) -> Case:
+def _case(record: Record, kind: CaseKind, find: Find) -> Case:
     record = replace(record, remedy=kind.remedy)
     known = (*_ANYWHERE, *kind.needed, *kind.allowed)
     for field in record.fields:
@@ -209,48 +207,34 @@ def _both(record: Record, field: str) -> tuple[str, str]:
     return part.text("0"), part.text("1")
 
 
-def _pair(record: Record, find: _Find) -> _Asked:
+def _pair(record: Record, find: Find) -> Asked:
     image = find(record, record.text("image"))
     return tuple(Match(image=image, text=record.text(field)) for field in ("caption", "foil")), (True, False)
 
 
-def _quad(record: Record, find: _Find) -> _Asked:
+def _quad(record: Record, find: Find) -> Asked:
     images = [find(record, name) for name in _both(record, "images")]
     captions = _both(record, "captions")
     return tuple(Match(image=p, text=text) for p in images for text in captions), (True, False, False, True)
 
 
-def _set(record: Record, find: _Find) -> _Asked:
+def _set(record: Record, find: Find) -> Asked:
     image = find(record, record.text("image"))
     sentences = (*_both(record, "true"), *_both(record, "false"))
     return tuple(Match(image=image, text=text) for text in sentences), (True, True, False, False)
-
-
-def _questions(record: Record, find: _Find) -> _Asked:
-    from vlgate.judging.answers import normal_answer
-
-    choices = record.fields.get("choices", [])
-    if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
-        record.reject("choices", "a list of strings")
-    answers = record.text("answer"), record.text("perturbed_answer")
-    plain = [normal_answer(answer) for answer in answers]
-    if choices and not set(plain) <= set(map(normal_answer, choices)):
-        raise record.error(f"answers {answers} are not all among the choices {choices}")
-    if (plain[0] == plain[1]) != (record.fields["kind"] == "invariance"):
-        expected = "the same answer twice" if record.fields["kind"] == "invariance" else "two different answers"
-        raise record.error(f"kind is {record.fields['kind']!r}, but the answers are {answers}; expected {expected}")
-    if not choices and set(plain) <= set(YES_NO):
-        choices = YES_NO  # so that a model that only matches can answer, too
-    image = record.text("image")
-    second = record.text("perturbed_image") if "perturbed_image" in record.fields else image
-    asked = ((image, record.text("question")), (second, record.text("perturbed")))
-    return tuple(Ask(image=find(record, p), question=text, choices=tuple(choices)) for p, text in asked), answers
 
 
 _KINDS: Mapping[str, CaseKind] = {
     "foil": CaseKind(shape="pair", capability="foil", needed=("image", "caption", "foil"), ask=_pair),
     "captions": CaseKind(shape="quad", capability="compositional", needed=("images", "captions"), ask=_quad),
     "true": CaseKind(shape="set", capability="compositional", needed=("image", "true", "false"), ask=_set),
+    "prior": CaseKind(
+        shape="twin_questions",
+        capability="directional",
+        needed=("image", "twin", "question", "answer", "prior"),
+        ask=twins,
+        allowed=("choices",),
+    ),
 }
 """The kinds of case, each by the field that no other kind has."""
 
@@ -258,10 +242,10 @@ _ASKED = ("image", "question", "answer", "perturbed", "perturbed_answer", "kind"
 _OPTIONAL = ("choices", "perturbed_image")
 _QUESTIONS: Mapping[str, CaseKind] = {
     "invariance": CaseKind(
-        shape="questions", capability="invariance", needed=_ASKED, ask=_questions, allowed=_OPTIONAL
+        shape="questions", capability="invariance", needed=_ASKED, ask=question_pair, allowed=_OPTIONAL
     ),
     "directional": CaseKind(
-        shape="questions", capability="directional", needed=_ASKED, ask=_questions, allowed=_OPTIONAL
+        shape="questions", capability="directional", needed=_ASKED, ask=question_pair, allowed=_OPTIONAL
     ),
 }
 

@@ -1,0 +1,114 @@
+"""Every sabotage is caught by the gates that it is decided by, which the intact model passes."""
+
+from functools import cache
+
+import pytest
+
+from vlgate.fixtures.reader.reader import Reader
+from vlgate.fixtures.reader.reading import Reading
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.expanding import expand
+from vlgate.gates.thresholds import read_thresholds
+from vlgate.inference.batching import Caller
+from vlgate.inference.predictor import ModelPredictor
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import columns, metrics
+from vlgate.metrics.names import HEADLINE
+from vlgate.models.embedded import spoilt, tiny
+from vlgate.models.reference.defects import SAYS, defective
+from vlgate.run.planning import sample
+from vlgate.sabotage.table import sabotages
+from vlgate.sources.benchmarks.scenes import SHAPES
+from vlgate.sources.benchmarks.scenes_shipped import shipped
+from vlgate.types import Batch, Prepared
+
+READING = Reading()  # each text is read once for all defects
+SHIPPED = "thresholds.toml"
+WEIGHTS = {
+    "tiny-lxmert/colours": "scenes/attributes",
+    "tiny-lxmert/positions": "scenes/attribute-size",
+    "tiny-lxmert/tokens": "scenes/foil-it",
+    "tiny-clip/colours": "scenes/attributes",
+    "tiny-clip/positions": "scenes/occlusion-dir",
+    "tiny-clip/tokens": "scenes/foil-it",
+}
+"""A task that each spoilt model fails."""
+
+
+@cache
+def task_of(name):
+    return next(iter(shipped([name])))
+
+
+@cache
+def gates_of(file):
+    return expand(read_thresholds(file, SHAPES), SHAPES)[0]
+
+
+def outcome(model, name, file, limit=None):
+    """The decision of the gate on a task's main metric, for a model that is asked so many of its cases."""
+    task = sample(task_of(name), limit, "sabotage")
+    if isinstance(model, Prepared):
+        model.prepare([task])
+    predictor = ModelPredictor(model=model, name="m", caller=Caller(name="m", size=256), seed=0)
+    batch = Batch(task=task, positions=tuple(range(len(task.cases))))
+    requests = dict.fromkeys(request for case in task.cases for request in case.requests)
+    verdicts = judge(batch, predictor.predict(requests))
+    found = metrics(columns(task.shape, verdicts))
+    [gate] = [one for one in gates_of(file) if (one.kind, one.task) == ("gate", name)]
+    coverage = Coverage(cases=len(verdicts), judged=len(verdicts), unscored=0, skipped=0)
+    return decide(gate, coverage, found).outcome
+
+
+def few(claimed):
+    """A task that claims to catch each defect, by its name: few tasks for all."""
+    found = {}
+    while len(found) < len(claimed):
+        left = {name: tasks for name, tasks in claimed.items() if name not in found}
+        best = max(sorted(SHAPES), key=lambda task: sum(task in tasks for tasks in left.values()))
+        found |= {name: best for name, tasks in left.items() if best in tasks}
+    return found
+
+
+READERS = {name: one for name, one in sabotages().items() if name in SAYS}
+FINE = frozenset(SHAPES) - {"scenes/visual-inv"}  # its cases are about few images
+ASKED = few({name: one.claimed & FINE or one.claimed for name, one in READERS.items()})
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_defect_is_caught(name):
+    one = READERS[name]
+    assert outcome(defective(name, 0, READING), ASKED[name], one.thresholds, limit=45) in {"fail", "inconclusive"}
+
+
+def test_the_intact_reader_passes():
+    file = READERS["constant"].thresholds
+    tasks = sorted(set(ASKED.values()))
+    assert {task: outcome(Reader(reading=READING), task, file) for task in tasks} == dict.fromkeys(tasks, "pass")
+
+
+def test_the_reader_has_a_gate_on_every_drawn_task():
+    gates = gates_of(READERS["constant"].thresholds)
+    assert {(one.task, one.metric) for one in gates} == {(name, HEADLINE[shape]) for name, shape in SHAPES.items()}
+
+
+def test_only_a_defect_that_no_drawn_task_claims_is_left_out():
+    assert set(SAYS) - set(sabotages()) == {"synonyms"}
+    assert set(sabotages()) - set(SAYS) == set(spoilt.SPOILT) == set(WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def shipped_gates(pytestconfig):
+    return pytestconfig.rootpath / SHIPPED
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_spoilt_weights_are_caught(name, shipped_gates):
+    file = sabotages()[name].thresholds or shipped_gates
+    assert outcome(spoilt.build(name), WEIGHTS[name], file, limit=45) == "fail"
+
+
+def test_the_intact_model_passes_its_own_gates():
+    intact, file = tiny.build_clip(), sabotages()["tiny-clip/colours"].thresholds
+    tasks = [task for name, task in WEIGHTS.items() if name.startswith("tiny-clip")]
+    assert {task: outcome(intact, task, file) for task in tasks} == dict.fromkeys(tasks, "pass")

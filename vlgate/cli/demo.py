@@ -1,0 +1,94 @@
+"""Show a run: the default suite on the default model, or on a model that is broken on purpose.
+
+Without --sabotage the gates pass. With it they must not: the run ends with status 1, and the page opens on what
+broke.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from vlgate.errors import UnknownNameError
+
+WRONG_OPTION = 4
+HELP = "run the default suite on the default model, or on one that is broken on purpose, and open the page"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    sabotage = "the name of what is broken; --list lists them"
+    parser.add_argument("--sabotage", metavar="DEFECT", help=sabotage)
+    parser.add_argument("--list", action="store_true", help="list what can be broken, and run nothing")
+    results = "the folder of the run's files, which is replaced (default: results/demo, or results/demo-DEFECT)"
+    parser.add_argument("--results", type=Path, metavar="DIR", help=results)
+    parser.add_argument("--suite", metavar="GLOB[,GLOB]", help="ask only these of the drawn tasks (default: all)")
+    parser.add_argument("-n", "--workers", metavar="N", help="the number of processes, which needs pytest-xdist")
+    parser.add_argument("--no-open", action="store_true", help="print the path of the page, and open nothing")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the suite, say what broke, and open the page.
+
+    Returns: the exit status of the run: 1 if a gate does not pass, 0 if all do, 4 if an option cannot be used.
+    Raises: UnknownNameError if there is no such defect.
+    """
+    from vlgate.sabotage.table import sabotages
+
+    known = sabotages()
+    if given.list:
+        print("\n".join(f"{name}: {one.says}" for name, one in known.items()))  # noqa: T201  # what a command is for
+        return 0
+    if given.sabotage is not None and given.sabotage not in known:
+        raise UnknownNameError("defect in --sabotage", given.sabotage, known)
+    name = "demo" if given.sabotage is None else f"demo-{given.sabotage.replace('/', '-')}"
+    folder = (given.results or Path("results") / name).expanduser().resolve()
+    sabotage = None if given.sabotage is None else known[given.sabotage]
+    options = [f"--results={folder}", "--overwrite"]
+    options += [] if sabotage is None else [f"--model={sabotage.model}"]
+    options += [] if sabotage is None or sabotage.thresholds is None else [f"--thresholds={sabotage.thresholds}"]
+    options += [f"--suite={given.suite or 'scenes/*'}"]
+    options += [] if given.workers is None else ["-n", given.workers]
+    status = _asked(options)
+    if (folder / "metrics.json").exists() and status in {0, 1}:
+        _shown(given, folder)
+    return status
+
+
+def _asked(options: Sequence[str]) -> int:
+    """Run the suite in a process of its own and in an empty folder, so that nothing of the user's counts."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "VLGATE_DATA"))}
+    with TemporaryDirectory() as empty:
+        words = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", f"--rootdir={empty}"]
+        words += ["-p", "no:cacheprovider"]
+        return subprocess.run([*words, *options], cwd=empty, env=kept, check=False).returncode  # noqa: S603  # our own
+
+
+def _shown(given: argparse.Namespace, folder: Path) -> None:
+    """Say what broke, print the path of the page, and open it there."""
+    from vlgate.recorded.folder import read_run
+    from vlgate.sabotage.outcome import closing_lines, place_of, stopped_by
+    from vlgate.sabotage.table import sabotages
+
+    figures = read_run(folder, "vlgate demo").figures
+    if given.sabotage is not None:
+        lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
+        print("\n".join(lines))  # noqa: T201  # what a command is for
+    page = folder / "report.html"
+    print(page)  # noqa: T201  # likewise
+    if not given.no_open and _can_open():
+        import webbrowser
+
+        place = place_of(stopped_by(figures))
+        webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))
+
+
+def _can_open() -> bool:
+    """Whether somebody sits before the terminal, at a machine with a display."""
+    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return sys.stdout.isatty() and display

@@ -1,0 +1,59 @@
+"""How a demo ended: which gates caught a sabotage, and where the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vlgate.report.page.answer import judged_by
+from vlgate.report.page.cards import anchor
+from vlgate.sabotage.table import Sabotage
+
+_SHOWN = 5  # gates in a line
+
+
+def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the gates of ``metrics.json`` that stop a release: those that fail, the furthest first, then others."""
+    stops = [gate for gate in figures["gates"] if gate["decision"] in {"fail", "inconclusive"}]
+    return sorted(stops, key=lambda gate: (gate["decision"] != "fail", _reached(gate)))
+
+
+def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
+    """Return the place in the page of what broke most; empty if nothing did."""
+    return anchor(judged_by(stops[0])[0]) if stops else ""
+
+
+def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> list[str]:
+    """Return what was sabotaged, and which gates caught it, as lines."""
+    gates = [gate for gate in figures["gates"] if gate["decision"] != "not run" and gate["kind"] != "limit"]
+    stops = stopped_by(figures)
+    lines = [f"sabotaged: {name}: {sabotage.says} (--model={sabotage.model})"]
+    if not stops:
+        return [*lines, f"NOT CAUGHT: {_counted(len(gates), 'gate')}, and none fails"]
+    more = f", and {len(stops) - _SHOWN} more" if len(stops) > _SHOWN else ""
+    lines.append(
+        f"caught by {len(stops)} of {_counted(len(gates), 'gate')}: {', '.join(map(_said, stops[:_SHOWN]))}{more}"
+    )
+    if sabotage.claimed:
+        caught = {judged_by(gate)[0] for gate in stops}
+        there = sabotage.claimed & set(figures["tasks"])
+        missing = sorted(there - caught)
+        without = f"; not by {', '.join(missing)}" if missing else ""
+        lines.append(
+            f"claimed by {_counted(len(there), 'task')} of the run, and caught by {len(there & caught)}{without}"
+        )
+    return lines
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _reached(gate: Mapping[str, Any]) -> float:
+    return float("inf") if gate["value"] is None else gate["value"] - (gate["min"] or 0.0)
+
+
+def _said(gate: Mapping[str, Any]) -> str:
+    value = "no value" if gate["value"] is None else f"{gate['value']:.3f}"
+    least = "" if gate["min"] is None else f", min {gate['min']:g}"
+    return f"{gate['gate']} ({value}{least}{'' if gate['decision'] == 'fail' else ', inconclusive'})"

@@ -1,0 +1,64 @@
+"""The questions of a user's own cases: original and perturbed ones, and those about twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vlgate.sources.reading.records import Record
+from vlgate.types import Ask, LazyImage, Request
+
+Find = Callable[[Record, str], LazyImage]
+"""What returns the image of a record by its name."""
+Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
+"""The requests of a case and their truths."""
+YES_NO = ("yes", "no")
+"""The choices of questions without choices whose right answers are all yes or no."""
+
+
+def question_pair(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of an original question and its perturbed partner.
+
+    Raises: DataError if the answers do not fit their kind or their choices.
+    """
+    from vlgate.judging.answers import normal_answer
+
+    answers = record.text("answer"), record.text("perturbed_answer")
+    choices = _choices(record, answers)
+    plain = [normal_answer(answer) for answer in answers]
+    if (plain[0] == plain[1]) != (record.fields["kind"] == "invariance"):
+        expected = "the same answer twice" if record.fields["kind"] == "invariance" else "two different answers"
+        raise record.error(f"kind is {record.fields['kind']!r}, but the answers are {answers}; expected {expected}")
+    image = record.text("image")
+    second = record.text("perturbed_image") if "perturbed_image" in record.fields else image
+    asked = ((image, record.text("question")), (second, record.text("perturbed")))
+    return tuple(Ask(image=find(record, p), question=text, choices=choices) for p, text in asked), answers
+
+
+def twins(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of a question about an image that is not as usual, and about its twin.
+
+    Raises: DataError if both answers are equal, or one is not among the choices.
+    """
+    from vlgate.judging.answers import normal_answer
+
+    answers = record.text("prior"), record.text("answer")
+    if normal_answer(answers[0]) == normal_answer(answers[1]):
+        raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
+    choices, question = _choices(record, answers), record.text("question")
+    images = [find(record, record.text(field)) for field in ("twin", "image")]
+    return tuple(Ask(image=image, question=question, choices=choices) for image in images), answers
+
+
+def _choices(record: Record, answers: tuple[str, str]) -> tuple[str, ...]:
+    """The choices of a question; yes and no if there are none and it is answered so."""
+    from vlgate.judging.answers import normal_answer
+
+    choices = record.fields.get("choices", [])
+    if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
+        record.reject("choices", "a list of strings")
+    plain = {normal_answer(answer) for answer in answers}
+    if choices and not plain <= set(map(normal_answer, choices)):
+        raise record.error(f"answers {answers} are not all among the choices {choices}")
+    if not choices and plain <= set(YES_NO):
+        return YES_NO  # so that a model that only matches can answer, too
+    return tuple(choices)
