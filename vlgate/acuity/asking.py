@@ -138,9 +138,7 @@ def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: in
 
     Raises: as ``Predictor.predict``.
     """
-    begun = [
-        _Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties
-    ]
+    begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
     while True:
         open_ones = [one for one in begun if one.made < trials and not one.staircase.decided]
         if not open_ones:
@@ -160,11 +158,11 @@ def _word(chart: _Chart, found: Fit) -> Word:
     share = int(stairs.right.sum()) / max(int(stairs.asked.sum()), 1)
     if wilson(share, max(int(stairs.asked.sum()), 1), 0.99)[1] < 0.5:
         return "below chance"
-    if not found.above_chance:
-        return "at chance"
     chance = generator(f"fit/{chart.seed}/{chart.faculty}")
     if fits(stairs.observers, stairs.right, stairs.asked, chance) < _LEAST_FIT:
         return "no fit"
+    if not found.above_chance:
+        return "at chance"
     if found.threshold < 0:
         return "beyond the range"
     return "out of reach" if found.threshold > 1 else "threshold"

@@ -70,9 +70,7 @@ def draw(
         found = tuple(charts(predictor, faculties, price.trials, options.seed))
     except (ModelLoadError, ModelReplyError) as error:
         raise OptionError(str(error)) from error
-    release = Release(
-        model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found
-    )
+    release = Release(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found)
     return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
 
 

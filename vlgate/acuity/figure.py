@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
@@ -11,39 +12,30 @@ from vlgate.acuity.record import Release
 from vlgate.gates.acuity import said
 from vlgate.metrics.acuity import Acuity
 from vlgate.metrics.faculties import Faculty
-from vlgate.metrics.psychometric import band, grid, posterior
+from vlgate.metrics.psychometric import Counts, band, grid, posterior
 from vlgate.metrics.stats import wilson
+from vlgate.types import FloatArray
 
 WIDTH, HEIGHT = 420, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 58, 40
 _MARKS = 5
+_TOGETHER = 6  # trials of a point at least
 STYLES = ("now", "before")
 """The classes of the release and of the earlier one."""
-CSS = """\
-:root { color-scheme: light dark; --page: #f7f7f5; --surface: #ffffff; --ink: #1b1d21; --muted: #565d67;
-  --line: #dedfe2; --now: #1b57ad; --before: #b3540a; }
-@media (prefers-color-scheme: dark) { :root { --page: #121417; --surface: #1a1d21; --ink: #e8eaed; --muted: #a4acb7;
-  --line: #31363d; --now: #93bbfa; --before: #ffb070; } }
-.acuity text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; fill: var(--ink); }
-.acuity .title { font-weight: 650; font-size: 14px; } .acuity .tick, .acuity .unit { fill: var(--muted); font-size: 11px; }
-.acuity .grid { stroke: var(--line); } .acuity .chance { stroke: var(--muted); stroke-dasharray: 3 3; }
-.acuity .panel { fill: var(--surface); }
-.acuity .now { --own: var(--now); } .acuity .before { --own: var(--before); }
-.acuity .curve { fill: none; stroke: var(--own); stroke-width: 2; } .acuity .before .curve { stroke-dasharray: 6 3; }
-.acuity .band { fill: var(--own); opacity: .16; } .acuity .range { fill: var(--own); opacity: .3; }
-.acuity .point { fill: var(--own); } .acuity .before .point { fill: var(--surface); stroke: var(--own); stroke-width: 1.5; }
-.acuity .bar { stroke: var(--own); stroke-opacity: .55; } .acuity .threshold { stroke: var(--own); stroke-width: 2; }
-.acuity text.said { fill: var(--own); font-size: 11.5px; }
-"""
+CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 
 
 def panel(faculty: Faculty, releases: Sequence[Release]) -> Markup:
     """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
-    drawn = [(style, one, found) for style, one in zip(STYLES, releases, strict=False) if (found := one.chart(faculty.name))]
+    drawn = [
+        (style, one, found) for style, one in zip(STYLES, releases, strict=False) if (found := one.chart(faculty.name))
+    ]
     told = "; ".join(f"{one.model}: {said(found)}" for _, one, found in drawn)
-    start = Markup('<svg class="acuity" viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>')
-    title = f"{faculty.name}: {told}"
-    return Markup().join([start.format(WIDTH, HEIGHT, title, title), *_inside(faculty, drawn), Markup("</svg>")])
+    start = Markup(
+        '<svg class="acuity" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{t}">'
+        "<title>{t}</title>"
+    ).format(w=WIDTH, h=HEIGHT, t=f"{faculty.name}: {told}")
+    return Markup().join([start, *_inside(faculty, drawn), Markup("</svg>")])
 
 
 def sheet(faculties: Sequence[Faculty], releases: Sequence[Release]) -> str:
@@ -55,13 +47,12 @@ def sheet(faculties: Sequence[Faculty], releases: Sequence[Release]) -> str:
         Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">').format(
             w=width, h=height
         ),
-        Markup("<style>{}</style>").format(Markup(CSS)),
+        Markup("<style>{}</style>").format(Markup(CSS)),  # noqa: S704  # our own file
         Markup('<rect width="{}" height="{}" style="fill: var(--page)"/>').format(width, height),
     ]
     for number, faculty in enumerate(faculties):
         place = Markup('<g transform="translate({} {})">').format(number % columns * WIDTH, number // columns * HEIGHT)
-        inner = panel(faculty, releases).replace("<svg ", f'<svg width="{WIDTH}" height="{HEIGHT}" ', 1)
-        parts += [place, inner, Markup("</g>")]
+        parts += [place, panel(faculty, releases), Markup("</g>")]
     return str(Markup("\n").join([*parts, Markup("</svg>")])) + "\n"
 
 
@@ -91,7 +82,7 @@ def _axes(faculty: Faculty) -> Iterator[Markup]:
             x, HEIGHT - _BOTTOM + 15, levels[number]
         )
     yield Markup('<text class="unit" x="{}" y="{}" text-anchor="middle">hard ← {}, {} → easy</text>').format(
-        (_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, _short(faculty.level, 44), faculty.unit
+        (_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, _short(faculty.level, 54), faculty.unit
     )
 
 
@@ -105,13 +96,7 @@ def _curve(found: Acuity) -> Iterator[Markup]:
         around = [*zip(places, high, strict=True), *zip(places[::-1], low[::-1], strict=True)]
         yield Markup('<polygon class="band" points="{}"/>').format(_points(around))
         yield Markup('<polyline class="curve" points="{}"/>').format(_points(list(zip(places, middle, strict=True))))
-    for place, number, hits in zip(places.tolist(), asked.tolist(), right.tolist(), strict=True):
-        if number:
-            x, (least, most) = _across(place), wilson(hits / number, number)
-            yield Markup('<line class="bar" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(_down(least), _down(most), x=x)
-            yield Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{} of {} right</title></circle>').format(
-                x, _down(hits / number), 2 + min(3.0, number**0.5 / 3), hits, number
-            )
+    yield from _observed(places, asked, right)
     if found.level is not None:
         x, ends = _across(found.place), [_across(float(np.clip(end, 0, 1))) for end in (found.low, found.high)]
         bottom = HEIGHT - _BOTTOM
@@ -121,6 +106,29 @@ def _curve(found: Acuity) -> Iterator[Markup]:
         yield Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(
             _down((0.5 + found.best) / 2), bottom, x=x
         )
+
+
+def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Markup]:
+    """The shares of right replies with their intervals; neighbouring levels with few trials share a point."""
+    bar = Markup('<line class="bar" x1="{x}" x2="{x}" y1="{}" y2="{}"/>')
+    dot = Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{} of {} right</title></circle>')
+    for some in _groups(asked):
+        number, hits = int(asked[some].sum()), int(right[some].sum())
+        x, (least, most) = _across(float(np.average(places[some], weights=asked[some]))), wilson(hits / number, number)
+        yield bar.format(_down(least), _down(most), x=x)
+        yield dot.format(x, _down(hits / number), 2 + min(3.0, number**0.5 / 3), hits, number)
+
+
+def _groups(asked: Counts) -> Iterator[list[int]]:
+    """Yield the positions of neighbouring levels with ``_TOGETHER`` trials in all, or what is left at the end."""
+    group: list[int] = []
+    for place in np.flatnonzero(asked).tolist():
+        group.append(place)
+        if asked[group].sum() >= _TOGETHER:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def _points(points: Sequence[tuple[float, float]]) -> str:

@@ -18,7 +18,7 @@ _PAGE = Markup("""<!doctype html>
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }}
 h1 {{ font-size: 1.5rem; margin: .5rem 0 }} p {{ max-width: 80ch; color: var(--muted) }}
 .charts {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem }}
-.charts svg {{ width: 100%; border: 1px solid var(--line); border-radius: 8px }}
+.charts svg {{ width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px }}
 table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ text-align: left; padding: .25rem .9rem .25rem 0;
   border-bottom: 1px solid var(--line) }}
 </style>
@@ -43,10 +43,10 @@ def change(now: Acuity, before: Acuity | None) -> str:
     """
     if before is None:
         return ""
-    ends = [_ends(one) for one in (now, before)]
-    if ends[0] is None or ends[1] is None:
+    ours, theirs = _ends(now), _ends(before)
+    if ours is None or theirs is None:
         return ""
-    (low, high), (least, most) = ends
+    (low, high), (least, most) = ours, theirs
     return "worse" if low > most else "better" if high < least else "not told apart"
 
 
@@ -90,4 +90,5 @@ def page(release: Release, earlier: Release | None) -> str:
         for row in cells(release, earlier)
     )
     models = " and ".join(one.model for one in both)
-    return str(_PAGE.format(css=Markup(CSS), models=models, charts=charts, head=head, rows=rows))
+    css = Markup(CSS)  # noqa: S704  # our own file
+    return str(_PAGE.format(css=css, models=models, charts=charts, head=head, rows=rows))

@@ -41,7 +41,12 @@ def text_of(release: Release, decisions: Sequence[AcuityDecision] = ()) -> str:
         "calls": sum(one.calls for one in release.charts),
         "charts": {one.faculty: _chart(one) for one in release.charts},
         "gates": [
-            {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+            {
+                "gate": f"acuity.{one.gate.faculty}",
+                one.gate.key: one.gate.bound,
+                "decision": one.outcome,
+                "why": one.why,
+            }
             for one in decisions
         ],
     }
@@ -67,10 +72,15 @@ def read_release(place: Path) -> Release:
         content = json.loads(file.read_text(encoding="utf-8"))
         charts = tuple(_read(name, one) for name, one in content["charts"].items())
         return Release(
-            model=str(content["model"]), fingerprint=str(content["fingerprint"]), seed=int(content["seed"]), charts=charts
+            model=str(content["model"]),
+            fingerprint=str(content["fingerprint"]),
+            seed=int(content["seed"]),
+            charts=charts,
         )
     except OSError as error:
-        raise OptionError(f"--against {place}: {file} cannot be read ({error.strerror}); name a folder with {FILE}") from None
+        raise OptionError(
+            f"--against {place}: {file} cannot be read ({error.strerror}); name a folder with {FILE}"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"{type(error).__name__}: {error}"
         raise OptionError(f"--against {place}: {file} is not a file of vlgate acuity ({why}); write it again") from None
@@ -78,8 +88,9 @@ def read_release(place: Path) -> Release:
 
 def _read(name: str, given: Mapping[str, Any]) -> Acuity:
     ends = {"low": given["place_low"], "high": given["place_high"], "faculty": name}
-    values = {one.name: ends.get(one.name, given.get(one.name)) for one in fields(Acuity)}
-    found = Acuity(**{**values, "asked": tuple(given["asked"]), "right": tuple(given["right"])})
+    values: dict[str, Any] = {one.name: ends.get(one.name, given.get(one.name)) for one in fields(Acuity)}
+    values |= {"asked": tuple(given["asked"]), "right": tuple(given["right"])}
+    found = Acuity(**values)
     known = len(FACULTIES[name].levels())
     if found.word not in get_args(Word) or {len(found.asked), len(found.right)} != {known}:
         raise ValueError(f"the chart {name!r} is damaged")

@@ -39,7 +39,7 @@ def weight_of(one: str, other: str, level: float) -> float:
 
 
 def distance(one: str, other: str, weight: float) -> float:
-    """Return the Euclidean distance in CIELAB (CIE 1976) of a shade with this share of the other colour to its mirror."""
+    """Return the distance in CIELAB (CIE 1976) of a shade with this share of the other colour from its mirror image."""
     first, second = (np.array(COLOURS[name], np.float64) for name in (one, other))
     shade, mirror = (lab((1 - share) * first + share * second) for share in (weight, 1 - weight))
     return float(np.linalg.norm(shade - mirror))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.psychometric import Fit, Grid, fitted, grid, most_telling, posterior
+from vlgate.metrics.psychometric import Fit, Grid, fit_of, grid, most_telling, weights_of
 from vlgate.types import FloatArray
 
 ROUND = 20
@@ -24,17 +24,22 @@ Positions = NDArray[np.int64]
 
 @dataclass(slots=True, kw_only=True)
 class Staircase:
-    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,)."""
+    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,).
+
+    ``log_likelihood`` is that of the replies for each observer of the grid, shape (k,).
+    """
 
     observers: Grid
     asked: Positions
     right: Positions
+    log_likelihood: FloatArray
 
     @classmethod
     def over(cls, places: FloatArray) -> Staircase:
         """Return a staircase over places of shape (n,) that has asked nothing."""
-        nothing = np.zeros(len(places), np.int64)
-        return cls(observers=grid(places), asked=nothing, right=nothing.copy())
+        observers, nothing = grid(places), np.zeros(len(places), np.int64)
+        unsaid = np.zeros(len(observers.thresholds))
+        return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
 
     def following(self, number: int) -> Positions:
         """Return the positions of the places of the next trials, shape (number,).
@@ -46,7 +51,7 @@ class Staircase:
         if not self.asked.any():
             over = np.linspace(0, last, max(number - _FIRST_EASY, 1)).round().astype(np.int64)
         else:
-            weights = posterior(self.observers, self.right, self.asked)
+            weights = weights_of(self.observers, self.log_likelihood)
             over = most_telling(self.observers, weights, number - int(_EASY * number))
         return np.concatenate([over, np.full(number - len(over), last)])
 
@@ -54,10 +59,12 @@ class Staircase:
         """Take the replies to trials, shapes (k,)."""
         np.add.at(self.asked, positions, 1)
         np.add.at(self.right, positions[right], 1)
+        self.log_likelihood += self.observers.log_right[positions[right]].sum(axis=0)
+        self.log_likelihood += self.observers.log_wrong[positions[~right]].sum(axis=0)
 
     def fit(self) -> Fit:
         """Return what the replies tell of the threshold."""
-        return fitted(self.observers, self.right, self.asked)
+        return fit_of(self.observers, self.log_likelihood, int(self.asked.sum()))
 
     @property
     def decided(self) -> bool:

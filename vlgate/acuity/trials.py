@@ -125,8 +125,10 @@ def _left_right(chance: Chance, level: float) -> Scene:
         placed((kinds[one], colours[one]), IN_A_CELL, (middle + way * level / 2, down))
         for one, way in ((0, side), (1, -side))
     ]
-    first, second = (phrase(colour, kind) for colour, kind in zip(colours, kinds, strict=True))
-    left, right = (f"{first} is to the {way} of {second}." for way in ("left", "right"))
+    # Ten words at most; two things need no second colour to be told apart by kind or by colour.
+    left, right = (
+        f"{phrase(colours[0], kinds[0])} is to the {way} of {phrase(kinds[1])}." for way in ("left", "right")
+    )
     true, false = (left, right) if first_is_left else (right, left)
     return Scene(graph=scene(chance, things), true=_begun(true), false=_begun(false))
 
@@ -140,12 +142,11 @@ def _size(chance: Chance, level: float) -> Scene:
     small = float(chance.uniform(54, 60))
     first_is_large = chance.random() < 0.5
     sides = (small * level, small) if first_is_large else (small, small * level)
-    across = chance.permutation([0.25, 0.75]) if chance.random() < 0.5 else None
-    places = (0.25, 0.75) if across is None else tuple(across.tolist())
-    things = []
-    for number in (0, 1):
-        down = float(chance.uniform(66, 158))
-        things.append(placed((kinds[number], colours[number]), sides[number], (places[number] * 224, down), _mean))
+    places = chance.permutation([56, 168]).tolist()
+    things = [
+        placed((kinds[one], colours[one]), sides[one], (places[one], float(chance.uniform(66, 158))), _mean)
+        for one in (0, 1)
+    ]
     first, second = (f"the {colour} {kind}" for colour, kind in zip(colours, kinds, strict=True))
     larger, smaller = (_begun(f"{first} is {way} than {second}.") for way in ("larger", "smaller"))
     true, false = (larger, smaller) if first_is_large else (smaller, larger)

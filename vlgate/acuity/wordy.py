@@ -39,7 +39,9 @@ def _lengths(chance: np.random.Generator, words: int) -> list[int]:
     while words:
         fits = [length for length in _FORMS if words - length not in {1, 2, 3, 7} and words >= length]
         if not fits:
-            raise ValueError(f"words={words!r}: no sentences of 4 to 6 words have so many; expected 0, 4, 5, 6 or more than 7")
+            raise ValueError(
+                f"words={words!r}: no sentences of 4 to 6 words have so many; expected 0, 4, 5, 6 or more than 7"
+            )
         lengths.append(int(chance.choice(fits)))
         words -= lengths[-1]
     return lengths

@@ -1,4 +1,4 @@
-"""The section ``[acuity]`` of ``thresholds.toml``: gates on the thresholds of perception that ``vlgate acuity`` finds."""
+"""The section ``[acuity]`` of ``thresholds.toml``: gates on the thresholds that ``vlgate acuity`` finds."""
 
 from __future__ import annotations
 
@@ -117,7 +117,10 @@ def said(found: Acuity) -> str:
     low, high = found.interval
     smaller = "the hard end" if found.about.smaller_is_better else "the easy end"
     larger = "the easy end" if found.about.smaller_is_better else "the hard end"
-    ends = (f"{low:.3g}" if low is not None else f"beyond {smaller}", f"{high:.3g}" if high is not None else f"beyond {larger}")
+    ends = (
+        f"{low:.3g}" if low is not None else f"beyond {smaller}",
+        f"{high:.3g}" if high is not None else f"beyond {larger}",
+    )
     return f"{found.level:.3g} {found.about.unit} ({ends[0]} to {ends[1]})"
 
 

@@ -18,6 +18,9 @@ _LEVELS = 33
 class Faculty:
     """A faculty: ``level`` says what its level is, ``unit`` names it behind a number.
 
+    The level of colour is the distance between the shade that is shown, a mixture of the true and the false colour, and
+    its mirror image on the other side of their middle: at 0 nobody could tell which of the two it is.
+
     The range goes from ``hard`` to ``easy``, in equal steps of the logarithm of the level minus ``neutral``. ``whole``
     holds the levels themselves if they are whole numbers, from hard to easy.
     """
@@ -63,8 +66,11 @@ class Faculty:
 _ALL = (
     Faculty(name="noun", level="shorter side of the only thing", unit="px", hard=4, easy=128),
     Faculty(
-        name="colour", level="distance between the shade shown and its mirror image on the other side of the two colours'"
-        " middle, in CIELAB", unit="ΔE", hard=2, easy=86,
+        name="colour",
+        level="distance of the shade from its mirror image in CIELAB",
+        unit="ΔE",
+        hard=2,
+        easy=86,
     ),
     Faculty(name="count", level="number of things", unit="things", hard=15, easy=1, whole=tuple(range(15, 0, -1))),
     Faculty(name="left-right", level="horizontal distance of two things", unit="px", hard=38, easy=176),
@@ -72,15 +78,27 @@ _ALL = (
     Faculty(name="contrast", level="share of full contrast", unit="of full contrast", hard=0.01, easy=1.0),
     Faculty(name="blur", level="standard deviation of a Gaussian blur", unit="px", hard=32, easy=0.5),
     Faculty(
-        name="clutter", level="number of things that cover the one in question", unit="things", hard=32, easy=1,
+        name="clutter",
+        level="number of things that cover the thing",
+        unit="things",
+        hard=32,
+        easy=1,
         whole=(32, 27, 23, 19, 16, 13, 11, 9, 8, 7, 6, 5, 4, 3, 2, 1),
     ),
     Faculty(
-        name="text-length", level="words before the deciding word", unit="words", hard=96, easy=3,
+        name="text-length",
+        level="words before the deciding word",
+        unit="words",
+        hard=96,
+        easy=3,
         whole=(96, 80, 67, 56, 47, 39, 33, 27, 23, 19, 16, 13, 11, 9, 8, 7, 3),
     ),
     Faculty(
-        name="distractors", level="number of other things of the same kind", unit="things", hard=15, easy=1,
+        name="distractors",
+        level="number of other things of the same kind",
+        unit="things",
+        hard=15,
+        easy=1,
         whole=tuple(range(15, 0, -1)),
     ),
 )

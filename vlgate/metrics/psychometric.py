@@ -5,14 +5,15 @@ A level is a place between 0, the hard end of a range, and 1, the easy end. The 
 place of the midpoint between chance and the observer's best (Wichmann and Hill 2001, Perception & Psychophysics 63).
 
 The posterior is computed on a grid, as in the methods Psi (Kontsevich and Tyler 1999, Vision Research 39) and
-Psi-marginal (Prins 2013, Journal of Vision 13): the best and the spread are nuisance parameters. Here several trials are
-placed at once, so that a model is asked in batches.
+Psi-marginal (Prins 2013, Journal of Vision 13): the best and the spread are nuisance parameters. Here several trials
+are placed at once, so that a model is asked in batches.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,14 @@ from vlgate.types import FloatArray
 
 CHANCE = 0.5
 """Of a choice between two texts."""
-_THRESHOLDS = np.linspace(-0.3, 1.3, 161)
-_SPREADS = np.geomspace(0.005, 0.2, 12)
-_BESTS = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985, 0.995])
+_THRESHOLDS = np.linspace(-0.3, 1.3, 321)
+_SPREADS = np.geomspace(0.005, 0.2, 10)
+_BESTS = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995])
 _CONFIDENCE = 0.95
 _LOG_LIKELIER = 5.0
-"""How much likelier than chance replies must be, as a logarithm: twice that is the 0.98 quantile of chi-square, df 3."""
+"""How much likelier than chance replies must be, as a logarithm: half the 0.98 quantile of chi-square, 3 degrees."""
+_UNLIKELY = 1e-7
+"""The weight, as a part of the greatest, below which an observer makes no difference."""
 _REPLICAS = 500
 """Simulated observers that a fit is compared with."""
 
@@ -81,14 +84,12 @@ def share(places: FloatArray, threshold: FloatArray, spread: FloatArray, best: F
     [0.5, 0.7, 0.9]
     """
     z = np.clip((places - threshold) / spread, -60, 60)
-    return CHANCE + (best - CHANCE) / (1 + np.exp(-z))
+    return np.asarray(CHANCE + (best - CHANCE) / (1 + np.exp(-z)), dtype=np.float64)
 
 
 @lru_cache(maxsize=16)
 def _grid(places: tuple[float, ...]) -> Grid:
-    thresholds, spreads, bests = (
-        axis.ravel() for axis in np.meshgrid(_THRESHOLDS, _SPREADS, _BESTS, indexing="ij")
-    )
+    thresholds, spreads, bests = (axis.ravel() for axis in np.meshgrid(_THRESHOLDS, _SPREADS, _BESTS, indexing="ij"))
     weights = np.gradient(_BESTS)
     prior = np.broadcast_to(weights, (len(_THRESHOLDS), len(_SPREADS), len(_BESTS))).ravel()
     at = np.array(places)
@@ -111,14 +112,20 @@ def grid(places: FloatArray) -> Grid:
 
 
 def posterior(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
-    """Return the weight of each observer, shape (k,), after ``right`` of ``asked`` trials at each place, shapes (n,)."""
-    likelihood = _likelihood(observers, right, asked) + observers.log_prior
-    weights = np.exp(likelihood - likelihood.max())
-    return weights / weights.sum()
+    """Return the weight of each observer, shape (k,), after ``right`` of ``asked`` trials at each place, both (n,)."""
+    return weights_of(observers, likelihood(observers, right, asked))
 
 
-def _likelihood(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
-    return right @ observers.log_right + (asked - right) @ observers.log_wrong
+def likelihood(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
+    """Return the logarithm of the likelihood of the replies for each observer, shape (k,); shapes as ``posterior``."""
+    return np.asarray(right @ observers.log_right + (asked - right) @ observers.log_wrong, dtype=np.float64)
+
+
+def weights_of(observers: Grid, log_likelihood: FloatArray) -> FloatArray:
+    """Return the weight of each observer from the logarithms of the likelihoods, both of shape (k,)."""
+    total = log_likelihood + observers.log_prior
+    weights = np.exp(total - total.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[np.int64]:
@@ -127,12 +134,13 @@ def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[n
     Each trial is chosen after the trials before it, without their replies: the expected variance of the threshold after
     a reply is that of the best linear estimate.
     """
-    shares = observers.shares
+    likely = weights > _UNLIKELY * weights.max()
+    shares, weights = observers.shares[:, likely], weights[likely] / weights[likely].sum()
     means = shares @ weights
     weighted = shares * weights
     among = weighted @ shares.T - np.outer(means, means)
     noise = means - (weighted * shares).sum(axis=1)
-    target = np.clip(observers.thresholds, 0, 1)
+    target = np.clip(observers.thresholds[likely], 0, 1)
     against = weighted @ target - means * float(weights @ target)
     chosen = np.zeros(number, np.int64)
     for trial in range(number):
@@ -147,11 +155,16 @@ def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[n
 
 def fitted(observers: Grid, right: Counts, asked: Counts) -> Fit:
     """Return what ``right`` of ``asked`` trials at each place, shapes (n,), tell about the threshold."""
-    weights = posterior(observers, right, asked)
+    return fit_of(observers, likelihood(observers, right, asked), int(asked.sum()))
+
+
+def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
+    """Return what so many trials tell about the threshold, from the logarithms of their likelihoods, shape (k,)."""
+    weights = weights_of(observers, log_likelihood)
     tail = (1 - _CONFIDENCE) / 2
-    low, median, high = _quantiles(observers.thresholds, weights, (tail, 0.5, 1 - tail))
-    least, best, most = _quantiles(observers.bests, weights, (tail, 0.5, 1 - tail))
-    chance = float(asked.sum() * np.log(CHANCE))
+    mass = weights.reshape(len(_THRESHOLDS), len(_SPREADS), len(_BESTS))
+    low, median, high = _quantiles(_THRESHOLDS, mass.sum(axis=(1, 2)), (tail, 0.5, 1 - tail))
+    least, _, most = _quantiles(_BESTS, mass.sum(axis=(0, 1)), (tail, 0.5, 1 - tail))
     return Fit(
         threshold=median,
         low=low,
@@ -160,14 +173,12 @@ def fitted(observers: Grid, right: Counts, asked: Counts) -> Fit:
         best=float(weights @ observers.bests),
         best_low=least,
         best_high=most,
-        likelier=float(_likelihood(observers, right, asked).max()) - chance,
+        likelier=float(log_likelihood.max()) - trials * log(CHANCE),
     )
 
 
-def _quantiles(values: FloatArray, weights: FloatArray, at: tuple[float, ...]) -> list[float]:
+def _quantiles(axis: FloatArray, mass: FloatArray, at: tuple[float, ...]) -> list[float]:
     """Quantiles of a distribution on a grid; each value stands for the interval to the middle of its neighbours."""
-    axis, where = np.unique(values, return_inverse=True)
-    mass = np.bincount(where, weights=weights)
     edges = np.concatenate([axis[:1], (axis[1:] + axis[:-1]) / 2, axis[-1:]])
     return [float(one) for one in np.interp(at, np.concatenate([[0.0], np.cumsum(mass)]), edges)]
 
@@ -176,7 +187,9 @@ def band(observers: Grid, weights: FloatArray) -> FloatArray:
     """Return the 2.5 %, 50 % and 97.5 % quantiles of the share at each place, shape (3, n)."""
     tail = (1 - _CONFIDENCE) / 2
     rows = []
-    for shares in observers.shares:
+    likely = weights > _UNLIKELY * weights.max()
+    weights = weights[likely] / weights[likely].sum()
+    for shares in observers.shares[:, likely]:
         order = np.argsort(shares, kind="stable")
         rows.append(np.interp((tail, 0.5, 1 - tail), np.cumsum(weights[order]), shares[order]))
     return np.array(rows).T
