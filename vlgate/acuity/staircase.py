@@ -44,8 +44,8 @@ class Staircase:
     def following(self, number: int) -> Positions:
         """Return the positions of the places of the next trials, shape (number,).
 
-        The first round spreads over the range, with a part at the easy end; later ones ask where
-        it tells most, and a fifth of them at the easy end: without a best there is no midpoint.
+        The first round spreads over the range, with a part at the easy end; later ones ask the
+        places that tell most, and a fifth of them at the easy end: without a best there is no midpoint.
         """
         last = len(self.asked) - 1
         if not self.asked.any():

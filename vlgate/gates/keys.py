@@ -42,7 +42,7 @@ KEYS = (
         name="acuity",
         sections=("top level",),
         holds="tables",
-        about="the gates of `vlgate acuity`, each `[acuity.FACULTY]` with `max`, or `min` where a higher level is "
+        about="the gates of `vlgate acuity`, each `[acuity.FACULTY]` with `max`, or `min` if a higher level is "
         "harder, in the unit of the chart, and perhaps a `why`; a run does not judge them",
     ),
     Key(

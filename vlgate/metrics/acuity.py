@@ -22,7 +22,7 @@ class Acuity:
     """The threshold of a model for ``faculty``.
 
     ``place``, ``low`` and ``high`` are the median and the 95 % interval of the threshold, as places of the range: 0 is
-    its hard end, 1 its easy end. They may be outside. ``best`` is the share of right replies where the task is easy,
+    its hard end, 1 its easy end. They may be outside. ``best`` is the share of right replies at the easy end,
     with its interval. ``right`` of ``asked`` trials at each level of the faculty were right. ``ties`` counts the trials
     in which both texts had the same score, ``unscored`` those without a reply, which are not in ``asked``.
     """

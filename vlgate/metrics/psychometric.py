@@ -58,7 +58,7 @@ class Grid:
 class Fit:
     """What the replies tell of a threshold: median and 95 % interval of its place, and the means of the others.
 
-    ``best`` is the posterior mean of the share of right replies where the task is easy, with its interval.
+    ``best`` is the posterior mean of the share of right replies at the easy end, with its interval.
     ``likelier`` says how much likelier than chance the replies are for the best-fitting observer, as a logarithm.
     """
 
@@ -199,7 +199,7 @@ def fits(observers: Grid, right: Counts, asked: Counts, chance: np.random.Genera
     """Return how often observers of the posterior reply at least as unlike their curves as the model does.
 
     This is the posterior predictive p-value of Pearson's chi-square (Gelman, Meng and Stern 1996, Statistica Sinica 6).
-    A share near 0 says that no curve of this form fits: the model is worse where the task is easier.
+    A share near 0 says that no curve of this form fits: the model is worse although the task is easier.
     """
     weights = posterior(observers, right, asked)
     drawn = chance.choice(len(weights), _REPLICAS, p=weights)
