@@ -107,18 +107,27 @@ def coverage(spreads: Sequence[float], number: int) -> Iterator[str]:
 
 def calls(spreads: Sequence[float], number: int) -> Iterator[str]:
     """Yield a row for each spread and best: the trials of a grid whose interval is as wide, and the ratio."""
-    yield "| spread | best | width | trials of the staircase | trials of the grid | ratio |"
-    yield "|---|---|---|---|---|---|"
-    ratios = []
+    yield "| spread | best | width | staircase | grid, fitted | ratio | grid, read level by level | ratio |"
+    yield "|---|---|---|---|---|---|---|---|"
     for spread in spreads:
         for best in BESTS:
             found = [staircase(one, chance) for one, chance in observers(spread, best, number)]
             width = float(np.median([fit.high - fit.low for fit, _ in found]))
             trials = float(np.mean([trials for _, trials in found]))
             needed = _needed(spread, best, number, width)
-            ratios.append(needed / trials)
-            yield f"| {spread} | {best} | {width:.3f} | {trials:.0f} | {needed:,.0f} | {ratios[-1]:.1f} |"
-    yield f"| all, geometric mean | | | | | {np.exp(np.mean(np.log(ratios))):.1f} |"
+            plain = read(spread, best, width)
+            told = f"{needed:,.0f} | {needed / trials:.1f} | {plain:,.0f} | {plain / trials:.1f}"
+            yield f"| {spread} | {best} | {width:.3f} | {trials:.0f} | {told} |"
+
+
+def read(spread: float, best: float, width: float) -> float:
+    """Return the trials of a grid of all levels that is read without a curve, by an observer whose best is known.
+
+    Its interval holds the levels whose 95 % interval of the share contains the midpoint.
+    """
+    middle = (0.5 + best) / 2
+    reach = float(share(np.array(width / 2), np.array(0.0), np.array(spread), np.array(best))) - middle
+    return 1.96**2 * middle * (1 - middle) / reach**2 * len(PLACES)
 
 
 def _needed(spread: float, best: float, number: int, width: float) -> float:
