@@ -26,9 +26,9 @@ from vlgate.fixtures.reader.reading import Reading
 from vlgate.gates.acuity import said
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
-from vlgate.metrics.acuity import Acuity
-from vlgate.metrics.faculties import FACULTIES
-from vlgate.metrics.psychometric import Fit, fitted, share
+from vlgate.metrics.perception.acuity import Acuity
+from vlgate.metrics.perception.faculties import FACULTIES
+from vlgate.metrics.perception.psychometric import Fit, fitted, share
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
 

@@ -10,7 +10,7 @@ from vlgate.acuity.wordy import before
 from vlgate.errors import UnknownNameError
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.seeing import view_of
-from vlgate.metrics.faculties import FACULTIES
+from vlgate.metrics.perception.faculties import FACULTIES
 from vlgate.types import recipe_of
 
 

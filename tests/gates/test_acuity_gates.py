@@ -9,8 +9,8 @@ from vlgate.errors import ThresholdsError
 from vlgate.gates.acuity import AcuityGate, decide_acuity
 from vlgate.gates.every_error import thresholds_errors
 from vlgate.gates.thresholds import checked_thresholds, read_thresholds
-from vlgate.metrics.acuity import Acuity
-from vlgate.metrics.faculties import FACULTIES
+from vlgate.metrics.perception.acuity import Acuity
+from vlgate.metrics.perception.faculties import FACULTIES
 
 FILE = Path("thresholds.toml")
 

@@ -11,9 +11,9 @@ import numpy as np
 from vlgate.acuity.staircase import LEAST, ROUND, TRIALS, Staircase
 from vlgate.acuity.trials import Trial, trial
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.metrics.acuity import Acuity, Word
-from vlgate.metrics.faculties import FACULTIES
-from vlgate.metrics.psychometric import Fit, fits
+from vlgate.metrics.perception.acuity import Acuity, Word
+from vlgate.metrics.perception.faculties import FACULTIES
+from vlgate.metrics.perception.psychometric import Fit, fits
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator, quick_generator
 from vlgate.types import Prediction, Predictor

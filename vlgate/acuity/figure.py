@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from vlgate.acuity.record import Release
 from vlgate.gates.acuity import said
-from vlgate.metrics.acuity import Acuity
-from vlgate.metrics.faculties import Faculty
-from vlgate.metrics.psychometric import Counts, band, grid, posterior
+from vlgate.metrics.perception.acuity import Acuity
+from vlgate.metrics.perception.faculties import Faculty
+from vlgate.metrics.perception.psychometric import Counts, band, grid, posterior
 from vlgate.metrics.stats import wilson
 from vlgate.types import FloatArray
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from vlgate.acuity.figure import CSS, panel
 from vlgate.acuity.record import Release
 from vlgate.gates.acuity import AcuityDecision, said
-from vlgate.metrics.acuity import Acuity
+from vlgate.metrics.perception.acuity import Acuity
 
 _PAGE = Markup("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vlgate acuity</title>

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from vlgate.errors import OptionError
 from vlgate.gates.acuity import AcuityDecision
-from vlgate.metrics.acuity import Acuity, Word
-from vlgate.metrics.faculties import FACULTIES
+from vlgate.metrics.perception.acuity import Acuity, Word
+from vlgate.metrics.perception.faculties import FACULTIES
 
 FILE = "acuity.json"
 SCHEMA = 1

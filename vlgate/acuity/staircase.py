@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.psychometric import Fit, Grid, fit_of, grid, most_telling, weights_of
+from vlgate.metrics.perception.psychometric import Fit, Grid, fit_of, grid, most_telling, weights_of
 from vlgate.types import FloatArray
 
 ROUND = 20

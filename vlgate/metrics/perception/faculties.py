@@ -67,7 +67,7 @@ _ALL = (
     Faculty(name="noun", level="shorter side of the only thing", unit="px", hard=4, easy=128),
     Faculty(
         name="colour",
-        level="distance of the shade from its mirror image in CIELAB",
+        level="distance of the shade from its mirror image",
         unit="ΔE",
         hard=2,
         easy=86,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from vlgate.metrics.faculties import FACULTIES, Faculty
+from vlgate.metrics.perception.faculties import FACULTIES, Faculty
 
 Word = Literal["threshold", "beyond the range", "out of reach", "at chance", "below chance", "no fit", "unscored"]
 """What the trials show: a threshold with a level, or why there is none.
