@@ -28,6 +28,7 @@ FOLLOWED = [
     *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("delivery", "look")),
 ]
 NAMES = [
+    "acuity",
     "after-a-run",
     "gate-in-ci",
     "make-cases",
@@ -48,6 +49,7 @@ _CHANGING = (
     (re.compile(r"^[.a-zA-Z]+ +\[ *\d+%\]$", re.MULTILINE), "LETTERS"),
     (re.compile(r"\b\d+\.\d+s\b( \(\d+:\d\d:\d\d\))?"), "TIME"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
+    (re.compile(r"^at most (\d+ min )?\d+ s$", re.MULTILINE), "TIME"),
     (re.compile(r"={3,}|_{3,}"), "RULE"),
     (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
 )

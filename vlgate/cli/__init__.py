@@ -14,6 +14,7 @@ from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, Vlgate
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "acuity": "vlgate.cli.acuity",
         "analyse": "vlgate.cli.after.analyse",
         "bless": "vlgate.cli.after.bless",
         "cache": "vlgate.cli.cache",

@@ -39,6 +39,13 @@ KEYS = (
         about="the checks of the model that may be suspect: `batch_invariance`, `determinism`, `polarity`",
     ),
     Key(
+        name="acuity",
+        sections=("top level",),
+        holds="tables",
+        about="the gates of `vlgate acuity`, each `[acuity.FACULTY]` with `max`, or `min` if a higher level is "
+        "harder, in the unit of the chart, and perhaps a `why`; a run does not judge them",
+    ),
+    Key(
         name="require",
         sections=("[defaults]",),
         holds="list of patterns of task ids",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
+from vlgate.gates.acuity import AcuityGate, read_acuity
 from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
@@ -34,8 +35,8 @@ class Thresholds:
 
     ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
     may be suspect; ``must_hold`` has the cases that must be right; ``fail_correction`` is explained in
-    ``correcting``. ``digest`` is the SHA-256 of the file's bytes, empty
-    if there is no file.
+    ``correcting``. ``acuity`` has the gates of acuity charts. ``digest`` is the SHA-256 of the file's bytes, empty if
+    there is no file.
     """
 
     file: Path
@@ -45,6 +46,7 @@ class Thresholds:
     changes: tuple[Gate, ...] = ()
     must_hold: MustHold | None = None
     fail_correction: Correction = "none"
+    acuity: tuple[AcuityGate, ...] = ()
     digest: str = ""
 
 
@@ -57,6 +59,15 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
 
     Returns: the rules, in the file's order.
     Raises: ThresholdsError, which names the file, the key and the nearest valid one.
+    """
+    given, content = toml_of(file)
+    return replace(checked_thresholds(file, content, tasks), digest=sha256(given).hexdigest())
+
+
+def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
+    """Return the bytes of a TOML file and what they hold.
+
+    Raises: ThresholdsError if it cannot be read.
     """
     try:
         size = file.stat().st_size
@@ -78,7 +89,7 @@ def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
         raise ThresholdsError(f"{file}: is nested too deeply; write each gate as a table of its own") from None
     except ValueError as error:  # a number of more than 4,300 digits
         raise ThresholdsError(f"{file}: holds a number that cannot be read ({error}); shorten it") from None
-    return replace(checked_thresholds(file, content, tasks), digest=sha256(given).hexdigest())
+    return given, content
 
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:
@@ -124,6 +135,7 @@ class _Parser:
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
             fail_correction=cast(Correction, correction),
             must_hold=self.held(must_hold),
+            acuity=read_acuity(self.section("acuity", content.get("acuity", {})), self.wrong),
         )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:

@@ -1,0 +1,67 @@
+"""``vlgate acuity``: the cost first, then the table; files, gates and exit status."""
+
+import json
+
+import pytest
+
+from vlgate.cli import main
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def acuity(*arguments):
+    return main(["acuity", "--model=defect:large-only", "--faculty=noun,count", *arguments])
+
+
+def test_the_cost_is_said_first_and_three_files_are_written(folder, capsys):
+    assert acuity("--limit=600", "--out=charts") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 charts, at most 600 calls to defect:large-only (142 trials each)"
+    assert lines[1].startswith("at most ")
+    content = json.loads((folder / "charts" / "acuity.json").read_text())
+    assert content["calls"] <= 600 - 32
+    chart = content["charts"]["noun"]
+    assert chart["low"] < 50.2 < chart["high"] + 2
+    assert content["charts"]["count"]["level"] is None
+    assert (folder / "charts" / "acuity.svg").read_text().startswith("<svg")
+    assert "acuity.html" in lines[-1]
+
+
+@pytest.mark.parametrize(("bound", "status", "outcome"), [(64, 0, "pass"), (20, 1, "fail")])
+def test_gates_decide_the_exit_status(folder, capsys, bound, status, outcome):
+    (folder / "thresholds.toml").write_text(f"schema = 1\n[acuity.noun]\nmax = {bound}\n[acuity.blur]\nmin = 2\n")
+    assert acuity("--limit=400") == status
+    out = capsys.readouterr().out
+    assert f"acuity.noun: {outcome}: " in out
+    assert "acuity.blur" not in out, "only the gates of the charts that --faculty names"
+    assert json.loads((folder / "results/acuity/acuity.json").read_text())["gates"][0]["decision"] == outcome
+
+
+def test_an_earlier_release_is_in_the_table(capsys):
+    assert main(["acuity", "--model=reader", "--faculty=noun", "--out=before"]) == 0
+    assert acuity("--limit=400", "--against=before") == 0
+    assert "beyond the range" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--faculty=nuon"], "did you mean 'noun'"),
+        (["--limit=10"], "need at least"),
+        (["--against=nothing"], "cannot be read"),
+        (["--batch-size=0"], "expected a number above 0"),
+        (["--thresholds=none.toml"], "cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_status_4(arguments, says, capsys):
+    assert acuity(*arguments) == 4
+    assert says in capsys.readouterr().err
+
+
+def test_an_unknown_model_ends_with_status_4(capsys):
+    assert main(["acuity", "--model=tiny-lxmrt", "--faculty=noun"]) == 4
+    assert "tiny-lxmert" in capsys.readouterr().err

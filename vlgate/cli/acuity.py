@@ -1,0 +1,84 @@
+"""Draw acuity charts: for each faculty, the level at which a model falls to the midpoint between chance and its best.
+
+The levels are found by an adaptive staircase over drawn scenes, made for the question: a true and a false text about
+one image. The command says how many calls to the model it needs, and about how long they take, before it asks.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from vlgate.errors import OptionError
+
+HELP = "draw charts of a model's thresholds of perception: size, colour, number, blur, ..."
+WRONG_OPTION = 4
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("--model", required=True, metavar="NAME", help="the model, as the option --model of a run")
+    faculty = (
+        "the charts to draw: noun, colour, count, left-right, size, contrast, blur, clutter, text-length, distractors"
+    )
+    parser.add_argument(
+        "--faculty", action="append", default=[], metavar="NAME[,NAME]", help=f"{faculty} (default: all)"
+    )
+    parser.add_argument(
+        "--limit", type=int, metavar="CALLS", help="at most so many calls to the model (default: 480 a chart)"
+    )
+    against = "the acuity.json of an earlier release, or its folder: both are drawn into one chart"
+    parser.add_argument("--against", type=Path, metavar="RUN_OR_JSON", help=against)
+    out = "the folder for acuity.json, acuity.svg and acuity.html"
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/acuity"), metavar="DIR", help=f"{out} (default: results/acuity)"
+    )
+    gates = (
+        "the file with gates, such as [acuity.noun] max = 20 (default: thresholds.toml of this folder, if there is one)"
+    )
+    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=gates)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the trials (default: 0)")
+    parser.add_argument("--device", default="auto", metavar="DEVICE", help="the device of the model (default: auto)")
+    parser.add_argument(
+        "--batch-size", type=int, metavar="N", help="the most items of a call's batch (default: what fits)"
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the cost, then a table of the thresholds and a line per gate; write the files.
+
+    Returns: the exit status: 0 if all gates pass, 1 if one fails, is inconclusive or its chart was not drawn, 4 if an
+        option, a file or the model cannot be used.
+    Raises: OptionError, UnknownNameError or ThresholdsError for what cannot be used.
+    """
+    from vlgate.acuity.asking import chosen
+    from vlgate.acuity.drawing import draw, gates_of, written
+    from vlgate.acuity.record import read_release
+    from vlgate.cli.folders import options_of
+
+    if given.batch_size is not None and given.batch_size < 1:
+        raise OptionError(f"--batch-size {given.batch_size}: expected a number above 0")
+    faculties = chosen([name for entry in given.faculty for name in entry.split(",") if name])
+    file = given.thresholds or Path("thresholds.toml")
+    gates = gates_of(file) if given.thresholds is not None or file.is_file() else ()
+    if given.faculty:
+        gates = tuple(gate for gate in gates if gate.faculty in faculties)
+    earlier = read_release(given.against) if given.against else None
+    options = replace(
+        options_of(argparse.Namespace(data=[], suite=[])),
+        model=given.model,
+        seed=given.seed,
+        device=given.device,
+        batch_size=given.batch_size,
+        data=(),
+    )
+    drawn = draw(options, faculties, gates, given.limit, _say)
+    for line in written(drawn, earlier, given.out):
+        _say(line)
+    _say(f"written: {given.out / 'acuity.html'}")
+    return 0 if drawn.passed else 1
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201  # what a command is for
