@@ -104,7 +104,7 @@ def unknown_options(words):
     name, rest = program(words)
     if name == "pytest":
         known = options_of_pytest()
-    elif name.startswith("vlgate"):
+    elif name.startswith("vlgate") and name != "vlgate:":  # a line that a run prints
         command = name.removeprefix("vlgate").strip()
         if command.startswith("-"):
             rest, command = [command, *rest], ""
