@@ -12,9 +12,10 @@ from typing import Any
 from reference.markdown import code, description, inline, table
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import NAMES
-from vlgate.report import metrics_json, parquet
+from vlgate.report import metrics_json
 from vlgate.report.explanations.place import FOLDER
 from vlgate.report.results_folder import FILES as NAMES_OF_FILES
+from vlgate.report.tables import parquet
 from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.run.results import RunResult, tabulate

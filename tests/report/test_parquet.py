@@ -8,7 +8,7 @@ from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.models.loading.registry import load
-from vlgate.report.parquet import write_cases, write_predictions
+from vlgate.report.tables.parquet import write_cases, write_predictions
 from vlgate.run.results import RunResult, tabulate
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 

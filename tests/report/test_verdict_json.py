@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from vlgate.checks.check import Check
 from vlgate.gates.records import Decision, Gate
 from vlgate.report.folder import write_figures
-from vlgate.report.parquet import write_cases
+from vlgate.report.tables.parquet import write_cases
 from vlgate.report.verdict_json import canonical, verdict_of, write_verdict
 from vlgate.run.results import RunResult
 from vlgate.run.rows import UNASKED

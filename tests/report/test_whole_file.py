@@ -5,8 +5,8 @@ import os
 import pytest
 
 from vlgate.report.metrics_json import write_metrics
-from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.summary import write_summary
+from vlgate.report.tables.parquet import write_cases, write_predictions
 from vlgate.report.whole_file import whole_file, write_whole
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError
-from vlgate.run.image_files import images_digest
 from vlgate.run.options import Options, Shard, options_from
+from vlgate.run.parts.image_files import images_digest
+from vlgate.run.parts.sharding import FINEST, IMAGE, costs, image_of, part_of, parts_of, read_shard
 from vlgate.run.planning import make_plan
-from vlgate.run.sharding import FINEST, IMAGE, costs, image_of, part_of, parts_of, read_shard
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 

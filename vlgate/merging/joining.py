@@ -20,10 +20,10 @@ from vlgate.run.held import doubts
 from vlgate.run.loading import merged
 from vlgate.run.model_card import ModelCard, card_from
 from vlgate.run.options import Options
+from vlgate.run.parts.sharding import parts_of
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.results import RunResult
 from vlgate.run.rows import Rows, distinct, unpack
-from vlgate.run.sharding import parts_of
 from vlgate.run.verdict import unscored
 from vlgate.types import Batch, Task, Verdict
 

@@ -134,7 +134,7 @@ class Asked:
         if self.searches:
             check_hypothesis()
         if self.options.shard is not None:
-            from vlgate.run.part import refuse_for_a_part
+            from vlgate.run.parts.part import refuse_for_a_part
 
             refuse_for_a_part(self.options, searches=self.searches)
         if self.options.log_to:

@@ -39,7 +39,7 @@ from vlgate.run.concluding import conclude, decided, unjudged
 from vlgate.run.held import doubts
 from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard
-from vlgate.run.part import conclude_part, lacks_of_part
+from vlgate.run.parts.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult
 from vlgate.sources.reading.json_file import collector_paused

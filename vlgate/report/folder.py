@@ -14,9 +14,9 @@ from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.page.standing import Standing
-from vlgate.report.parquet import write_cases, write_predictions
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
+from vlgate.report.tables.parquet import write_cases, write_predictions
 from vlgate.report.verdict_json import QUIET, verdict_of, write_verdict
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options

@@ -12,9 +12,9 @@ from vlgate import __version__
 from vlgate.recorded.part import DEFAULTS, PART, REPLIES, SCHEMA, seal, sha
 from vlgate.report.environment import environment_content
 from vlgate.report.whole_file import whole_file, write_whole
-from vlgate.run.image_files import images_digest
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options, Shard
+from vlgate.run.parts.image_files import images_digest
 from vlgate.run.results import RunResult
 from vlgate.run.rows import Rows
 from vlgate.run.verdict import Digests

@@ -12,8 +12,8 @@ import numpy as np
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.options import Options
+from vlgate.run.parts.sharding import image_of, part_of
 from vlgate.run.quick import quick_sample
-from vlgate.run.sharding import image_of, part_of
 from vlgate.seeds import generator
 from vlgate.sources.disputes import applied, read_disputes
 from vlgate.sources.reading.json_file import collector_paused

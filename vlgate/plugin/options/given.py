@@ -15,7 +15,7 @@ from vlgate.cache.place import DEFAULT_LIMIT, LEAST_LIMIT, default_folder, file_
 from vlgate.plugin.options.controls import controls_of, limit_of
 from vlgate.plugin.options.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
-from vlgate.run.sharding import read_shard
+from vlgate.run.parts.sharding import read_shard
 
 T = TypeVar("T")
 SUITE = "tests_vl"

@@ -12,7 +12,7 @@ import numpy as np
 from vlgate.comparing.cases import image_of, text_of, truth_of
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.replies import Replies, joined
-from vlgate.report.arrow_columns import booleans, lists, numbers, texts
+from vlgate.report.tables.arrow_columns import booleans, lists, numbers, texts
 from vlgate.report.whole_file import whole_file
 from vlgate.run.results import RunResult
 from vlgate.types import TIED, Ask, Case, Match, Read

@@ -1,0 +1,1 @@
+"""``cases.parquet`` and ``predictions.parquet``, written from the columns of verdicts."""
