@@ -29,8 +29,26 @@ OTHER = SAME | {
     "perturbed_answer": "no",
     "kind": "directional",
 }
-EVERY = (PAIR, QUAD, SET, SAME, OTHER)
+CHOICE = {"task": "mine/choice", "id": "c", "image": "a.jpg", "caption": "two cups", "foils": ["a cup", "six cups"]}
+IMAGES = {"task": "mine/which", "id": "w", "image": "a.jpg", "other_images": ["b.jpg", "c.jpg"], "caption": "two cups"}
+STATEMENT = {"task": "mine/statement", "id": "t", "image": "a.jpg", "statement": "a cup is there", "is_true": False}
+SINGLE = {"task": "mine/single", "id": "o", "image": "a.jpg", "question": "Is there a cup?", "answer": "Yes."}
+TWO_TRUE = {"task": "mine/two", "id": "2", "image": "a.jpg", "true": ["a cup", "one cup"], "false": "no cup"}
+CROSSED = {
+    "task": "mine/crossed",
+    "id": "x",
+    "images": ["a.jpg", "b.jpg"],
+    "questions": ["Is the cup red?", "Is the cup blue?"],
+    "answers": [["yes", "no"], ["no", "yes"]],
+}
+EVERY = (PAIR, QUAD, SET, SAME, OTHER, CHOICE, IMAGES, STATEMENT, SINGLE, TWO_TRUE, CROSSED)
 SHAPES = {
+    "mine/choice": "choice",
+    "mine/which": "image_choice",
+    "mine/statement": "single",
+    "mine/single": "single",
+    "mine/two": "two_true",
+    "mine/crossed": "question_quad",
     "mine/spatial": "pair",
     "mine/swap": "quad",
     "mine/set": "set",

@@ -3,8 +3,10 @@
 import json
 import pickle
 
+import numpy as np
 import pytest
-from own_case_lines import EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
+from own_case_lines import CROSSED, EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
+from PIL import Image
 
 from vlgate.errors import MissingImageError
 from vlgate.sources import registry
@@ -166,3 +168,39 @@ def test_questions_with_another_answer_keep_their_choices_or_have_none(tmp_path)
     assert [request.choices for request in open_question.requests] == [(), ()]
     _, three = one(tmp_path, OTHER | {"choices": ["no", "yes", "unclear"]})
     assert [request.choices for request in three.requests] == [("no", "yes", "unclear")] * 2
+
+
+def test_the_requests_of_the_further_kinds(tmp_path):
+    write(tmp_path, *EVERY)
+    found = {case.id: case for task in tasks(tmp_path) for case in task.cases}
+    texts = {
+        name: [asked.question if isinstance(asked, Ask) else asked.text for asked in case.requests]
+        for name, case in found.items()
+    }
+    images = {name: [asked.image.key for asked in case.requests] for name, case in found.items()}
+    assert (texts["c"], found["c"].truths) == (["two cups", "a cup", "six cups"], (True, False, False))
+    assert (images["w"], set(texts["w"]), found["w"].truths) == (
+        ["a.jpg", "b.jpg", "c.jpg"],
+        {"two cups"},
+        (True, False, False),
+    )
+    assert (texts["t"], found["t"].truths) == (["a cup is there"], (False,))
+    assert (texts["o"], found["o"].truths, found["o"].requests[0].choices) == (
+        ["Is there a cup?"],
+        ("yes",),
+        ("yes", "no"),
+    )
+    assert (texts["2"], found["2"].truths) == (["a cup", "one cup", "no cup"], (True, True, False))
+    assert (images["x"], texts["x"]) == (["a.jpg"] * 2 + ["b.jpg"] * 2, CROSSED["questions"] * 2)
+    assert (found["x"].truths, found["x"].requests[0].choices) == (("yes", "no", "no", "yes"), ("yes", "no"))
+
+
+def test_a_box_names_a_region_of_the_image(tmp_path):
+    pixels = np.zeros((30, 40, 3), np.uint8)
+    pixels[5:25, 10:20] = 255
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(pixels).save(tmp_path / "photos/1.png")
+    _, case = one(tmp_path, PAIR | {"image": "photos/1.png", "box": [10, 5, 10, 20]})
+    image = case.requests[0].image
+    assert image.key == "photos/1.png#10,5,10,20"
+    assert (image.load().size, np.asarray(image.load()).min()) == ((10, 20), 255)

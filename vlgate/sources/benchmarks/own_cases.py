@@ -4,13 +4,22 @@ Each line is an object with ``task`` (such as ``mine/spatial``), the fields of o
 and ``tags``. Images are named by their paths in the data folder.
 
 - pair: ``image``, ``caption``, ``foil``;
+- choice: ``image``, ``caption``, ``foils`` [one or more];
+- choice between images: ``image``, ``other_images`` [one or more], ``caption``;
+- statement: ``image``, ``statement``, ``is_true``;
 - 2x2: ``images`` [a, b], ``captions`` [of a, of b];
-- set: ``image``, ``true`` [two sentences], ``false`` [two sentences];
+- set: ``image``, ``true`` [two sentences], ``false`` [two sentences]; with one sentence as ``false``, two true and one
+  false;
+- single question: ``image``, ``question``, ``answer`` (yes or no);
+- crossed questions: ``images`` [a, b], ``questions`` [two], ``answers`` [[two about a], [two about b]], and optionally
+  ``choices``;
 - questions: ``image``, ``question``, ``answer``, ``perturbed``, ``perturbed_answer``, ``kind`` ("invariance" if the
   answer must stay the same, "directional" if it must change), and optionally ``choices`` and ``perturbed_image``.
   Without ``choices``, a question whose two answers are yes or no has the choices yes and no;
 - twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``, ``answer`` [of the image],
   ``prior`` [the answer of the twin], and optionally ``choices``.
+
+A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels.
 """
 
 from __future__ import annotations
@@ -18,22 +27,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
 from vlgate.images.files import file_image, missing_image
-from vlgate.sources.benchmarks.own_questions import Asked, Find, question_pair, twins
+from vlgate.images.region import region_of
+from vlgate.sources.benchmarks.own_kinds import CaseKind, kind_of
+from vlgate.sources.benchmarks.own_questions import Find
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
 from vlgate.sources.registry import SOURCES
-from vlgate.types import Capability, Case, LazyImage, Match, Shape, Task
+from vlgate.types import Case, LazyImage, Shape, Task
 
 REMEDY = (
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -42,28 +52,6 @@ REMEDY = (
 """The remedy of an error in a line whose kind of case is not known."""
 
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
-_ANYWHERE = ("task", "id", "tags")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseKind:
-    """A kind of case: the shape and capability of its task, the fields of a line, and what turns a line into requests.
-
-    ``needed`` are the fields that a line must have, ``allowed`` those that it may have. ``ask`` returns the requests
-    and the truths of a line.
-    """
-
-    shape: Shape
-    capability: Capability
-    needed: tuple[str, ...]
-    ask: Callable[[Record, Find], Asked]
-    allowed: tuple[str, ...] = ()
-
-    @property
-    def remedy(self) -> str:
-        """The remedy of an error in a line of this kind: the fields that it must and may have."""
-        may = ", ".join((*_ANYWHERE[1:], *self.allowed))
-        return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 
 
 def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
@@ -123,7 +111,7 @@ def _tasks(file: Path, _changed: int, _size: int, _passed: Places) -> Mapping[st
     """Return the kind of each task in a file, and the first line of that task."""
     found: dict[str, tuple[CaseKind, str]] = {}
     for record in lined_records(file, REMEDY):
-        task, kind = _task(record), _kind(record)
+        task, kind = _task(record), kind_of(record)
         if found.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))
     return MappingProxyType(found)
@@ -143,35 +131,12 @@ def _task(record: Record) -> str:
     return task
 
 
-def _kind(record: Record) -> CaseKind:
-    marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
-    marks = ["prior"] if marks == ["prior", "question"] else marks
-    if len(marks) != 1:
-        raise record.error(_no_kind(record))
-    if marks == ["question"]:
-        if record.text("kind") not in _QUESTIONS:
-            record.reject("kind", " or ".join(map(repr, _QUESTIONS)))
-        return _QUESTIONS[record.text("kind")]
-    return _KINDS[marks[0]]
-
-
-def _no_kind(record: Record) -> str:
-    """Say which fields each kind of case has; before that, which field is probably misspelled."""
-    every = (*_KINDS.values(), *_QUESTIONS.values())
-    known = dict.fromkeys((*_ANYWHERE, *(field for kind in every for field in (*kind.needed, *kind.allowed))))
-    misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
-    hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
-    kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in every))
-    return f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}"
-
-
 def _case(record: Record, kind: CaseKind, find: Find) -> Case:
     record = replace(record, remedy=kind.remedy)
-    known = (*_ANYWHERE, *kind.needed, *kind.allowed)
     for field in record.fields:
-        if field not in known:
-            raise record.error(f"field {field!r} is unknown ({nearest(field, known)})")
-    requests, truths = kind.ask(record, find)
+        if field not in kind.fields:
+            raise record.error(f"field {field!r} is unknown ({nearest(field, kind.fields)})")
+    requests, truths = kind.ask(record, _boxed(record, find) if "box" in record.fields else find)
     return Case(
         id=_id(record),
         requests=requests,
@@ -179,6 +144,17 @@ def _case(record: Record, kind: CaseKind, find: Find) -> Case:
         tags=_tags(record),
         origin=f"{record.file.name}, record {record.id}",
     )
+
+
+def _boxed(record: Record, find: Find) -> Find:
+    """Find the region of an image that a line names."""
+    box = record.fields["box"]
+    if type(box) is not list or len(box) != 4 or any(type(side) is not int or side < 0 for side in box):
+        record.reject("box", "a list of four whole numbers, [left, top, width, height] in pixels")
+    left, top, width, height = box
+    if not width or not height:
+        raise record.error(f"box {box} is {width} x {height} pixels, expected at least 1 x 1")
+    return lambda record, name: region_of(find(record, name), (left, top, width, height))
 
 
 def _id(record: Record) -> str:
@@ -197,57 +173,6 @@ def _tags(record: Record) -> dict[str, str]:
         record.reject("tags", "an object of strings, numbers or booleans")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
-
-
-def _both(record: Record, field: str) -> tuple[str, str]:
-    values = record.fields.get(field)
-    if type(values) is not list or len(values) != 2:
-        record.reject(field, "a list of two strings")
-    part = replace(record, id=f"{record.id}, field {field!r}", fields={"0": values[0], "1": values[1]})
-    return part.text("0"), part.text("1")
-
-
-def _pair(record: Record, find: Find) -> Asked:
-    image = find(record, record.text("image"))
-    return tuple(Match(image=image, text=record.text(field)) for field in ("caption", "foil")), (True, False)
-
-
-def _quad(record: Record, find: Find) -> Asked:
-    images = [find(record, name) for name in _both(record, "images")]
-    captions = _both(record, "captions")
-    return tuple(Match(image=p, text=text) for p in images for text in captions), (True, False, False, True)
-
-
-def _set(record: Record, find: Find) -> Asked:
-    image = find(record, record.text("image"))
-    sentences = (*_both(record, "true"), *_both(record, "false"))
-    return tuple(Match(image=image, text=text) for text in sentences), (True, True, False, False)
-
-
-_KINDS: Mapping[str, CaseKind] = {
-    "foil": CaseKind(shape="pair", capability="foil", needed=("image", "caption", "foil"), ask=_pair),
-    "captions": CaseKind(shape="quad", capability="compositional", needed=("images", "captions"), ask=_quad),
-    "true": CaseKind(shape="set", capability="compositional", needed=("image", "true", "false"), ask=_set),
-    "prior": CaseKind(
-        shape="twin_questions",
-        capability="directional",
-        needed=("image", "twin", "question", "answer", "prior"),
-        ask=twins,
-        allowed=("choices",),
-    ),
-}
-"""The kinds of case, each by the field that no other kind has."""
-
-_ASKED = ("image", "question", "answer", "perturbed", "perturbed_answer", "kind")
-_OPTIONAL = ("choices", "perturbed_image")
-_QUESTIONS: Mapping[str, CaseKind] = {
-    "invariance": CaseKind(
-        shape="questions", capability="invariance", needed=_ASKED, ask=question_pair, allowed=_OPTIONAL
-    ),
-    "directional": CaseKind(
-        shape="questions", capability="directional", needed=_ASKED, ask=question_pair, allowed=_OPTIONAL
-    ),
-}
 
 
 class _OwnImages:

@@ -1,8 +1,9 @@
-"""The questions of a user's own cases: original and perturbed ones, and those about twins."""
+"""The questions of a user's own cases: single, original and perturbed, crossed, and those about twins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from vlgate.sources.reading.records import Record
 from vlgate.types import Ask, LazyImage, Request
@@ -49,7 +50,44 @@ def twins(record: Record, find: Find) -> Asked:
     return tuple(Ask(image=image, question=question, choices=choices) for image in images), answers
 
 
-def _choices(record: Record, answers: tuple[str, str]) -> tuple[str, ...]:
+def single(record: Record, find: Find) -> Asked:
+    """Return the request and the truth of one question whose answer is yes or no.
+
+    Raises: DataError if the answer is another one.
+    """
+    from vlgate.judging.answers import normal_answer
+
+    answer = normal_answer(record.text("answer"))
+    if answer not in YES_NO:
+        record.reject("answer", "yes or no, unless the line has a perturbed question too")
+    image = find(record, record.text("image"))
+    return (Ask(image=image, question=record.text("question"), choices=YES_NO),), (answer,)
+
+
+def crossed(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of two questions about two images.
+
+    Raises: DataError if there are not two of each, or an answer is not among the choices.
+    """
+    images, asked = (_two(record, field) for field in ("images", "questions"))
+    rows = record.fields.get("answers")
+    if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
+        record.reject("answers", "two lists, the answers about the first image and about the second")
+    answers = tuple(answer for row in rows for answer in _two(replace(record, fields={"answers": row}), "answers"))
+    choices = _choices(record, answers)
+    found = [find(record, name) for name in images]
+    return tuple(Ask(image=one, question=text, choices=choices) for one in found for text in asked), answers
+
+
+def _two(record: Record, field: str) -> tuple[str, str]:
+    values = record.fields.get(field)
+    if type(values) is not list or len(values) != 2:
+        record.reject(field, "a list of two strings")
+    part = replace(record, id=f"{record.id}, field {field!r}", fields={"0": values[0], "1": values[1]})
+    return part.text("0"), part.text("1")
+
+
+def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     """The choices of a question; yes and no if there are none and it is answered so."""
     from vlgate.judging.answers import normal_answer
 
