@@ -25,7 +25,7 @@ from vlgate.plugin.searches import only_searches
 from vlgate.recorded.folder import titled
 from vlgate.report.ci.release import release
 from vlgate.report.ci.step_summary import append_summary
-from vlgate.report.controlled.lines import table_lines
+from vlgate.report.controlled.lines import brief_line, table_lines
 from vlgate.report.controlled.tables import tables_of
 from vlgate.report.explanations.files import explained_lines
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
@@ -148,10 +148,7 @@ class Closing:
             reporter.write_line(line)
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(line, yellow=True)
-        for table, asked in zip(tables_of(result), result.controls, strict=True):
-            reporter.write_sep("=", f"control {table.name}")
-            for line in table_lines(table, asked.seconds):
-                reporter.write_line(line)
+        self._show_controls(reporter, result)
         if lines := explained_lines(result.explained):
             reporter.write_sep("=", "why cases were missed")
             for line in lines:
@@ -159,6 +156,15 @@ class Closing:
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):
+                reporter.write_line(line)
+
+    def _show_controls(self, reporter: Any, result: RunResult) -> None:
+        """Print the table of each control that the user named; of others, a line."""
+        named = self.run.options.controls_named
+        for table, asked in zip(tables_of(result), result.controls, strict=True):
+            if named:
+                reporter.write_sep("=", f"control {table.name}")
+            for line in table_lines(table, asked.seconds) if named else [brief_line(table, asked.seconds)]:
                 reporter.write_line(line)
 
     def _write(

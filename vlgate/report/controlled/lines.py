@@ -19,6 +19,11 @@ def table_lines(table: ControlTable, seconds: float | None = None) -> list[str]:
     ]
 
 
+def brief_line(table: ControlTable, seconds: float) -> str:
+    """Return what a control found in a line, for one that the user did not name."""
+    return f"control {table.name}: {table.brief}; the table is in summary.md ({table.asked}, {seconds:.2f}s)"
+
+
 def markdown_lines(table: ControlTable) -> list[str]:
     """Return a control as lines of Markdown: its sentence, its table and its notes."""
     rows = [table.headings, ("---",) * len(table.headings), *table.rows]

@@ -17,13 +17,15 @@ from vlgate.run.results import RunResult
 class ControlTable:
     """What a control found in a run.
 
-    ``says`` is what its figures tell; ``asked`` how much was asked. ``rows`` have a cell per heading. ``meanings`` say
-    what each column is. ``notes`` say what was left out, what was found about the model, and what a reader must know.
+    ``says`` is what its figures tell; ``asked`` how much was asked. ``brief`` says in how many tasks each difference
+    is above 0. ``rows`` have a cell per heading. ``meanings`` say what each column is. ``notes`` say what was left out,
+    what was found about the model, and what a reader must know.
     """
 
     name: str
     says: str
     asked: str
+    brief: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     meanings: Mapping[str, str]
@@ -56,11 +58,18 @@ def _table(name: str, told: Mapping[str, Any], figures: Mapping[str, Any]) -> Co
         name=name,
         says=asked.says,
         asked=f"{told['requests']:,} requests about {cases:,} cases, at most {told['limit']:,} of a task",
+        brief="; ".join(_above(name, list(tasks.values())) for name in shown if name in CONTROLLED),
         headings=("task", "n", *shown, *beside),
         rows=tuple(_row(task, found, shown, beside) for task, found in tasks.items()),
         meanings={one: {**asked.figures, **asked.beside}[one] for one in (*shown, *beside)},
         notes=tuple(_notes(told, tasks, asked.of_model)),
     )
+
+
+def _above(name: str, tasks: Sequence[Mapping[str, Any]]) -> str:
+    """In how many tasks a figure is above 0, by its interval."""
+    known = [one["figures"][name] for one in tasks if name in one["figures"]]
+    return f"{name} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks"
 
 
 def _row(task: str, found: Mapping[str, Any], shown: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
