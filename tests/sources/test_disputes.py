@@ -7,7 +7,8 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.run.digest import digest
-from vlgate.sources.disputes import applied, disputed, read_disputes
+from vlgate.sources.disputes import KNOWN, applied, disputed, place_of, read_disputes
+from vlgate.sources.registry import shapes
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 
@@ -138,3 +139,27 @@ def test_answers_that_cannot_be_exchanged_are_named_instead(tmp_path):
     colours = replace(QUESTIONS, cases=tuple(replace(case, truths=("red", "blue")) for case in QUESTIONS.cases))
     with pytest.raises(DataError, match='write "claim": "wrong" and "truths"'):
         outcome(tmp_path, colours, line(colours, claim="swapped"))
+
+
+def test_two_answers_of_other_words_are_exchanged_if_both_are_offered(tmp_path):
+    asked = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
+    colours = replace(
+        QUESTIONS,
+        cases=tuple(replace(case, requests=asked, truths=("red", "blue")) for case in QUESTIONS.cases),
+    )
+    found, _ = outcome(tmp_path, colours, line(colours, claim="swapped"))
+    assert (found.cases[1].truths, found.corrected) == (("blue", "red"), 1)
+
+
+def test_the_known_disputes_name_tasks_that_there_are_and_where_they_were_reported():
+    known = read_disputes([place_of("known", KNOWN.parent)])
+    assert known
+    assert {one.task for one in known} <= set(shapes())
+    assert all(one.source.startswith("https://") for one in known)
+
+
+def test_a_known_dispute_about_data_that_lack_the_case_is_told_and_not_an_error():
+    chairs = replace(PAIR, id="whatsup/a", shape="choice", cases=PAIR.cases[:1])
+    [found], notes = applied([chairs], read_disputes([KNOWN]), ["whatsup/a", "mmvp/questions"])
+    assert (found.cases, disputed(found.left_out)) == (chairs.cases, 0)
+    assert any("pillow_left_of_chair is not used" in note for note in notes)

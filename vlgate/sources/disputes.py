@@ -5,7 +5,8 @@ A file holds JSON lines with ``task``, ``case``, ``claim``, ``evidence`` and opt
     {"task": "valse/existence", "case": "existence_visual7w_2371044", "claim": "swapped", "evidence": "a crowd"}
 
 ``wrong``, ``ambiguous`` and ``broken`` leave the case out of all metrics. ``swapped`` exchanges what is true and what
-is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead.
+is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead. ``KNOWN`` is such a file,
+which comes with vlgate.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ CLAIMS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What a line may claim of a case, and what becomes of the case."""
+
+KNOWN = Path(__file__).resolve().parent / "further/disputes.jsonl"
+"""The label errors of benchmarks that others have reported, with where; ``--disputes known`` names it."""
 
 REMEDY = 'write a line such as {"task": "valse/existence", "case": "...", "claim": "wrong", "evidence": "..."}'
 _NEEDED = ("task", "case", "claim", "evidence")
@@ -65,6 +69,11 @@ class Dispute:
         return DataError(self.file, self.line, problem, remedy)
 
 
+def place_of(named: str | Path, folder: Path) -> Path:
+    """Return the file that ``--disputes`` names, relative to a folder; ``known`` names ``KNOWN``."""
+    return KNOWN if str(named) == "known" else (folder / Path(named).expanduser()).resolve()
+
+
 def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
     """Read files of disputes; empty lines are skipped.
 
@@ -84,13 +93,16 @@ def applied(
         disputes: the disputes; several may be about a case if they do the same to it.
         known: the ids of all tasks that there are.
 
-    Returns: the tasks, which count what was left out by claim, and what was corrected; and a note on the disputes that
-        are about tasks that are not among these.
+    Returns: the tasks, which count what was left out by claim, and what was corrected; and notes on the disputes that
+        are about tasks that are not among these, or of ``KNOWN`` about cases that are not in the data.
     Raises: DataError, which names the line and the nearest name, if a task or a case does not exist, if two lines do
         different things to a case, or if the truths do not fit it.
     """
     names = sorted(known)
     here = {task.id for task in tasks}
+    cases = {(task.id, case.id) for task in tasks if task.id in {one.task for one in disputes} for case in task.cases}
+    mended = [one for one in disputes if one.file == KNOWN and one.task in here and (one.task, one.case) not in cases]
+    disputes = [one for one in disputes if one not in mended]
     by_task: dict[str, dict[str, Dispute]] = {}
     for one in disputes:
         if one.task not in here and one.task not in names:
@@ -101,7 +113,11 @@ def applied(
             raise one.wrong(f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one")
     found = tuple(_applied(task, by_task[task.id]) if task.id in by_task else task for task in tasks)
     beyond = sum(one.task not in here for one in disputes)
-    return found, (f"{beyond:,} of {len(disputes):,} disputes are about tasks that are not asked",) if beyond else ()
+    notes = [f"{beyond:,} of {len(disputes):,} disputes are about tasks that are not asked"] if beyond else []
+    notes += [
+        f"the known dispute about {one.task} {one.case} is not used: the data have no such case" for one in mended
+    ]
+    return found, tuple(notes)
 
 
 def disputed(left_out: Mapping[str, int]) -> int:
@@ -178,9 +194,17 @@ def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
     return replace(case, requests=tuple(case.requests[place] for place in EXCHANGED[task.shape]))
 
 
+def _offered_both(case: Case) -> bool:
+    """Whether both questions offer the answers to both."""
+    asked = [request.choices for request in case.requests if isinstance(request, Ask)]
+    return all(set(case.truths) <= set(choices) for choices in asked)
+
+
 def _answers(case: Case, task: Task, dispute: Dispute) -> tuple[bool | str, ...]:
     given = dispute.truths
-    if given is None:
+    if given is None and task.shape == "questions" and task.capability == "directional" and _offered_both(case):
+        given = case.truths[::-1]
+    elif given is None:
         given = tuple(_OPPOSITE.get(str(truth), "") for truth in case.truths)
     fits = len(given) == len(case.truths) and all(isinstance(one, str) and one for one in given)
     if not fits or (task.shape == "questions" and (len(set(given)) == 1) != (task.capability == "invariance")):

@@ -18,6 +18,7 @@ from vlgate.errors import OptionError
 from vlgate.recorded.folder import titled
 from vlgate.recorded.part import RecordedPart, read_part
 from vlgate.run.options import Options, in_ci, options_from
+from vlgate.sources.disputes import place_of
 
 WRONG_OPTION = 4
 HELP = "join the parts of a run (--shard) and judge the gates once"
@@ -74,7 +75,7 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         first,
         folder=here,
         data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
-        disputes=tuple(file.expanduser().resolve() for file in given.disputes) or first.disputes,
+        disputes=tuple(place_of(file, here) for file in given.disputes) or first.disputes,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
         baseline=first.baseline if given.baseline is None else here / given.baseline,
         require_gates=any(one.require_gates for one in found) or in_ci() if required is None else required,

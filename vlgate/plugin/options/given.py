@@ -16,6 +16,7 @@ from vlgate.plugin.options.controls import controls_of, limit_of
 from vlgate.plugin.options.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
 from vlgate.run.parts.sharding import read_shard
+from vlgate.sources.disputes import place_of
 
 T = TypeVar("T")
 SUITE = "tests_vl"
@@ -38,9 +39,7 @@ def read(config: pytest.Config) -> Options:
         suite=_names(given["suite"]),
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
-        disputes=tuple(
-            (_base(config, "disputes") / Path(one).expanduser()).resolve() for one in _list(given["disputes"])
-        ),
+        disputes=tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
         shard=_parsed(given["shard"], read_shard, "--shard", "a part I/N, with I from 1 to N, such as 2/4", None),
         log_to=_names(given["log-to"]),

@@ -68,9 +68,9 @@ SETTINGS = (
     ),
     Setting(
         name="disputes",
-        metavar="FILE",
-        help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; the option "
-        "can be repeated.",
+        metavar="FILE|known",
+        help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; known is the "
+        "file of reported errors that comes with vlgate. The option can be repeated.",
         default="no file",
         many=True,
     ),
