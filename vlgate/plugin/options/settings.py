@@ -69,7 +69,7 @@ SETTINGS = (
     Setting(
         name="disputes",
         metavar="FILE|known",
-        help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; known is the "
+        help="A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; known: the "
         "file of reported errors that comes with vlgate. The option can be repeated.",
         default="no file",
         many=True,
