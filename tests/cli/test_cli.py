@@ -35,6 +35,7 @@ def test_the_help_of_a_command_tells_its_options(name, capsys):
     own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from", "report": "--data"}
     own |= {
         "cache": "--older-than",
+        "demo": "--sabotage",
         "bless": "--to",
         "compare": "--json",
         "export": "--format",

@@ -41,6 +41,8 @@ IN_WORDS = {
     "thresholds",
     "results",
     "shard",
+    "controls",
+    "controls-limit",
     "protocol",
     "log-to",
     "cache",

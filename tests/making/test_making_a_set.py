@@ -272,7 +272,8 @@ def test_a_run_that_is_killed_leaves_no_half_file_and_goes_on(made, captions_fil
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with it ignored
 import vlgate.cli.make as command
 from vlgate.cli import main
 command.kind = lambda name: kind

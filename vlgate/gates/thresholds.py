@@ -168,9 +168,10 @@ class _Parser:
         where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
         self.known(where, given, _RULE[kind])
-        names = {*CONTROLLED, *(name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]])}
-        if metric not in names:
-            raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, sorted(names)))
+        own = {name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]]}
+        if metric not in own and metric not in CONTROLLED:
+            names = [*sorted(own), *CONTROLLED]
+            raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, names))
         basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})
         churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
         rule = Gate(
