@@ -34,7 +34,7 @@ CLAIMS: Mapping[str, str] = MappingProxyType(
 """What a line may claim of a case, and what becomes of the case."""
 
 KNOWN = Path(__file__).resolve().parent / "further/disputes.jsonl"
-"""The label errors of benchmarks that others have reported, with where; ``--disputes known`` names it."""
+"""The label errors of benchmarks that others have reported, each with its source; ``--disputes known`` names it."""
 
 REMEDY = 'write a line such as {"task": "valse/existence", "case": "...", "claim": "wrong", "evidence": "..."}'
 _NEEDED = ("task", "case", "claim", "evidence")
