@@ -1,0 +1,113 @@
+"""No trap of released scorers: models that do not look are at chance or below in every further shape of cases.
+
+In released code of What'sUp, SPEC, CREPE and ARO the true candidate comes first and the first of the highest scores
+wins; POPE's labels alternate from line to line; VSR, MMVP and NaturalBench are answered by yes or by the first option.
+"""
+
+import numpy as np
+import pytest
+
+from vlgate.inference.order import in_hashed_order
+from vlgate.judging.chance import chance
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import columns, metrics
+from vlgate.metrics.names import HEADLINE
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+
+N = 400
+YES_NO = ("yes", "no")
+
+
+def image(name):
+    return LazyImage(key=name, load=None)
+
+
+def case(shape, number):
+    """A case as the readers make it: what is true comes first, and the labels of single questions alternate."""
+    one, other = image(f"{number}_0"), image(f"{number}_1")
+    tags = {"set_all": str(number // 4), "pair_all": str(number // 2)} if shape == "choice" else {}
+    if shape == "choice":
+        asked = tuple(Match(image=one, text=f"{number} {place}") for place in range(4))
+        truths = (True, False, False, False)
+    elif shape == "image_choice":
+        asked, truths = tuple(Match(image=each, text=f"{number}") for each in (one, other)), (True, False)
+    elif shape == "two_true":
+        asked = tuple(Match(image=one, text=f"{number} {place}") for place in range(3))
+        truths = (True, True, False)
+    elif shape == "image_quad":
+        asked = tuple(Match(image=each, text=f"{number} {place}") for each in (one, other) for place in (0, 1))
+        truths = (True, False, False, True)
+    elif shape == "single":
+        asked, truths = (Ask(image=one, question=f"{number}?", choices=YES_NO),), (YES_NO[number % 2],)
+    else:
+        asked = tuple(Ask(image=each, question=f"{number} {q}?", choices=YES_NO) for each in (one, other) for q in "ab")
+        truths = ("yes", "no", "no", "yes")
+    return Case(id=str(number), requests=asked, truths=truths, tags=tags)
+
+
+def statement(number):
+    asked = Match(image=image(str(number)), text=f"{number}")
+    return Case(id=str(number), requests=(asked,), truths=(number % 2 == 0,))
+
+
+MODELS = {
+    "constant": lambda _: {"score": 0.5, "answer": "yes", "accepted": True},
+    "first choice": lambda _: {"score": 1.0, "answer": YES_NO[0], "accepted": True},
+    "last choice": lambda _: {"score": 0.0, "answer": YES_NO[1], "accepted": False},
+    "alternating": lambda place: {"score": float(place % 2), "answer": YES_NO[place % 2], "accepted": place % 2 == 0},
+    "counting": lambda place: {"score": float(place), "answer": YES_NO[place // 3 % 2], "accepted": place % 3 == 0},
+}
+
+
+def replies(task, model):
+    """What a model says that replies by the place at which it is asked; a run asks in the order of a hash."""
+    asked = [request for one in task.cases for request in one.requests]
+    said = in_hashed_order(asked, 0, lambda batch: [MODELS[model](place) for place in range(len(batch))])
+    return {
+        request: Prediction(
+            request=request,
+            **{"answer": one["answer"]}
+            if isinstance(request, Ask)
+            else {"score": one["score"], "accepted": one["accepted"]},
+        )
+        for request, one in zip(asked, said, strict=True)
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "shape", ["choice", "image_choice", "two_true", "image_quad", "single", "question_quad", "statements"]
+)
+def test_a_model_that_does_not_look_is_at_chance_or_below(shape, model):
+    made = statement if shape == "statements" else lambda number: case(shape, number)
+    kind = "single" if shape == "statements" else shape
+    task = Task(id="a/b", capability="foil", shape=kind, cases=tuple(map(made, range(N))))
+    verdicts = judge(Batch(task=task, positions=tuple(range(N))), replies(task, model))
+    found = metrics(columns(kind, verdicts))
+    level = chance(kind, "foil", task.cases)
+    if (shape, model) == ("question_quad", "alternating"):
+        # The requests about an image come together: whoever says yes once and no once uses that the answers are
+        # crossed, and is right about each image half of the time.
+        level |= {"g_acc": 1 / 4, "i_acc": 1 / 2}
+    main = found[HEADLINE[kind]]
+    assert main.value <= level[HEADLINE[kind]] + 4 * np.sqrt(0.25 / N)
+    for name in ("pair_all", "set_all", "precision", "recall", "q_acc", "i_acc"):
+        if name in found and name in level and name != "recall":
+            assert found[name].value <= level[name] + 4 * np.sqrt(0.25 / min(N, found[name].n))
+
+
+@pytest.mark.parametrize("model", ["constant", "first choice", "last choice"])
+@pytest.mark.parametrize("shape", ["choice", "image_choice", "two_true", "image_quad"])
+def test_one_score_for_everything_is_never_right(shape, model):
+    task = Task(id="a/b", capability="foil", shape=shape, cases=tuple(case(shape, number) for number in range(9)))
+    verdicts = judge(Batch(task=task, positions=tuple(range(9))), replies(task, model))
+    assert not any(verdict.right for verdict in verdicts)
+    assert all(verdict.facts["tied"] == 1.0 for verdict in verdicts)
+
+
+@pytest.mark.parametrize("model", ["first choice", "last choice"])
+def test_an_answer_that_ignores_the_image_gets_no_group_of_crossed_questions(model):
+    cases = tuple(case("question_quad", number) for number in range(9))
+    task = Task(id="a/b", capability="compositional", shape="question_quad", cases=cases)
+    found = metrics(columns("question_quad", judge(Batch(task=task, positions=tuple(range(9))), replies(task, model))))
+    assert (found["g_acc"].value, found["q_acc"].value, found["q_image_acc"].value) == (0.0, 0.0, 0.5)
