@@ -78,6 +78,9 @@ def test_the_oracle_gains_all(tasks):
     for task in tasks:
         found = measured(Oracle(), task)
         gain = found.metric("visual_gain")
+        if any(len({one.image.key for one in case.requests}) > 1 for case in task.cases):
+            assert gain is None, task.id  # over grey and blank alone, every model that sees pixels gains
+            continue
         assert (gain.value, gain.high, gain.n) == (1.0, 1.0, len(task.cases)), task.id
         assert set(found.left_out) == {"without a value for other"}, task.id  # it knows no truth of another image
 

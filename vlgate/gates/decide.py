@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from vlgate.gates.records import Decision, Gate, Outcome
-from vlgate.metrics.names import CONTROLLED
+from vlgate.metrics.names import CONTROLLED, PARTIAL
 from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Ties
@@ -102,7 +102,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
         return f"{coverage.deselected} of the task's {coverage.cases + coverage.deselected} cases were deselected"
     if coverage.unscored:
         return f"{coverage.unscored} of {coverage.cases} cases are unscored"
-    if metric.n < coverage.judged and gate.metric not in CONTROLLED:
+    if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
         return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
     if coverage.skipped > gate.max_skipped * coverage.cases:
         return f"{coverage.skipped} of {coverage.cases} cases are skipped, more than max_skipped = {gate.max_skipped:g}"
@@ -126,7 +126,8 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     said += "" if point else f" ({100 * gate.confidence:g} % interval {metric.low:.4f} to {metric.high:.4f})"
     if gate.kind == "limit":
         return _limited(said, low, 1.0 if gate.max is None else gate.max)
-    least, most = 0.0 if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
+    lowest = -1.0 if gate.metric in CONTROLLED else 0.0  # a difference may be negative
+    least, most = lowest if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
     if high < least:
         return "fail", f"{said}, below min = {least:g}"
     if low > most:

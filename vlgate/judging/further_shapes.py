@@ -11,23 +11,10 @@ import numpy as np
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.read_case import ReadCase, Unread, why_unread
 from vlgate.metrics import choice, question_quad, single, two_true
-from vlgate.types import Batch, FloatArray, Match, Shape, Verdict
+from vlgate.types import Batch, FloatArray, Match, Shape
 
 YES = "yes"
 _normal = lru_cache(maxsize=4096)(normal_answer)
-_NO_FACTS: Mapping[str, float] = MappingProxyType({})
-
-
-def with_yes_or_no(one: ReadCase) -> ReadCase | Verdict:
-    """Return a case of a single statement if the model says yes or no to it; otherwise a verdict that says it does not.
-
-    A score alone is neither right nor wrong: no benchmark of statements names a score above which it is a yes.
-    """
-    [reply] = one.replies
-    if not isinstance(reply.request, Match) or reply.accepted is not None:
-        return one
-    why = f"{one.case.origin or one.case.id}: the model gives a score, but neither yes nor no; set decision_threshold"
-    return Verdict(case=one.case, predictions=one.replies, state="skipped", right=False, facts=_NO_FACTS, why=why)
 
 
 def _choices(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
@@ -46,14 +33,21 @@ def _two_true(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]
 def _single(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     said = np.array([_said_yes(one) for one in judged], dtype=np.float64)
     truths = np.array([one.case.truths[0] in (True, YES) for one in judged], dtype=np.bool_)
-    return single.facts(said, truths, np.array([type(one.values[0]) is not Unread for one in judged], dtype=np.bool_))
+    read = [type(one.values[0]) is not Unread and not _silent(one) for one in judged]
+    return single.facts(said, truths, np.array(read, dtype=np.bool_))
+
+
+def _silent(one: ReadCase) -> bool:
+    """Whether the model says neither yes nor no to a statement: its score alone is not an answer."""
+    [reply] = one.replies
+    return isinstance(reply.request, Match) and reply.accepted is None
 
 
 def _said_yes(one: ReadCase) -> float:
     """1.0 for yes, 0.0 for no, and NaN for an answer that is neither."""
     [reply], [said] = one.replies, one.values
     if isinstance(reply.request, Match):
-        return float(bool(reply.accepted))
+        return np.nan if reply.accepted is None else float(reply.accepted)
     return np.nan if said is None or type(said) is Unread else float(said == YES)
 
 
@@ -97,6 +91,8 @@ def _why_two_true(one: ReadCase) -> str:
 def _why_single(one: ReadCase) -> str:
     [reply], [said] = one.replies, one.values
     truth = YES if one.case.truths[0] in (True, YES) else "no"
+    if _silent(one):
+        return f"the model gives a score, {said:.6g}, but neither yes nor no; right is {truth}"
     if isinstance(reply.request, Match):
         return f"said {YES if reply.accepted else 'no'}, with a score of {said:.6g}; right is {truth}"
     return f"answered {said!r}; right is {truth!r}{why_unread(one)}"

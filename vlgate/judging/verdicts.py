@@ -41,8 +41,6 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     if batch.task.shape in SCORED:
         return judge_scores(batch, predictions)
     found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
-    if batch.task.shape == "single":
-        found = [further_shapes.with_yes_or_no(one) if isinstance(one, ReadCase) else one for one in found]
     judged = [one for one in found if isinstance(one, ReadCase)]
     if len(judged) == len(found):
         return tuple(_verdicts(batch, judged)) if judged else ()

@@ -79,6 +79,15 @@ class Clusters:
         )
 
 
+def photograph(key: str) -> str:
+    """Return the key of the image that a region or a perturbed image was made from: cases of both are alike.
+
+    >>> photograph("2343.jpg#10,20,30,40"), photograph("2343.jpg")
+    ('2343.jpg', '2343.jpg')
+    """
+    return key.partition("#")[0] or key
+
+
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
     """Group cases by the names of their images, shape (n,).
 

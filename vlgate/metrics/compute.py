@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics import ranking, single
-from vlgate.metrics.clusters import numbered
+from vlgate.metrics.clusters import numbered, photograph
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
@@ -153,7 +153,7 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
 def _image(case: Case) -> str:
     """The name of the cluster of a case: its first image, or the case itself if it has no image."""
     first = case.requests[0]
-    return case.id if isinstance(first, Read) else first.image.key
+    return case.id if isinstance(first, Read) else photograph(first.image.key)
 
 
 def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:

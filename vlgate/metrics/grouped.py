@@ -7,6 +7,7 @@ releases leave groups out of the first, which the second keeps.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
@@ -26,7 +27,8 @@ GROUPED: Mapping[str, Literal["all", "mean"]] = MappingProxyType(
 def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64]]:
     """Return the number of each case's group by metric, shape (n,); -1 for a case that is in no group.
 
-    A metric is absent if no case has a tag of its name.
+    A metric is absent if no case has a tag of its name. A tag may begin with the size of the group, as in "4 of cup and
+    table": a group of which fewer cases are here is none, if all of them must be right.
 
     >>> group_codes([{"macro": "on"}, {}, {"macro": "under"}])["macro"].tolist()
     [0, -1, 1]
@@ -35,9 +37,18 @@ def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64
     found = {}
     for name in sorted(named):
         numbers: dict[str, int] = {}
-        codes = [numbers.setdefault(tag[name], len(numbers)) if name in tag else -1 for tag in tags]
+        given = [tag.get(name) for tag in tags]
+        there = Counter(given)
+        whole = {one: GROUPED[name] == "mean" or there[one] >= _size(one) for one in there if one is not None}
+        codes = [-1 if one is None or not whole[one] else numbers.setdefault(one, len(numbers)) for one in given]
         found[name] = np.array(codes, dtype=np.int64)
     return found
+
+
+def _size(group: str) -> int:
+    """How many cases a group has, if its name says so; 1 otherwise."""
+    number, said, _ = group.partition(" of ")
+    return int(number) if said and number.isdecimal() else 1
 
 
 def measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure | None:
@@ -48,8 +59,8 @@ def measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure 
         values: shape (n,), whether each case is right, in 0..1; NaN for a case that does not count.
         codes: shape (n,), the numbers of the groups; -1 for a case that is in none.
 
-    Returns: the measure; None if no case counts. A group with a case that does not count is left out of the shares of
-        groups whose cases are all right.
+    Returns: the measure; None if no case counts. The shares of groups whose cases are all right leave out groups with a
+        case that does not count or is not there.
     """
     known = np.isfinite(values)
     if GROUPED[name] == "mean":

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
+from vlgate.metrics.grouped import GROUPED
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
@@ -39,6 +40,8 @@ HEADLINE: Mapping[Shape, str] = {
     "twin_captions": "group",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
+PARTIAL = frozenset(("precision", "recall", "f1", *GROUPED))
+"""The metrics that are by definition over a part of the cases, or over groups of them."""
 CONTROLLED: Mapping[str, str] = MappingProxyType(
     {
         "visual_gain": "look",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import Judged
+from vlgate.metrics.clusters import photograph
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import HEADLINE
@@ -73,7 +74,10 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         corrected=told.get("disputed", {}).get("corrected", 0),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
-    clusters = [keys[0] or case for keys, case in zip(images, kept.column("case").to_pylist(), strict=True)]
+    clusters = [
+        photograph(keys[0]) if keys[0] else case
+        for keys, case in zip(images, kept.column("case").to_pylist(), strict=True)
+    ]
     columns = Columns(
         shape=shape,
         scores=_scores(kept),

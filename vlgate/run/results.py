@@ -250,4 +250,6 @@ def _slices(cases: Sequence[Case], found: Columns) -> dict[str, Mapping[str, Met
             if tag in GROUPED:
                 continue
             rows.setdefault(f"{tag}={value}", []).append(row)
-    return {name: metrics(found.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
+    kept = {name: codes for name, codes in found.groups.items() if GROUPED[name] == "mean"}
+    parts = replace(found, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
+    return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}

@@ -14,6 +14,7 @@ from vlgate.controls.look.others import images_of
 from vlgate.controls.look.told import ImagelessAnswerer, answers_without_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
+from vlgate.metrics.clusters import photograph
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Read, Request, Verdict
@@ -43,6 +44,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     replies, n = _replies(asked, predictor)
     columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
     left_out = dict(sample.left_out)
+    several = any(len(images_of(case)) > 1 for case in sample.cases)
     for name, cases in asked.items():
         columns[name] = _values(sample, _judged(sample, cases, replies), metric)
         if lacking := int(np.isnan(columns[name]).sum()):
@@ -51,9 +53,9 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         cases=tuple(case.id for case in sample.cases),
         images=tuple(_cluster(case) for case in sample.cases),
         columns=columns,
-        figures=_figures(columns),
+        figures=_figures(columns, several=several),
         left_out=left_out,
-        notes=(_ONE_IMAGE,) if any(len(images_of(case)) > 1 for case in sample.cases) else (),
+        notes=(_ONE_IMAGE,) if several else (),
         beside=_beside(sample, metric),
         requests=n,
     )
@@ -79,7 +81,7 @@ def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatAr
     return np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
 
 
-def _figures(columns: Mapping[str, FloatArray]) -> dict[str, Figure]:
+def _figures(columns: Mapping[str, FloatArray], *, several: bool) -> dict[str, Figure]:
     """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
     figures = {name: Figure(column=name) for name in columns}
     figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in columns if name != IMAGE}
@@ -89,7 +91,8 @@ def _figures(columns: Mapping[str, FloatArray]) -> dict[str, Figure]:
         for name, number in known.items()
         if number and number * 2 >= max(known.values())
     }
-    if kept:
+    # Grey and blank put one image in the place of several, over which any model that sees pixels gains.
+    if kept and ("other" in kept or not several):
         figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]))
     return figures
 
@@ -101,7 +104,7 @@ def _beside(sample: Sample, metric: str) -> dict[str, float]:
 
 def _cluster(case: Case) -> str:
     images = images_of(case)
-    return images[0].key if images else case.id
+    return photograph(images[0].key) if images else case.id
 
 
 LOOK = Control(

@@ -125,6 +125,8 @@ def kind_of(record: Record) -> CaseKind:
     Raises: DataError if the line has the fields of no kind, or of several kinds.
     """
     marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
+    if "prior" in record.fields and not marks:
+        return _TWINS
     if len(marks) != 1 or ("prior" in record.fields and marks != ["question"]):
         raise record.error(_no_kind(record))
     if marks == ["question"]:

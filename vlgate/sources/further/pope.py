@@ -118,7 +118,4 @@ def _case(name: str, record: Record, finder: ImageFinder, where: tuple[str, str,
         question=record.text(text),
         choices=("yes", "no"),
     )
-    tags = {"truth": label}
-    return Case(
-        id=name, requests=(asked,), truths=(label,), tags=tags, origin=f"{record.file.name}, record {record.id}"
-    )
+    return Case(id=name, requests=(asked,), truths=(label,), origin=f"{record.file.name}, record {record.id}")

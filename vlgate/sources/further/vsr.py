@@ -75,6 +75,6 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
             id=record.id.removeprefix("on line "),
             requests=(Match(image=image, text=record.text("caption")),),
             truths=(label == 1,),
-            tags={"relation": record.text("relation"), "truth": "yes" if label else "no"},
+            tags={"relation": record.text("relation")},
             origin=f"{file.name}, record {record.id}",
         )

@@ -106,8 +106,8 @@ def _controlled(file: Path, finder: ImageFinder) -> Iterator[Case]:
             truths=(True, *(False,) * (_OPTIONS - 1)),
             tags={
                 "preposition": said.preposition,
-                "pair_all": f"{things}, {_opposite(record, said.preposition)}",
-                "set_all": things,
+                "pair_all": f"2 of {things}, {_opposite(record, said.preposition)}",
+                "set_all": f"4 of {things}",
             },
             origin=f"{file.name}, record {record.id}",
         )
