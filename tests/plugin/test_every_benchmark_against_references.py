@@ -218,6 +218,9 @@ def test_every_slice_of_every_task_from_the_run_s_own_cases(out, found):
         for name, metrics in content["slices"].items():
             tag, value = name.split("=", 1)
             part = [row for row in rows[task] if row["tags"].get(tag) == value]
+            if content["shape"] == "single":  # the model gives scores, but neither yes nor no
+                assert {metrics[one]["value"] for one in ("accuracy", "yes_share", "read")} == {0.0}
+                continue
             assert {metric["n"] for metric in metrics.values()} == {len(part)}
             expected = {metric: mean(map(PLAIN[metric], part)) for metric in PLAIN.keys() & metrics.keys()}
             if "cons" in metrics:
