@@ -13,13 +13,14 @@ from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 from vlgate.errors import ImageError, NotRememberedError
-from vlgate.inference.alike import WatchedLoad, text_of
+from vlgate.inference.alike import WatchedLoad
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.call_limit import Watch
 from vlgate.inference.identity import DIGEST, Identities
+from vlgate.inference.items import as_bytes, image_of, named, text_in, told
 from vlgate.inference.memory import Memory
 from vlgate.inference.reply_bytes import packed, unpacked
-from vlgate.types import Ask, FloatArray, LazyImage, Match, TextKeys
+from vlgate.types import FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -113,7 +114,7 @@ class RememberingCaller:
         if not isinstance(model, TextKeys):
             return {}
         distinct = list(dict.fromkeys(texts))
-        keys = {text: self._key("text_keys", b"t" + _bytes(text)) for text in distinct}
+        keys = {text: self._key("text_keys", b"t" + as_bytes(text)) for text in distinct}
         found, _ = self.memory.get(keys.values())
         missing = [text for text in distinct if keys[text] not in found]
         if missing:
@@ -141,7 +142,7 @@ class RememberingCaller:
         ask: Callable[[Sequence[Item]], Sequence[Reply | Problem]],
     ) -> list[Reply | Problem]:
         keys = self._keys(items, called)
-        compared = any(type(image.load) is WatchedLoad for item in items if (image := _image(item)) is not None)
+        compared = any(type(image.load) is WatchedLoad for item in items if (image := image_of(item)) is not None)
         if not compared and self._all_new(keys):
             asked = self._asked(items, ask)
             self.memory.put(self._entries(range(len(items)), items, keys, asked, method))
@@ -182,7 +183,7 @@ class RememberingCaller:
         """The replies to the items at some places as bytes, by their keys."""
         cut = self.inner.cut_texts(getattr(method, "__self__", None))
         return {
-            key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and _text(items[place]) in cut)
+            key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and text_in(items[place]) in cut)
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)
         }
@@ -205,25 +206,25 @@ class RememberingCaller:
         """The reply in a record: of the type that the method returns, because the method is part of the key."""
         reply, cut = unpacked(value)
         if cut:
-            self.cut.add(_text(item))
+            self.cut.add(text_in(item))
         return reply
 
     def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
         """The key of each item; None if its image cannot be read."""
         if self.identities.by_name:
             return [
-                (called, one.image.key, one.image.where, one.text) if type(one) is Match else _named(one, called)
+                (called, one.image.key, one.image.where, one.text) if type(one) is Match else named(one, called)
                 for one in items
             ]
-        images = self.identities.of(image for item in items if (image := _image(item)) is not None)
-        return [None if (told := _told(item, images)) is None else self._key(called, told) for item in items]
+        images = self.identities.of(image for item in items if (image := image_of(item)) is not None)
+        return [None if (said := told(item, images)) is None else self._key(called, said) for item in items]
 
     def _key(self, called: str, told: bytes) -> bytes:
         return blake2b(called.encode() + b"\0" + told, digest_size=DIGEST, key=self.model).digest()
 
     def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
         """The keys of the digests of the pixels of those images that must be compared."""
-        watched = [image for item in items if (image := _image(item)) is not None and _watched(image) is not None]
+        watched = [image for item in items if (image := image_of(item)) is not None and _watched(image) is not None]
         images = self.identities.of(watched) if watched and self.opens_images else {}
         return {image: self._key(called, b"p" + one) for image, one in images.items()}
 
@@ -264,44 +265,3 @@ def _loaded(image: LazyImage) -> bool:
 
 def _watched(image: LazyImage) -> WatchedLoad | None:
     return image.load if isinstance(image.load, WatchedLoad) else None
-
-
-def _image(item: object) -> LazyImage | None:
-    if isinstance(item, Match | Ask):
-        return item.image
-    return item if isinstance(item, LazyImage) else None
-
-
-def _text(item: object) -> str:
-    if isinstance(item, Match | Ask):
-        return text_of(item)
-    return item if isinstance(item, str) else ""
-
-
-def _told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
-    """What an item is, as bytes of which no two are equal; None if its image cannot be read."""
-    if isinstance(item, Match):  # the most frequent kind
-        digest = images.get(item.image)
-        return None if digest is None else b"m" + digest + _bytes(item.text)
-    if isinstance(item, str):
-        return b"t" + _bytes(item)
-    image = _image(item)
-    digest = None if image is None else images.get(image)
-    if digest is None or isinstance(item, LazyImage):
-        return None if digest is None else b"i" + digest
-    return b"a" + digest + _bytes(repr((item.question, item.choices)) if isinstance(item, Ask) else repr(item))
-
-
-def _named(item: object, called: str) -> Hashable:
-    """What an item is in this run: equal if its image's name and path and its text are."""
-    if isinstance(item, LazyImage):
-        return called, item.key, item.where
-    return (
-        (called, item.image.key, item.image.where, item.question, item.choices)
-        if isinstance(item, Ask)
-        else (called, item)
-    )
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")

@@ -9,7 +9,6 @@ from vlgate.metrics.measures import Measure, Separation, Values
 from vlgate.types import FloatArray
 
 METRICS = ("accuracy", "precision", "recall", "f1", "yes_share", "auroc", "read")
-_LEAST = 1  # case of either truth, for an area
 
 
 def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) -> dict[str, FloatArray]:
@@ -61,6 +60,6 @@ def statistics(said: FloatArray, truths: NDArray[np.bool_], scores: FloatArray) 
         if rows.size
     }
     rows = np.flatnonzero(np.isfinite(scores))
-    if min(int(truths[rows].sum()), int((~truths[rows]).sum())) >= _LEAST:
+    if truths[rows].any() and not truths[rows].all():
         found["auroc"] = Separation(scores=scores[rows], truths=truths[rows], rows=rows)
     return found

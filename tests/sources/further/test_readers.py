@@ -306,7 +306,7 @@ BAD = {
         whatsup,
         "whatsup/controlled_images_dataset.json",
         releases.whatsup(caption_options=["a", "b", "c"]),
-        "four captions",
+        "a list of four strings",
     ),
     "no preposition": (
         whatsup,

@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from vlgate.sources.benchmarks.own_questions import Asked, Find
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
 from vlgate.types import Match
-
-_TWO = 2
-
-
-def texts(record: Record, field: str, number: int | None = None) -> tuple[str, ...]:
-    """Return the texts of a list.
-
-    Args:
-        record: the line.
-        field: the field with the list.
-        number: 2 if there must be two texts; None for one or more.
-
-    Raises: DataError if the field holds something else, or a text is blank.
-    """
-    values = record.fields.get(field)
-    if type(values) is not list or not values or (number is not None and len(values) != number):
-        record.reject(
-            field, "a list of strings" if number is None else f"a list of {'two' if number == _TWO else number} strings"
-        )
-    names = [str(place) for place in range(len(values))]
-    part = replace(record, id=f"{record.id}, field {field!r}", fields=dict(zip(names, values, strict=True)))
-    return tuple(part.text(name) for name in names)
 
 
 def pair(record: Record, find: Find) -> Asked:
@@ -40,7 +17,7 @@ def pair(record: Record, find: Find) -> Asked:
 def choice(record: Record, find: Find) -> Asked:
     """A caption and several foils."""
     image = find(record, record.text("image"))
-    foils = texts(record, "foils")
+    foils = record.texts("foils")
     asked = tuple(Match(image=image, text=text) for text in (record.text("caption"), *foils))
     return asked, (True, *(False,) * len(foils))
 
@@ -50,7 +27,7 @@ def image_choice(record: Record, find: Find) -> Asked:
 
     Raises: DataError if the image is among the others.
     """
-    names = record.text("image"), *texts(record, "other_images")
+    names = record.text("image"), *record.texts("other_images")
     if names[0] in names[1:]:
         raise record.error(f"image {names[0]!r} is also among other_images")
     caption = record.text("caption")
@@ -70,20 +47,20 @@ def statement(record: Record, find: Find) -> Asked:
 
 def quad(record: Record, find: Find) -> Asked:
     """Two images and a caption of each."""
-    images = [find(record, name) for name in texts(record, "images", _TWO)]
-    captions = texts(record, "captions", _TWO)
-    return tuple(Match(image=p, text=text) for p in images for text in captions), (True, False, False, True)
+    images = [find(record, name) for name in record.texts("images", 2)]
+    captions = record.texts("captions", 2)
+    return quad_requests(images, captions), QUAD_TRUTHS
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
     """Two true and two false sentences."""
     image = find(record, record.text("image"))
-    sentences = (*texts(record, "true", _TWO), *texts(record, "false", _TWO))
+    sentences = (*record.texts("true", 2), *record.texts("false", 2))
     return tuple(Match(image=image, text=text) for text in sentences), (True, True, False, False)
 
 
 def two_true(record: Record, find: Find) -> Asked:
     """Two true sentences and a false one."""
     image = find(record, record.text("image"))
-    sentences = (*texts(record, "true", _TWO), record.text("false"))
+    sentences = (*record.texts("true", 2), record.text("false"))
     return tuple(Match(image=image, text=text) for text in sentences), (True, True, False)

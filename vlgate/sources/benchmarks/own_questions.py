@@ -69,22 +69,14 @@ def crossed(record: Record, find: Find) -> Asked:
 
     Raises: DataError if there are not two of each, or an answer is not among the choices.
     """
-    images, asked = (_two(record, field) for field in ("images", "questions"))
+    images, asked = (record.texts(field, 2) for field in ("images", "questions"))
     rows = record.fields.get("answers")
     if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
-    answers = tuple(answer for row in rows for answer in _two(replace(record, fields={"answers": row}), "answers"))
+    answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
     found = [find(record, name) for name in images]
     return tuple(Ask(image=one, question=text, choices=choices) for one in found for text in asked), answers
-
-
-def _two(record: Record, field: str) -> tuple[str, str]:
-    values = record.fields.get(field)
-    if type(values) is not list or len(values) != 2:
-        record.reject(field, "a list of two strings")
-    part = replace(record, id=f"{record.id}, field {field!r}", fields={"0": values[0], "1": values[1]})
-    return part.text("0"), part.text("1")
 
 
 def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,9 +19,10 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.packed import zip_image, zip_members
 from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.sources.reading.tables import table_files, table_rows
-from vlgate.types import Case, LazyImage, Match, Shape, Task
+from vlgate.types import Case, LazyImage, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"winoground/all": "quad"})
 """The shape of each task, by id."""
@@ -86,8 +87,8 @@ def _cases(rows: Iterable[_Row], later: Mapping[str, tuple[str, ...]]) -> Iterat
         captions = record.text("caption_0"), record.text("caption_1")
         yield Case(
             id=name,
-            requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-            truths=(True, False, False, True),
+            requests=quad_requests(images, captions),
+            truths=QUAD_TRUTHS,
             tags=tags(record) | {f"diwan:{tag}": "yes" for tag in later.get(name, ())},
             origin=f"{record.file.name}, record {record.id}",
         )

@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from vlgate.sources.further.tables import release_files
 from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.tables import Row, table_rows
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Shape, Task
 
 KINDS = ("replace", "swap", "add")
 """What was done to the caption; each is a task. Which of its parts, ``subtype``, is a slice."""
@@ -56,8 +57,8 @@ def _case(name: str, row: Row) -> Case:
     captions = row.record.text("caption"), row.record.text("negative_caption")
     return Case(
         id=name,
-        requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-        truths=(True, False, False, True),
+        requests=quad_requests(images, captions),
+        truths=QUAD_TRUTHS,
         tags={"subtype": row.record.text("subtype")},
         origin=f"{row.record.file.name}, record {row.record.id}",
     )

@@ -16,8 +16,9 @@ from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json, shown
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Shape, Task
 
 TASK = "cola/multi-object"
 SHAPES: Mapping[str, Shape] = MappingProxyType({TASK: "image_quad"})
@@ -56,7 +57,7 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
         captions = record.text("caption 1"), record.text("caption 2")
         yield Case(
             id=record.id,
-            requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-            truths=(True, False, False, True),
+            requests=quad_requests(images, captions),
+            truths=QUAD_TRUTHS,
             origin=f"{file.name}, record {record.id}",
         )

@@ -14,8 +14,9 @@ from types import MappingProxyType
 from vlgate.sources.reading.image_finder import ImageFinder, is_plain
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record, listed_records
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Shape, Task
 
 SPLITS = ("test", "train")
 """The splits of the release; each is a task. The published figures are those of the test split."""
@@ -57,8 +58,8 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
         captions = record.text("caption_1"), record.text("caption_2")
         yield Case(
             id=name,
-            requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-            truths=(True, False, False, True),
+            requests=quad_requests(images, captions),
+            truths=QUAD_TRUTHS,
             tags={source: record.text(source) for source in _SOURCES if record.fields.get(source)},
             origin=f"{file.name}, record {record.id}",
         )

@@ -18,8 +18,9 @@ from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.json_file import FETCH_AGAIN, read_text
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
-from vlgate.types import Ask, Case, Match, Shape, Task
+from vlgate.types import Ask, Case, Shape, Task
 
 VLM, MLLM = "mmvp/vlm", "mmvp/questions"
 SHAPES: Mapping[str, Shape] = MappingProxyType({VLM: "image_quad", MLLM: "questions"})
@@ -76,8 +77,8 @@ def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
         pattern = PATTERNS[min(number // _EACH, len(PATTERNS) - 1)]
         yield Case(
             id=f"{ids[0]}-{ids[1]}",
-            requests=tuple(Match(image=image, text=text) for image in images for text in texts),
-            truths=(True, False, False, True),
+            requests=quad_requests(images, texts),
+            truths=QUAD_TRUTHS,
             tags={"pattern": pattern, "macro": pattern},
             origin=f"{file.name}, record {pair[0].id}",
         )

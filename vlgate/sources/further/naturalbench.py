@@ -17,9 +17,10 @@ from vlgate.sources.further.tables import release_files
 from vlgate.sources.reading.image_finder import ImageFinder, is_plain
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import listed_records
 from vlgate.sources.reading.tables import Row, table_rows
-from vlgate.types import Ask, Case, Match, Shape, Task
+from vlgate.types import Ask, Case, Shape, Task
 
 HUB = "BaiqiL/NaturalBench"
 _TYPES: Mapping[str, str] = MappingProxyType(
@@ -122,7 +123,7 @@ def _quads(file: Path, finder: ImageFinder) -> Iterator[Case]:
         captions = record.text("caption_0"), record.text("caption_1")
         yield Case(
             id=name,
-            requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-            truths=(True, False, False, True),
+            requests=quad_requests(images, captions),
+            truths=QUAD_TRUTHS,
             origin=f"{file.name}, record {record.id}",
         )

@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from vlgate.sources.further.tables import release_files
 from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.tables import Row, table_rows
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Shape, Task
 
 CATEGORIES = ("object", "attribute", "counting", "relation")
 """What differs between the two images; each is a task."""
@@ -60,7 +61,7 @@ def _case(row: Row, number: int) -> Case:
     captions = row.record.text("text_0"), row.record.text("text_1")
     return Case(
         id=name,
-        requests=tuple(Match(image=image, text=caption) for image in images for caption in captions),
-        truths=(True, False, False, True),
+        requests=quad_requests(images, captions),
+        truths=QUAD_TRUTHS,
         origin=f"{row.record.file.name}, record {row.record.id}",
     )

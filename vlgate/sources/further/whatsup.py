@@ -102,7 +102,7 @@ def _controlled(file: Path, finder: ImageFinder) -> Iterator[Case]:
         things = " and ".join(said.objects)
         yield Case(
             id=name,
-            requests=tuple(Match(image=image, text=text) for text in _captions(record)),
+            requests=tuple(Match(image=image, text=text) for text in record.texts("caption_options", _OPTIONS)),
             truths=(True, *(False,) * (_OPTIONS - 1)),
             tags={
                 "preposition": said.preposition,
@@ -127,15 +127,6 @@ def _opposite(record: Record, preposition: str) -> str:
         if word in _OPPOSITES:
             return _OPPOSITES[word]
     raise record.error(f"the image's name has the preposition {preposition!r}, expected one of {', '.join(_OPPOSITES)}")
-
-
-def _captions(record: Record) -> tuple[str, ...]:
-    values = record.fields.get("caption_options")
-    if type(values) is not list or len(values) != _OPTIONS:
-        record.reject("caption_options", "a list of four captions, the true one first")
-    named = {f"caption {number}": value for number, value in enumerate(values)}
-    part = Record(record.file, f"{record.id}, field 'caption_options'", named)
-    return tuple(part.text(name) for name in named)
 
 
 def _pairs(file: Path, finder: ImageFinder, source: str) -> Iterator[Case]:

@@ -15,6 +15,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, rea
 
 Places = frozenset[tuple[str, str]]
 _PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
+_COUNTED = ("no", "one", "two", "three", "four")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 
@@ -66,6 +67,21 @@ class Record:
         if type(value) is not dict:
             self.reject(field, "an object")
         return Record(self.file, f"{self.id}, field {field!r}", value, self.remedy)
+
+    def texts(self, field: str, number: int | None = None) -> tuple[str, ...]:
+        """Return the strings of the list in ``field``: one or more, or exactly ``number``.
+
+        Raises: DataError if the field is missing or not such a list, or if one of the strings would not do as a field.
+
+        >>> Record(Path("cases.jsonl"), "on line 1", {"foils": ["a cat", "a hat"]}).texts("foils", 2)
+        ('a cat', 'a hat')
+        """
+        values = self.fields.get(field)
+        if type(values) is not list or not values or (number is not None and len(values) != number):
+            self.reject(field, "a list of strings" if number is None else f"a list of {_COUNTED[number]} strings")
+        names = [str(place) for place in range(len(values))]
+        part = Record(self.file, f"{self.id}, field {field!r}", dict(zip(names, values, strict=True)), self.remedy)
+        return tuple(part.text(name) for name in names)
 
     def error(self, expected: str, remedy: str = "") -> DataError:
         """Return an error that names this file and record, for the caller to raise."""
