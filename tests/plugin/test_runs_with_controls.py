@@ -129,6 +129,7 @@ def match(self, pairs):
 
 @pytest.mark.parametrize(("args", "says"), [
     (("--controls=lok",), "unknown control in --controls 'lok'; did you mean 'look'?"),
+    (("--controls=",), "--controls=: expected NAME*, the names of controls, or none"),
     (("--controls=none,look",), "--controls=none,look: leave out none, or the others"),
     (("--controls=look", "--controls-limit=0"), "--controls-limit=0: expected a whole number above 0"),
     (("--controls=look", "--shard=1/2"), "--shard=1/2: --controls asks about a sample of the whole run"),

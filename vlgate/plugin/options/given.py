@@ -31,6 +31,7 @@ def read(config: pytest.Config) -> Options:
     Raises: pytest.UsageError, which names the option, if a value cannot be used.
     """
     given = {setting.name: _given(config, setting) for setting in SETTINGS}
+    controls = _controls(given["controls"])
     model = str(given["model"] or DEFAULT_MODEL)
     folder = config.invocation_params.dir
     return Options(
@@ -63,16 +64,14 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
-        controls=controls_of(
-            _names(given["controls"]), model=model, scenes=not _data(given["data"]) and not given["shard"]
-        ),
-        controls_named=bool(_names(given["controls"])),
+        controls=controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"]),
+        controls_named=bool(controls),
         controls_limit=_parsed(
             given["controls-limit"],
             _positive,
             "--controls-limit",
             "a whole number above 0",
-            limit_of(_names(given["controls"])),
+            limit_of(controls),
         ),
         explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
@@ -117,6 +116,14 @@ def _list(value: Any) -> list[str]:
 
 def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
+
+
+def _controls(value: Any) -> tuple[str, ...]:
+    """The names of controls; an empty value, as a variable that is not set gives it, names none."""
+    names = _names(value)
+    if _list(value) and not names:
+        raise pytest.UsageError("--controls=: expected NAME[,NAME], the names of controls, or none")
+    return names
 
 
 def _data(value: Any) -> list[str]:
