@@ -302,3 +302,18 @@ def test_the_order_of_the_choices_makes_no_difference_without_numbers(reply):
 )
 def test_the_other_number_of_a_choice_is_read(choice, reply):
     assert read_answer(reply, (choice, "something else")) == choice
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ("A: sleeping", "a"),
+        ("The correct option is A: sleeping", "a"),
+        ("b: playing", "b"),
+        ("A dog: it sleeps", None),
+        ("A: sleeping or B: playing", None),
+        ("Neither A: sleeping nor B: playing", None),
+    ],
+)
+def test_a_letter_with_a_colon_before_the_text_of_an_option_is_the_letter(reply, meant):
+    assert read_answer(reply, ("a", "b")) == meant

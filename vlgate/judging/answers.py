@@ -145,6 +145,8 @@ class _ChoiceParser:
     def _labelled(self, reply: str) -> str:
         """The reply in lower case, with each option's letter or number turned into a separate token."""
         text = _lower(reply)
+        letters = "".join(form[0] for form in self.forms if len(form) == 1 and len(form[0]) == 1 and form[0].isalpha())
+        text = re.sub(rf"\b([{letters}]):\s", r"\1. ", text) if letters else text  # "A: sleeping" says A
         return _LABEL.sub(self._label, _BEFORE_LABEL.sub(rf"\1 {_HERE}", text)) if self.numbered else text
 
     def _label(self, found: re.Match[str]) -> str:
