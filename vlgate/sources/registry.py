@@ -39,6 +39,7 @@ SOURCES: Mapping[str, str] = {
 PROTOCOLS: Mapping[str, str] = {
     "carets_default_yml": "CARETS: with the three files of choice questions that default.yml adds to ontological-inv",
     "bivlc_hub": "BiVLC: from the Hugging Face hub",
+    "colorswap_hub": "ColorSwap: from the Hugging Face hub, with your own token",
     "naturalbench_hub": "NaturalBench: from the Hugging Face hub",
     "vismin_hub": "VisMin: from the Hugging Face hub, with your own token",
     "valse_all": "VALSE: all records, not only those that at least two of three annotators found valid",

@@ -101,17 +101,20 @@ def colorswap(number, **changed):
 PREPOSITIONS = ("left_of", "right_of", "on", "under")
 
 
-def whatsup(things=("cup", "table"), **changed):
+BEHIND = ("left_of", "right_of", "in-front_of", "behind")
+
+
+def whatsup(things=("cup", "table"), prepositions=PREPOSITIONS, folder="controlled_images", **changed):
     """The four records of two things."""
     first, second = things
-    captions = [f"A {first} {preposition.replace('_', ' ')} a {second}" for preposition in PREPOSITIONS]
+    captions = [f"A {first} {preposition.replace('_', ' ')} a {second}" for preposition in prepositions]
     return [
         {
-            "image_path": f"data/controlled_images/{first}_{preposition}_{second}.jpeg",
+            "image_path": f"data/{folder}/{first}_{preposition}_{second}.jpeg",
             "caption_options": [caption, *(other for other in captions if other != caption)],
         }
         | changed
-        for preposition, caption in zip(PREPOSITIONS, captions, strict=True)
+        for preposition, caption in zip(prepositions, captions, strict=True)
     ]
 
 
@@ -135,3 +138,14 @@ def pope(number, label="yes", **changed):
         "label": label,
     }
     return record | changed
+
+
+def pope_v2(number, edited):
+    """A record of POPEv2: the edited image has the name of the photograph, in another folder."""
+    return {
+        "image_id": number,
+        "image_name": f"{'/images' if edited else '/coco/train2017'}/{number:012}.jpg",
+        "target_object": "remote",
+        "query": "Is there a remote in the image?",
+        "label": "No" if edited else "Yes",
+    }

@@ -225,7 +225,7 @@ def test_fields_of_the_right_type():
         ("count", "half", "field 'half' is a number (0.5), expected an integer"),
         ("count", "mturk", "field 'mturk' is missing"),
         ("nested", "text", "field 'text' is a string ('two dogs'), expected an object"),
-        ("nested", "x", "field 'x' is missing"),
+        ("nested", "x", "field 'x' is missing (given are 'text', "),
     ],
 )
 def test_fields_of_the_wrong_type(method, field, message):

@@ -53,8 +53,8 @@ def kept(folder, content):
 
 
 BOXES = [
-    (without(CUP, "x"), "no box", "'x' is missing ("),
-    (without(CUP, "h"), "no box", "'h' is missing ("),
+    (without(CUP, "x"), "no box", "'x' is missing (given are "),
+    (without(CUP, "h"), "no box", "'h' is missing (given are "),
     (CUP | {"x": "10"}, "a box that is not of four finite numbers", "('10', 10, 20, 20)"),
     (CUP | {"w": None}, "a box that is not of four finite numbers", "(10, 10, None, 20)"),
     (CUP | {"y": True}, "a box that is not of four finite numbers", "(10, True, 20, 20)"),

@@ -46,7 +46,7 @@ def own(**thing):
         ({"graphs": [{"image": "1.jpg", "objects": [OWN, OWN]}]}, "has a repeated object id: object 2: '1'"),
         ({"graphs": [{"image": "1.jpg", "object": []}]}, "an unknown field: 'object' (did you mean 'objects'?)"),
         ({"graphs": [{"image": "1.jpg"}]}, "graph 1 ('1.jpg'): has no list of objects: null"),
-        ({"graphs": [{"objects": []}]}, "graph 1 (null): has no image: known are 'objects'"),
+        ({"graphs": [{"objects": []}]}, "graph 1 (null): has no image: given are 'objects'"),
         ({"graphs": [{"image": "../1.jpg", "objects": []}]}, "has no valid image name: '../1.jpg'"),
         ({"graphs": [3]}, "graph 1 (null): has a graph that is not an object: 3"),
         ({"graphs": {}}, "'graphs': has graphs that are not a list: an object of 0"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.images.region import region_of
+from vlgate.sources.further.tables import other_form
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
@@ -46,11 +47,14 @@ def read(options: ReadOptions) -> Iterator[Task]:
         missing or of the wrong type, or a region has no area.
     """
     for task, name in _FILES.items():
-        file = only_file(options.folders, f"aro/{name}") if options.wanted(task) else None
+        file = only_file(options.folders, f"aro/{name}", f"aro/data/{name}") if options.wanted(task) else None
         if file is not None:
             with collector_paused():
                 cases = tuple(_cases(task, file, options.images))
             yield Task(id=task, capability="compositional", shape="pair", cases=cases)
+        elif options.wanted(task) and (mirror := other_form(options, "aro/*.parquet", "aro/data/*.parquet")):
+            note = f"{mirror} is a copy without regions and classes; take {name} of the authors"
+            yield Task(id=task, capability="compositional", shape="pair", cases=(), note=note)
 
 
 @cache

@@ -38,7 +38,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     """
     if not any(map(options.wanted, SHAPES)):
         return
-    files = release_files(options, "bivlc", ("bivlc/data", "bivlc"), HUB)
+    files = release_files(options, "bivlc", HUB)
     rows = enumerate(table_rows(files, ("image", "negative_image")))
     cases: dict[str, list[Case]] = {kind: [] for kind in KINDS}
     for number, row in rows:

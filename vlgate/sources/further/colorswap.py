@@ -2,21 +2,24 @@
 
 Burapacheep et al. 2024, "ColorSwap: A Color and Word Order Dataset for Multimodal Evaluation". The files are read as
 the authors release them (https://github.com/Top34051/colorswap): ``data/test.json`` and ``data/train.json``, and the
-folder ``images``.
+folder ``images``; or the Parquet files of ``stanfordnlp/colorswap`` of the Hugging Face hub, with the images inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from vlgate.errors import DataError
+from vlgate.sources.further.tables import release_files
 from vlgate.sources.reading.image_finder import ImageFinder, is_plain
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record, listed_records
-from vlgate.types import Case, Shape, Task
+from vlgate.sources.reading.tables import table_rows
+from vlgate.types import Case, LazyImage, Shape, Task
 
 SPLITS = ("test", "train")
 """The splits of the release; each is a task. The published figures are those of the test split."""
@@ -24,44 +27,70 @@ SPLITS = ("test", "train")
 SHAPES: Mapping[str, Shape] = MappingProxyType({f"colorswap/{split}": "quad" for split in SPLITS})
 """The shape of each task, by id."""
 
+HUB = "stanfordnlp/colorswap"
+_IMAGES = ("image_1", "image_2")
 _SOURCES = ("image_source", "caption_source")
 
 
 def read(options: ReadOptions) -> Iterator[Task]:
     """Yield the wanted tasks whose file is in a data folder, as ``colorswap/data/<split>.json`` or without ``data``.
 
-    A case is (image_1, caption_1), (image_1, caption_2), (image_2, caption_1), (image_2, caption_2); its id is the
-    record's. The slices are ``image_source`` and ``caption_source``. In 15 of the 300 pairs of the test split the two
-    captions do not have quite the same words.
+    ``<split>*.parquet`` is read there, too, or with the protocol ``colorswap_hub`` from the hub. A case is (image_1,
+    caption_1), (image_1, caption_2), (image_2, caption_1), (image_2, caption_2); its id is the record's. The slices are
+    ``image_source`` and ``caption_source``. In 15 of the 300 pairs of the test split the two captions do not have quite
+    the same words.
 
     Raises: DataError, which names the file and record, if a file is in two places or cannot be read, an id is
         repeated, a field is missing or of the wrong type, a text is blank, or an image's name is not a relative path.
     """
     for split in SPLITS:
         task = f"colorswap/{split}"
+        if not options.wanted(task):
+            continue
         places = f"colorswap/data/{split}.json", f"colorswap/{split}.json"
-        file = only_file(options.folders, *places) if options.wanted(task) else None
-        if file is not None:
-            cases = tuple(_cases(file, options.images))
+        file = only_file(options.folders, *places)
+        tables = release_files(options, "colorswap", HUB, (f"{split}*.parquet",))
+        if file is not None and tables:
+            raise DataError(file, None, f"is the split {split}, and so is {tables[0]}", "keep one of them")
+        if file is not None or tables:
+            given = _tabled(tables) if file is None else _filed(file, options.images)
+            cases = tuple(_cases(given))
             yield Task(id=task, capability="compositional", shape="quad", cases=cases)
 
 
-def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    taken = set()
+_Given = tuple[Record, tuple[LazyImage, LazyImage]]
+"""A record and its two images."""
+
+
+def _filed(file: Path, finder: ImageFinder) -> Iterator[_Given]:
     for record in listed_records(file):
+        first, second = (
+            finder.find("colorswap", _image_name(record, field), file=file, record=record.id) for field in _IMAGES
+        )
+        yield record, (first, second)
+
+
+def _tabled(files: Sequence[Path]) -> Iterator[_Given]:
+    for row in table_rows(files, _IMAGES):
+        first, second = (
+            row.image(f"img_{row.record.count('id')}_{which}.png", field) for which, field in enumerate(_IMAGES, 1)
+        )
+        yield row.record, (first, second)
+
+
+def _cases(given: Iterator[_Given]) -> Iterator[Case]:
+    taken = set()
+    for record, images in given:
         name = str(record.count("id"))
         if name in taken:
             raise record.error(f"id {name} is repeated")
         taken.add(name)
-        keys = _image_name(record, "image_1"), _image_name(record, "image_2")
-        images = [finder.find("colorswap", key, file=file, record=record.id) for key in keys]
-        captions = record.text("caption_1"), record.text("caption_2")
         yield Case(
             id=name,
-            requests=quad_requests(images, captions),
+            requests=quad_requests(images, (record.text("caption_1"), record.text("caption_2"))),
             truths=QUAD_TRUTHS,
             tags={source: record.text(source) for source in _SOURCES if record.fields.get(source)},
-            origin=f"{file.name}, record {record.id}",
+            origin=f"{record.file.name}, record {record.id}",
         )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,6 +41,9 @@ PATTERNS = (
 """The nine patterns, in the order of the pairs; the release assigns them by position, 15 pairs each."""
 
 _EACH = 15
+_NUMBERS = ("Index", "lineId")
+"""Columns with the number of a question; without one it is that of the row."""
+
 _PLACES = ("mmvp-vlm/Questions.csv", "mmvp_vlm/Questions.csv", "MMVP_VLM/Questions.csv")
 _QUESTIONS = ("mmvp/Questions.csv", "MMVP/Questions.csv")
 _OPTION = re.compile(r"\(([a-z])\)\s*(.*?)\s*(?=\([a-z]\)|$)", re.IGNORECASE | re.DOTALL)
@@ -55,13 +59,15 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     A case of ``mmvp/questions`` is one question about two images whose answers differ.
 
-    Raises: DataError, which names the file and row, if a file is in two places or cannot be read, ids are not 1, 2, 3
-        and so on, or a field is missing or blank.
+    Raises: DataError, which names the file and row, if a file is in two places or cannot be read, the ids of a pair are
+        not an odd number and the next, or a field is missing or blank.
     """
     file = only_file(options.folders, *_PLACES) if options.wanted(VLM) else None
     if file is not None:
         cases = tuple(_statements(file, options.images))
-        yield Task(id=VLM, capability="compositional", shape="image_quad", cases=cases)
+        whole = _EACH * len(PATTERNS)
+        note = "" if len(cases) == whole else f"the release has {whole} pairs, 15 a pattern, and this file {len(cases)}"
+        yield Task(id=VLM, capability="compositional", shape="image_quad", cases=cases, note=note)
     file = only_file(options.folders, *_QUESTIONS) if options.wanted(MLLM) else None
     if file is not None:
         cases = tuple(_questions(file, options.images))
@@ -71,7 +77,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
 def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
     pairs = list(_pairs(file, ("Question ID", "Statement")))
     for number, pair in enumerate(pairs):
-        ids = [_number(record, "Question ID") for record in pair]
+        ids = _ids(pair, "Question ID")
         images = [finder.find("mmvp-vlm", f"{one}.jpg", file=file, record=pair[0].id) for one in ids]
         texts = [f"a photo of {record.text('Statement')}" for record in pair]
         pattern = PATTERNS[min(number // _EACH, len(PATTERNS) - 1)]
@@ -86,7 +92,7 @@ def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
 
 def _questions(file: Path, finder: ImageFinder) -> Iterator[Case]:
     for pair in _pairs(file, ("Question", "Options", "Correct Answer")):
-        ids = [_number(record, "Index" if "Index" in record.fields else "lineId") for record in pair]
+        ids = _ids(pair, next((name for name in _NUMBERS if name in pair[0].fields), ""))
         asked = []
         truths = []
         for one, record in zip(ids, pair, strict=True):
@@ -119,7 +125,7 @@ def _right(record: Record, choices: Mapping[str, str]) -> str:
 
 def _pairs(file: Path, needed: Sequence[str]) -> Iterator[tuple[Record, Record]]:
     """The rows of the file in pairs: an odd and the next even one."""
-    lines = csv.DictReader(read_text(file, FETCH_AGAIN).lstrip("\ufeff").splitlines(keepends=True))
+    lines = csv.DictReader(StringIO(read_text(file, FETCH_AGAIN).lstrip("\ufeff"), newline=""))
     rows = [Record(file, f"in row {number}", fields) for number, fields in enumerate(lines, 1)]
     if not rows or len(rows) % 2:
         raise DataError(file, None, f"has {len(rows)} rows, expected an even number", FETCH_AGAIN)
@@ -129,8 +135,16 @@ def _pairs(file: Path, needed: Sequence[str]) -> Iterator[tuple[Record, Record]]
     return zip(rows[::2], rows[1::2], strict=True)
 
 
+def _ids(pair: tuple[Record, Record], field: str) -> tuple[int, int]:
+    """The ids of two rows: an odd one and the next; without a column of ids, the numbers of the rows."""
+    first, second = (_number(record, field) for record in pair)
+    if first % 2 == 0 or second != first + 1:
+        raise pair[1].error(f"the ids of the pair are {first} and {second}, expected an odd one and the next")
+    return first, second
+
+
 def _number(record: Record, field: str) -> int:
-    text = record.text(field).strip()
+    text = record.text(field).strip() if field else record.id.removeprefix("in row ")
     if not text.isdecimal():
         record.reject(field, "a whole number")
     return int(text)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.sources.further.tables import release_files
+from vlgate.sources.further.tables import other_form, release_files
 from vlgate.sources.reading.image_finder import ImageFinder, is_plain
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
@@ -57,11 +57,15 @@ def read(options: ReadOptions) -> Iterator[Task]:
     if file is not None:
         cases = tuple(_quads(file, options.images))
         yield Task(id=RETRIEVAL, capability="compositional", shape="quad", cases=cases)
+    else:
+        yield from _unread(RETRIEVAL, "naturalbench/NaturalBench-Retrieval.zip", "is not unpacked", options)
 
 
 def _question_tasks(options: ReadOptions) -> Iterator[Task]:
-    places = ("naturalbench/data", "naturalbench")
-    files = release_files(options, "naturalbench", places, HUB)
+    files = release_files(options, "naturalbench", HUB)
+    if not files:
+        for task in _TYPES.values():
+            yield from _unread(task, "naturalbench/*.tsv", "is not read; take the release's Parquet files", options)
     cases: dict[str, dict[str, Case]] = {kind: {} for kind in _TYPES}
     taken: set[str] = set()
     for row in table_rows(files, ("Image_0", "Image_1")):
@@ -77,6 +81,12 @@ def _question_tasks(options: ReadOptions) -> Iterator[Task]:
         if cases[kind] and options.wanted(task):
             kept = tuple(cases[kind].values())
             yield Task(id=task, capability="compositional", shape="question_quad", cases=kept)
+
+
+def _unread(task: str, pattern: str, remedy: str, options: ReadOptions) -> Iterator[Task]:
+    """A task without cases that says why, if the release is there in a form that is not read."""
+    if options.wanted(task) and (found := other_form(options, pattern)):
+        yield Task(id=task, capability="compositional", shape=SHAPES[task], cases=(), note=f"{found} {remedy}")
 
 
 def _questions(row: Row) -> Case:

@@ -16,7 +16,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, read_text
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, lined_records, listed_records
-from vlgate.types import Ask, Case, Shape, Task
+from vlgate.types import Ask, Case, LazyImage, Shape, Task
 
 KINDS = ("random", "popular", "adversarial")
 """How the absent objects of the questions were chosen."""
@@ -98,24 +98,25 @@ def _cases(records: Sequence[Record], finder: ImageFinder, source: str, name: st
         if case in taken:
             raise record.error(f"{name} {case} is repeated")
         taken.add(case)
-        yield _case(case, record, finder, (source, "image", "text"))
+        image = finder.find(source, record.text("image"), file=record.file, record=record.id)
+        yield _case(case, record, image, "text")
 
 
 def _v2_cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    """The questions of POPEv2: an object in a photograph, and in one from which it was removed."""
+    """The questions of POPEv2: an object in a photograph, and in one from which it was removed.
+
+    Both images have the same file name, in different folders: ``/coco/train2017/`` and ``/images/``.
+    """
     for record in listed_records(file):
-        case = _case(record.id, record, finder, ("pope-v2", "image_name", "query"))
-        yield case
+        place = record.text("image_name").lstrip("/")
+        original = place.startswith("coco/")
+        source, name = ("coco", place.rpartition("/")[2]) if original else ("pope-v2", place)
+        yield _case(record.id, record, finder.find(source, name, file=file, record=record.id), "query")
 
 
-def _case(name: str, record: Record, finder: ImageFinder, where: tuple[str, str, str]) -> Case:
-    source, image, text = where
+def _case(name: str, record: Record, image: LazyImage, question: str) -> Case:
     label = record.text("label").strip().lower()
     if label not in {"yes", "no"}:
         record.reject("label", "'yes' or 'no'")
-    asked = Ask(
-        image=finder.find(source, record.text(image), file=record.file, record=record.id),
-        question=record.text(text),
-        choices=("yes", "no"),
-    )
+    asked = Ask(image=image, question=record.text(question), choices=("yes", "no"))
     return Case(id=name, requests=(asked,), truths=(label,), origin=f"{record.file.name}, record {record.id}")

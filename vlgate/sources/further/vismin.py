@@ -1,8 +1,9 @@
 """VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
 
 Awal et al. 2024, "VisMin: Visual Minimal-Change Understanding". The release is the data set ``mair-lab/vismin-bench``
-of the Hugging Face hub (https://github.com/rabiulcste/vismin): Arrow or Parquet files with the images inside. Put them
-into ``vismin/data`` or ``vismin`` of a data folder, or let the protocol ``vismin_hub`` fetch them with your token.
+of the Hugging Face hub (https://github.com/rabiulcste/vismin): Arrow files as ``save_to_disk`` writes them, or Parquet
+files, with the images inside. Put them into ``vismin/data/test``, ``vismin/data`` or ``vismin`` of a data folder, or
+let the protocol ``vismin_hub`` fetch them with your token.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
         return
     cases: dict[str, dict[str, Case]] = {category: {} for category in CATEGORIES}
     taken: set[str] = set()
-    files = release_files(options, "vismin", ("vismin/data", "vismin"), HUB)
+    files = release_files(options, "vismin", HUB)
     for number, row in enumerate(table_rows(files, ("image_0", "image_1"))):
         category = row.record.text("category").lower()
         if category not in cases:

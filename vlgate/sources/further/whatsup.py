@@ -24,10 +24,10 @@ _CONTROLLED: Mapping[str, str] = MappingProxyType(
 )
 _PAIRS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "whatsup/coco-one": ("coco", "coco_qa_one_obj.json"),
-        "whatsup/coco-two": ("coco", "coco_qa_two_obj.json"),
-        "whatsup/gqa-one": ("gqa", "vg_qa_one_obj.json"),
-        "whatsup/gqa-two": ("gqa", "vg_qa_two_obj.json"),
+        "whatsup/coco-one": ("whatsup-coco", "coco_qa_one_obj.json"),
+        "whatsup/coco-two": ("whatsup-coco", "coco_qa_two_obj.json"),
+        "whatsup/gqa-one": ("whatsup-vg", "vg_qa_one_obj.json"),
+        "whatsup/gqa-two": ("whatsup-vg", "vg_qa_two_obj.json"),
     },
 )
 SHAPES: Mapping[str, Shape] = MappingProxyType(

@@ -104,7 +104,9 @@ SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
         "swig": ImageFolders(folders=("images/swig",)),
         "bla": ImageFolders(folders=("bla/images", "images/vg"), identity=vg_id, twin="coco"),
         "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
-        "aro": ImageFolders(folders=("aro/images", "images/gqa", "images/vg"), identity=vg_id, twin="coco"),
+        "aro": ImageFolders(
+            folders=("aro/images", "aro/data/images", "images/gqa", "images/vg"), identity=vg_id, twin="coco"
+        ),
         "colorswap": ImageFolders(folders=("colorswap/images", "colorswap/data/images")),
         "mmvp": ImageFolders(folders=("mmvp/MMVP Images", "MMVP/MMVP Images", "mmvp/images")),
         "mmvp-vlm": ImageFolders(folders=("mmvp-vlm", "mmvp_vlm", "MMVP_VLM"), depth=3),
@@ -112,6 +114,14 @@ SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
             folders=("naturalbench/NaturalBench-Retrieval", "naturalbench/retrieval", "NaturalBench-Retrieval"), depth=3
         ),
         "pope-v2": ImageFolders(folders=("pope/POPEv2", "POPEv2", "pope/images"), depth=3),
+        "whatsup-coco": ImageFolders(
+            folders=("images/coco", "whatsup/data/val2017", "whatsup/val2017"), identity=coco_id, twin="vg"
+        ),
+        "whatsup-vg": ImageFolders(
+            folders=("images/gqa", "images/vg", "whatsup/data/vg_images", "whatsup/vg_images"),
+            identity=vg_id,
+            twin="coco",
+        ),
         "whatsup": ImageFolders(folders=("whatsup/data", "whatsup"), depth=2),
     },
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from vlgate.errors import DataError, nearest
+from vlgate.errors import DataError, instead_of
 from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
 
 Places = frozenset[tuple[str, str]]
@@ -93,7 +93,7 @@ class Record:
         Raises: DataError, always.
         """
         if field not in self.fields:
-            raise self.error(f"field {field!r} is missing ({nearest(field, self.fields.keys())})")
+            raise self.error(f"field {field!r} is missing ({instead_of(field, self.fields)})")
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 

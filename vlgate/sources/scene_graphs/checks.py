@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from vlgate.errors import DataError, nearest
+from vlgate.errors import DataError, instead_of, nearest
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.scene_graphs.circles import ORDERS, circles
@@ -115,7 +115,7 @@ class Checker:
             return None
         objects = fields.get("objects")
         if type(objects) is not dict:
-            wrong = shown(objects) if "objects" in fields else f"'objects' is missing ({nearest('objects', fields)})"
+            wrong = shown(objects) if "objects" in fields else f"'objects' is missing ({instead_of('objects', fields)})"
             self.faults.found(where, "no objects", wrong)
             return None
         if len(objects) > MOST_OBJECTS:
@@ -204,7 +204,7 @@ class Checker:
             if "box" in fields:  # only graphs of a user's own file have it
                 self.faults.found(where, "a box that is not of four finite numbers", shown(fields["box"]))
                 return None
-            self.faults.found(where, "no box", f"{error.args[0]!r} is missing ({nearest(error.args[0], fields)})")
+            self.faults.found(where, "no box", f"{error.args[0]!r} is missing ({instead_of(error.args[0], fields)})")
             return None
         # type() and not isinstance(), because true is an int in Python; the sums, because 1e308 + 1e308 is infinite.
         numbers = {type(x), type(y), type(w), type(h)} <= {int, float}

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from vlgate.errors import nearest
+from vlgate.errors import instead_of
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.scene_graphs.checks import Checker, Faults, shown
 from vlgate.sources.scene_graphs.stream import Member
@@ -62,10 +62,10 @@ def _plain(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
         return None
     faults.refuse_unknown(fields, GRAPH, where)
     if "image" not in fields:
-        faults.found(where, "no image", nearest("image", fields))
+        faults.found(where, "no image", instead_of("image", fields))
         return None
     if type(fields.get("objects")) is not list:
-        known = f", {nearest('objects', fields)}" if "objects" not in fields else ""
+        known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
         faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
         return None
     objects: dict[str, Any] = {}

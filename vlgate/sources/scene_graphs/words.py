@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import nearest
+from vlgate.errors import instead_of
 from vlgate.sources.scene_graphs.checks import Faults, shown
 from vlgate.sources.scene_graphs.stream import Member
 
@@ -79,7 +79,7 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
     for name, (wanted, otherwise) in fields.items():
         value = entry.get(name, otherwise)
         if not _is(value, wanted) or (name == "name" and not value.strip()):
-            known = f", {nearest(name, entry)}" if name not in entry else ""
+            known = f", {instead_of(name, entry)}" if name not in entry else ""
             faults.found(where, f"no {name} that is {wanted}", f"{shown(entry.get(name))}{known}")
             return None
         word[name] = tuple(value) if wanted == _TEXTS else value
