@@ -5,6 +5,7 @@ import pytest
 
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.records import Gate
+from vlgate.judging.chance import chance as level
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
@@ -52,6 +53,42 @@ def test_a_good_model_passes_a_gate_on_groups(tag, shape):
         one: Prediction(request=one, score=1.0 - place) for case in cases for place, one in enumerate(case.requests)
     }
     assert outcome(task, good, tag, 0.5) == "pass"
+
+
+def crossed(n, tag):
+    asked = [
+        Ask(image=LazyImage(key=f"{n} {i}", load=None), question=q, choices=("yes", "no")) for i in "ab" for q in "cd"
+    ]
+    truths = ("yes", "no", "no", "yes")
+    return Case(id=str(n), requests=tuple(asked), truths=truths, tags={tag: f"2 of {n // 2}"})
+
+
+@pytest.mark.parametrize(("tag", "chance"), [("macro", 1 / 16), ("pair_all", 1 / 256)])
+def test_every_shape_has_metrics_over_groups_with_their_chance(tag, chance):
+    task = Task(id="a/b", capability="foil", shape="question_quad", cases=tuple(crossed(n, tag) for n in range(N)))
+    good = {
+        one: Prediction(request=one, answer=truth)
+        for case in task.cases
+        for one, truth in zip(case.requests, case.truths, strict=True)
+    }
+    assert outcome(task, good, tag, 0.5) == "pass"
+    assert level("question_quad", "foil", task.cases)[tag] == pytest.approx(chance)
+
+
+def test_the_chance_of_a_group_is_that_of_its_cases():
+    sizes = (2, 3, 4)
+    cases = [
+        Case(
+            id=str(n),
+            requests=tuple(Match(image=LazyImage(key=str(n), load=None), text=f"{n} {p}") for p in range(size)),
+            truths=(True, *[False] * (size - 1)),
+            tags={"set_all": "one" if n < 2 else "two", "macro": "one" if n < 2 else "two"},
+        )
+        for n, size in enumerate(sizes)
+    ]
+    found = level("choice", "foil", cases)
+    assert found["set_all"] == pytest.approx((1 / 6 + 1 / 4) / 2)
+    assert found["macro"] == pytest.approx(((1 / 2 + 1 / 3) / 2 + 1 / 4) / 2)
 
 
 def test_a_group_that_lacks_a_case_is_left_out_if_its_name_says_its_size():

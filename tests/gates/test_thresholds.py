@@ -103,7 +103,7 @@ def test_rules_come_in_the_order_of_the_file(read):
         ),
         ("schema = 1\n[gates]", "top level", "unknown key 'gates'", "did you mean 'gate'?"),
         ("schema = 1\n[defaults]\nmin_case = 3", "[defaults]", "unknown key 'min_case'", "did you mean 'min_cases'?"),
-        ("schema = 1\ndefaults = 3", "defaults", "is 3,", "write [gate"),
+        ("schema = 1\ndefaults = 3", "defaults", "is 3,", "write [defaults]"),
         ("schema = 1\ngate = true", "gate", "is True,", "write [gate"),
         ("schema = 1\n[defaults]\nconfidence = 95", "[defaults]", "confidence = 95", "at least 0.5 and below 1"),
         ("schema = 1\n[defaults]\nmin_cases = 0", "[defaults]", "min_cases = 0", "whole number above 0"),

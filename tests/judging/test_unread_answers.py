@@ -72,3 +72,7 @@ def test_a_tie_between_choices_is_wrong_and_consistent_with_nothing_but_is_not_u
             assert verdict.facts["cons"] == 0.0
             assert verdict.facts["read"] == (0.5 if "holding" in answers else 1.0)
             assert [reply.answer for reply in unread(verdict)] == [text for text in answers if text == "holding"]
+
+
+def test_a_tie_is_called_a_tie():
+    assert judged((None, "Red")).why == "answered a tie and 'red'; right are 'red' and 'red'"

@@ -60,7 +60,12 @@ KEYS = (
         default=False,
         about="a run passes although this check is suspect; needs a `why`",
     ),
-    Key(name="min", sections=("[gate]",), holds="number from 0 to 1", about="the metric must reach it"),
+    Key(
+        name="min",
+        sections=("[gate]",),
+        holds="number from 0 to 1",
+        about="the metric must reach it; from -1 for a difference, as `visual_gain`",
+    ),
     Key(
         name="max",
         sections=("[gate]", "[limit]"),

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
-from vlgate.gates.acuity import AcuityGate, read_acuity
+from vlgate.gates.acuity import EXAMPLE, AcuityGate, read_acuity
 from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
+from vlgate.gates.metric_names import why_no_gate
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import Correction, Gate, GateKind
-from vlgate.metrics.names import CONTROLLED, NAMES, applies
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
 from vlgate.types import Shape
 
 _LONGEST = 500  # letters of a task's name or pattern
@@ -26,7 +27,9 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
-_NOT_MEANS = frozenset({"auroc", "min_pc_pf", *CONTROLLED})
+_GATE = 'write [gate."valse/existence".acc_r]'
+_TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
+_NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +171,9 @@ class _Parser:
         where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
         self.known(where, given, _RULE[kind])
-        own = {name for id_ in self.matched(task, where) for name in NAMES[self.tasks[id_]]}
-        if metric not in own and metric not in CONTROLLED:
-            names = [*sorted(own), *CONTROLLED]
-            raise self.wrong(where, f"{metric!r} is not a metric of these tasks", nearest(metric, names))
+        wrong = why_no_gate(metric, {id_: self.tasks[id_] for id_ in self.matched(task, where)})
+        if wrong is not None:
+            raise self.wrong(where, *wrong)
         basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})
         churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
         rule = Gate(
@@ -190,13 +192,13 @@ class _Parser:
         found = [replace(rule, kind=name, max=most) for name, most in changes.items()]
         if found and not {"min", "max"} & given.keys():
             return found
-        low, high = self.bounds(kind, where, given)
+        low, high = self.bounds(where, given, -1.0 if metric in DIFFERENCES else 0.0)
         return [replace(rule, min=low, max=high), *found]
 
-    def bounds(self, kind: _Kind, where: str, given: Mapping[str, object]) -> tuple[float | None, float | None]:
-        """Read the two ends that a metric must keep to."""
-        low, high = (self.fraction(where, given, end) for end in ("min", "max"))
-        if kind == "limit" and high is None:
+    def bounds(self, where: str, given: Mapping[str, object], least: float) -> tuple[float | None, float | None]:
+        """Read the two ends that a metric must keep to, which is at least ``least``."""
+        low, high = (self.fraction(where, given, end, least) for end in ("min", "max"))
+        if where.startswith("limit.") and high is None:
             raise self.wrong(where, "has no max", "write the value that the model is known not to exceed, max = 0.60")
         if low is None and high is None:
             raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
@@ -209,9 +211,12 @@ class _Parser:
         kinds: tuple[GateKind, ...] = ("max_drop", "max_churn", "max_broken")
         found: dict[GateKind, float] = {}
         for kind in kinds:
-            if kind not in given:
-                continue
-            found[kind] = self.broken(where, given[kind]) if kind == "max_broken" else self.share(where, given, kind)
+            if kind in given:
+                share = None if kind == "max_broken" else self.fraction(where, given, kind)
+                found[kind] = self.broken(where, given[kind]) if share is None else share
+        if found and metric in CONTROLLED:
+            problem = f"{next(iter(found))} compares the cases of two runs, and {metric} is a figure of the control"
+            raise self.wrong(where, f"{problem} {CONTROLLED[metric]}", "write min or max")
         if found and metric in _NOT_MEANS:
             raise self.wrong(where, f"{next(iter(found))} needs a mean over cases", f"{metric} is none; name acc_r")
         return found
@@ -224,10 +229,6 @@ class _Parser:
             remedy = "write a whole number of cases, as 2, or a share of them below 1, as 0.05"
             raise self.wrong(where, f"max_broken = {value!r}", remedy)
         return value
-
-    def share(self, where: str, keys: Mapping[str, object], name: str) -> float:
-        """Read a number from 0 to 1 that is there."""
-        return self.fraction(where, keys, name) or 0.0
 
     def held(self, name: str) -> MustHold | None:
         """Read the cases that must be right, all of known tasks; None if no file is named."""
@@ -254,13 +255,14 @@ class _Parser:
         skipped = self.fraction(where, {"max_skipped": 0.05, **keys}, "max_skipped")
         return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0
 
-    def fraction(self, where: str, keys: Mapping[str, object], name: str) -> float | None:
-        """Read a number from 0 to 1, None if the key is absent."""
+    def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
+        """Read a number from ``least`` to 1, None if the key is absent."""
         value = keys.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise self.wrong(where, f"{name} = {value!r}", "write a fraction from 0 to 1, as 0.60")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
+            remedy = f"write a {'difference' if least else 'fraction'} from {least:g} to 1, as 0.60"
+            raise self.wrong(where, f"{name} = {value!r}", remedy)
         return float(value)
 
     def text(self, where: str, keys: Mapping[str, object], name: str) -> str:
@@ -281,7 +283,7 @@ class _Parser:
     def section(self, where: str, value: object) -> dict[str, object]:
         """Return a value that must be a TOML table."""
         if not isinstance(value, dict):
-            raise self.wrong(where, f"is {value!r}, not a TOML table", 'write [gate."valse/existence".acc_r]')
+            raise self.wrong(where, f"is {value!r}, not a TOML table", _TABLES.get(where, _GATE))
         return value
 
     def known(self, where: str, keys: Mapping[str, object], allowed: Collection[str]) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from math import prod
+from statistics import fmean
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_answer
 from vlgate.metrics import choice
-from vlgate.metrics.grouped import group_codes
-from vlgate.metrics.names import CHANCE
-from vlgate.types import Ask, Capability, Case, Shape
+from vlgate.metrics.grouped import GROUPED, group_codes
+from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.types import Ask, Capability, Case, FloatArray, Shape
 
 
 def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
@@ -32,6 +35,15 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     >>> chance("pair", "foil", ())["acc_r"]
     0.5
     """
+    found = _of_cases(shape, capability, cases)
+    levels = _levels(shape, cases, found.get(HEADLINE[shape]))
+    if levels is None:
+        return found
+    groups = group_codes([case.tags for case in cases])
+    return found | {metric: _of_groups(metric, levels, codes) for metric, codes in groups.items() if (codes >= 0).any()}
+
+
+def _of_cases(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
     if shape in _FROM_CASES and cases:
         return _FROM_CASES[shape](cases)
     if shape not in {"questions", "twin_questions"}:
@@ -55,17 +67,34 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     }
 
 
+def _levels(shape: Shape, cases: Sequence[Case], overall: float | None) -> FloatArray | None:
+    """The chance that each case is right, shape (n,); None if it is unknown."""
+    if overall is None or not cases:
+        return None
+    if shape in {"choice", "image_choice"}:
+        return np.array([1 / len(case.requests) for case in cases], dtype=np.float64)
+    if shape in {"questions", "twin_questions"}:
+        drawn = (_drawn(case, "invariance") or (0.0, 0.0) for case in cases)
+        return np.array([first * second for first, second, *_ in drawn], dtype=np.float64)
+    if shape == "question_quad":
+        sizes = [[len(_choices(one.choices)) for one in case.requests if isinstance(one, Ask)] for case in cases]
+        return np.array([1 / prod(one) for one in sizes], dtype=np.float64)
+    return np.full(len(cases), overall)
+
+
+def _of_groups(metric: str, levels: FloatArray, codes: NDArray[np.int64]) -> float:
+    """The chance of a metric over groups whose cases are guessed independently."""
+    grouped: dict[int, list[float]] = {}
+    for code, level in zip(codes.tolist(), levels.tolist(), strict=True):
+        if code >= 0:
+            grouped.setdefault(code, []).append(level)
+    of_group = prod if GROUPED[metric] == "all" else fmean
+    return fmean(map(of_group, grouped.values()))
+
+
 def _of_choices(name: str, cases: Sequence[Case]) -> dict[str, float]:
-    """The chance of choices by scores in random order: of one, and of all in a group."""
-    single = np.array([1 / len(case.requests) for case in cases], dtype=np.float64)
-    found = {name: float(single.mean())}
-    for metric, codes in group_codes([case.tags for case in cases]).items():
-        joint: dict[int, float] = {}
-        for code, level in zip(codes.tolist(), single.tolist(), strict=True):
-            if code >= 0:
-                joint[code] = joint.get(code, 1.0) * level
-        found[metric] = float(np.mean(list(joint.values())))
-    return found
+    """The chance of choices by scores in random order."""
+    return {name: fmean(1 / len(case.requests) for case in cases)}
 
 
 def _of_single(cases: Sequence[Case]) -> dict[str, float]:

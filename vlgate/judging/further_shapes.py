@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from vlgate.judging.answers import normal_answer
-from vlgate.judging.read_case import ReadCase, Unread, why_unread
+from vlgate.judging.read_case import ReadCase, Unread, shown, why_unread
 from vlgate.metrics import choice, question_quad, single, two_true
 from vlgate.types import Batch, FloatArray, Match, Shape
 
@@ -95,13 +95,13 @@ def _why_single(one: ReadCase) -> str:
         return f"the model gives a score, {said:.6g}, but neither yes nor no; right is {truth}"
     if isinstance(reply.request, Match):
         return f"said {YES if reply.accepted else 'no'}, with a score of {said:.6g}; right is {truth}"
-    return f"answered {said!r}; right is {truth!r}{why_unread(one)}"
+    return f"answered {shown(said)}; right is {truth!r}{why_unread(one)}"
 
 
 def _why_question_quad(one: ReadCase) -> str:
     truths = [_right(truth) for truth in one.case.truths]
     held = sum(said == truth and type(said) is not Unread for said, truth in zip(one.values, truths, strict=True))
-    said = ", ".join(map(repr, one.values))
+    said = ", ".join(map(shown, one.values))
     return f"{held} of 4 answers are right: answered {said}; right are {', '.join(map(repr, truths))}{why_unread(one)}"
 
 

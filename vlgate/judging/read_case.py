@@ -25,6 +25,15 @@ class ReadCase(NamedTuple):
     values: tuple[Any, ...]
 
 
+def shown(said: str | None) -> str:
+    """Return what a sentence shows of the choice that an answer names.
+
+    >>> shown("yes"), shown(None)
+    ("'yes'", 'a tie')
+    """
+    return "a tie" if said is None else repr(said)
+
+
 def why_unread(one: ReadCase) -> str:
     """Return what a sentence says about the answers that could not be read; empty if there is none."""
     return "".join(

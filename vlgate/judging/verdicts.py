@@ -14,7 +14,7 @@ import numpy as np
 
 from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, read_answer
-from vlgate.judging.read_case import ReadCase, Unread, why_unread
+from vlgate.judging.read_case import ReadCase, Unread, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
 from vlgate.metrics import questions
 from vlgate.metrics.names import HEADLINE
@@ -141,7 +141,7 @@ _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArra
 
 def _why_questions(one: ReadCase) -> str:
     (first, second), (right, other) = one.values, _truths(one)
-    why = f"answered {first!r} and {second!r}; right are {right!r} and {other!r}"
+    why = f"answered {shown(first)} and {shown(second)}; right are {right!r} and {other!r}"
     return why + why_unread(one) if type(first) is Unread or type(second) is Unread else why
 
 

@@ -98,7 +98,8 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
         cases: the columns of the cases; without cases there are no metrics.
         confidence: of the two-sided intervals.
 
-    Returns: metrics by name, in the order of ``NAMES``; metrics that do not apply to this model are absent.
+    Returns: metrics by name, in the order of ``NAMES``, then those over groups; metrics that do not apply to this
+        model are absent.
     """
     return with_intervals(_measures(cases), cases, confidence)
 
@@ -130,7 +131,7 @@ def _measures(cases: Columns) -> dict[str, Measure]:
         return {}
     found: dict[str, Measure] = {}
     others = _statistics(cases)
-    for name in NAMES[cases.shape]:
+    for name in (*NAMES[cases.shape], *GROUPED):
         if name in others:
             found[name] = others[name]
         elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:

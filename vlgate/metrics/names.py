@@ -1,4 +1,7 @@
-"""The metrics of each shape of case, by name."""
+"""The metrics of each shape of case, by name.
+
+A task whose cases are in groups has those of ``GROUPED`` as well, whatever their shape.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from vlgate.metrics.grouped import GROUPED
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
-    "pair": (*ranking.METRICS, "macro", "macro_all"),
+    "pair": ranking.METRICS,
     "quad": winoground.METRICS,
-    "image_quad": (*winoground.METRICS, "macro"),
+    "image_quad": winoground.METRICS,
     "set": bla.METRICS["set"],
     "active_passive_set": bla.METRICS["active_passive_set"],
     "questions": questions.METRICS,
-    "choice": (*choice.METRICS, "pair_all", "set_all"),
+    "choice": choice.METRICS,
     "image_choice": choice.IMAGE_METRICS,
     "single": single.METRICS,
     "question_quad": question_quad.METRICS,
@@ -54,13 +57,15 @@ CONTROLLED: Mapping[str, str] = MappingProxyType(
     }
 )
 """The figures of controls that a gate may name, each with the name of its control; every task can have them."""
+DIFFERENCES = frozenset(("visual_gain",))
+"""The figures in -1..1: differences of two shares of the same cases, 0 for a model that does not look."""
 LOWER_IS_BETTER = frozenset(("set_error", "prior_rate", "other_rate", "unread_rate"))
 """The metrics that are rates of errors."""
 _QUAD = {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2}
 CHANCE: Mapping[Shape, Mapping[str, float]] = {
-    "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2, "macro": 1 / 2, "macro_all": 1 / 2},
+    "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2},
     "quad": _QUAD,
-    "image_quad": {**_QUAD, "macro": 1 / 4},
+    "image_quad": _QUAD,
     "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["set"]},
     "active_passive_set": {
         name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["active_passive_set"]
@@ -84,7 +89,7 @@ A metric is absent if its chance level depends on more than the order of the sco
 def applies(metric: str, shape: Shape) -> bool:
     """Return whether tasks of a shape can have a metric, or a figure of a control.
 
-    >>> applies("group", "quad"), applies("group", "pair"), applies("visual_gain", "pair")
-    (True, False, True)
+    >>> applies("group", "quad"), applies("group", "pair"), applies("visual_gain", "pair"), applies("macro", "set")
+    (True, False, True, True)
     """
-    return metric in CONTROLLED or metric in NAMES[shape]
+    return metric in CONTROLLED or metric in GROUPED or metric in NAMES[shape]

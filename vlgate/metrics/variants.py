@@ -6,8 +6,8 @@ definition comes from, as in ``cons@carets_release``, so that it cannot be mista
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
@@ -15,47 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.measures import Measure, Values, wins
-from vlgate.types import FloatArray
+from vlgate.metrics.released.evidence import Evidence, Rule
+from vlgate.metrics.released.first_index import first_of_four, first_of_two, softmax_of_two_images
+from vlgate.metrics.released.words import naturalbench_choice, naturalbench_yes_no, pope
 
 BoolArray = NDArray[np.bool_]
-Texts = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """The n judged cases of one task as arrays, in the task's order; those that the shape does not have are empty.
+class Definition:
+    """How a variant defines some metrics of a task: their names, the rule, and a phrase that says how it differs."""
 
-    ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, 2), are the answers to the original and to
-    the perturbed question as the model gave them, None for a tie between choices, and ``truths``, of the same shape,
-    the right answers. ``files``, shape (n,), is the file that each case was read from, in the order in which the task
-    reads its files.
-    """
-
-    scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    answers: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
-    truths: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
-    files: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=str))
-
-
-Rule = Callable[[Evidence], Mapping[str, Measure]]
-"""A function from the evidence of at least one case to measures, by the names of the metrics without the variant."""
+    metrics: tuple[str, ...]
+    rule: Rule
+    differs: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
     """Another definition of some metrics.
 
-    ``about`` describes it in a report. ``rules`` maps patterns of task ids to rules; the first pattern that matches a
-    task applies. Every rule gives all of ``metrics``.
+    ``about`` describes it in a report. ``definitions`` maps patterns of task ids to definitions; the first pattern that
+    matches a task applies.
     """
 
     about: str
-    metrics: tuple[str, ...]
-    rules: Mapping[str, Rule]
+    definitions: Mapping[str, Definition]
 
-    def rule(self, task: str) -> Rule | None:
-        """Return the rule for a task, given by its id; None if the variant does not apply to it."""
-        return next((rule for pattern, rule in self.rules.items() if fnmatchcase(task, pattern)), None)
+    def definition(self, task: str) -> Definition | None:
+        """Return the definition for a task, given by its id; None if the variant does not apply to it."""
+        return next((one for pattern, one in self.definitions.items() if fnmatchcase(task, pattern)), None)
 
 
 def names(variants: Collection[str], task: str) -> tuple[str, ...]:
@@ -67,7 +56,32 @@ def names(variants: Collection[str], task: str) -> tuple[str, ...]:
     ('cons@carets_release', 'c_acc@carets_release')
     """
     applying = _applying(variants, task)
-    return tuple(f"{metric}@{name}" for name, variant in applying.items() for metric in variant.metrics)
+    return tuple(f"{metric}@{name}" for name, definition in applying.items() for metric in definition.metrics)
+
+
+def how_it_differs(metric: str, task: str) -> str:
+    """Return how a metric of a variant, ``<metric>@<variant>``, differs from the metric; empty if there is none.
+
+    >>> how_it_differs("top1_text@release", "whatsup/a")
+    'a tie is right, so one score for everything is always right'
+    """
+    name, _, variant = metric.partition("@")
+    found = _applying([variant], task).get(variant)
+    return found.differs if found is not None and name in found.metrics else ""
+
+
+def definitions(metrics: Iterable[str], task: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return those metrics of a task that are of variants, by the variant and by how it differs.
+
+    >>> list(definitions(["image", "image@release", "macro@release"], "mmvp/vlm").values())
+    [('image@release', 'macro@release')]
+    """
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for metric in metrics:
+        if said := how_it_differs(metric, task):
+            key = (metric.partition("@")[2], said)
+            found[key] = (*found.get(key, ()), metric)
+    return found
 
 
 def measures(variants: Collection[str], task: str, evidence: Evidence) -> dict[str, Measure]:
@@ -83,9 +97,8 @@ def measures(variants: Collection[str], task: str, evidence: Evidence) -> dict[s
     Raises: ValueError if a score is NaN.
     """
     found: dict[str, Measure] = {}
-    for name, variant in _applying(variants, task).items():
-        if rule := variant.rule(task):
-            found |= {f"{metric}@{name}": measure for metric, measure in rule(evidence).items()}
+    for name, definition in _applying(variants, task).items():
+        found |= {f"{metric}@{name}": measure for metric, measure in definition.rule(evidence).items()}
     return found
 
 
@@ -146,35 +159,87 @@ def bla_volta(evidence: Evidence) -> dict[str, Measure]:
     return {name: Values(values=values.astype(np.float64), rows=rows) for name, values in found.items()}
 
 
+_ONE_SCORE = "a tie is right, so one score for everything is always right"
+_NOT_YES = "every answer without 'No', 'not' or 'no' in its first sentence is a yes, even an empty one"
+_CROSSED = ("g_acc", "q_acc", "i_acc", "q_image_acc")
+_LAST_FILE = "over the last file only, with exact texts"
+
+_CARETS = {
+    "carets/ontological-inv": Definition(
+        metrics=("cons", "c_acc"),
+        rule=carets_ontological,
+        differs=f"{_LAST_FILE}; a pair whose first answer is wrong is consistent",
+    ),
+    "carets/*-inv": Definition(metrics=("cons", "c_acc"), rule=carets_invariance, differs=_LAST_FILE),
+    "carets/*-dir": Definition(
+        metrics=("cons", "c_acc"),
+        rule=carets_directional,
+        differs=f"{_LAST_FILE}; the second answer need only differ from the first",
+    ),
+}
+_RELEASE = {
+    "mmvp/vlm": Definition(
+        metrics=("image", "macro"),
+        rule=softmax_of_two_images,
+        differs="a tie of the first text is wrong, and one of the second text right",
+    ),
+    "naturalbench/yes-no": Definition(
+        metrics=_CROSSED, rule=naturalbench_yes_no, differs="the first 'yes' or 'no' of an answer counts"
+    ),
+    "naturalbench/multiple-choice": Definition(
+        metrics=_CROSSED,
+        rule=naturalbench_choice,
+        differs="the first 'a' or 'b' of an answer counts, so the article 'a' is option A",
+    ),
+    "pope/*": Definition(
+        metrics=("accuracy", "precision", "recall", "f1", "yes_share"),
+        rule=pope,
+        differs=_NOT_YES,
+    ),
+    "whatsup/[ab]": Definition(metrics=("top1_text", "pair_all", "set_all"), rule=first_of_four, differs=_ONE_SCORE),
+    "whatsup/*": Definition(metrics=("acc_r",), rule=first_of_two, differs=_ONE_SCORE),
+}
+
 VARIANTS: Mapping[str, Variant] = MappingProxyType(
     {
         "carets_release": Variant(
             about="cons and c_acc as in the released code of CARETS: the last file of each test only, exact texts, "
             "looser checks; groups the files as carets_default_yml does",
-            metrics=("cons", "c_acc"),
-            rules={
-                "carets/ontological-inv": carets_ontological,
-                "carets/*-inv": carets_invariance,
-                "carets/*-dir": carets_directional,
-            },
+            definitions=_CARETS,
         ),
         "valse_paper_ties": Variant(
             about="acc_r by the formula of VALSE's appendix B: ties are right, the divisor counts captions and foils",
-            metrics=("acc_r",),
-            rules={"valse/*": valse_paper},
+            definitions={
+                "valse/*": Definition(
+                    metrics=("acc_r",),
+                    rule=valse_paper,
+                    differs="a tie is right, and the divisor counts captions and foils",
+                )
+            },
         ),
         "bla_volta": Variant(
             about="ranks as in BLA's released code for the VOLTA models: of two tied sentences, the later is above",
-            metrics=("sen_acc", "set_acc", "set_error"),
-            rules={"bla/*": bla_volta},
+            definitions={
+                "bla/*": Definition(
+                    metrics=("sen_acc", "set_acc", "set_error"),
+                    rule=bla_volta,
+                    differs="of two tied sentences, the later one has the better rank",
+                )
+            },
+        ),
+        "release": Variant(
+            about="the scores of MMVP-VLM, NaturalBench, POPE and What'sUp as their released code computes them, with "
+            "its way to count ties and to read answers",
+            definitions=_RELEASE,
         ),
     },
 )
 """The variants, by the names that ``--protocol`` accepts."""
 
 
-def _applying(variants: Collection[str], task: str) -> dict[str, Variant]:
-    return {name: VARIANTS[name] for name in VARIANTS if name in variants and VARIANTS[name].rule(task)}
+def _applying(variants: Collection[str], task: str) -> dict[str, Definition]:
+    found = ((name, variant.definition(task)) for name, variant in VARIANTS.items() if name in variants)
+    return {name: definition for name, definition in found if definition is not None}
 
 
 def _right(evidence: Evidence) -> BoolArray:

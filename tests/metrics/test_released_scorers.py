@@ -1,0 +1,195 @@
+"""The variant ``release`` against references in ten plain lines, on random replies with ties and odd answers."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vlgate.metrics import choice, ranking, winoground
+from vlgate.metrics.grouped import GROUPED, group_codes
+from vlgate.metrics.measures import estimate
+from vlgate.metrics.names import NAMES
+from vlgate.metrics.released.evidence import Evidence
+from vlgate.metrics.variants import VARIANTS, how_it_differs, measures, names
+from vlgate.sources.registry import shapes
+
+FEW = st.integers(0, 2).map(float)  # many ties
+
+
+def values(task, evidence):
+    return {name.partition("@")[0]: estimate(one).value for name, one in measures(["release"], task, evidence).items()}
+
+
+def softmax(first, second):
+    high = max(first, second)
+    return np.exp(first - high) / (np.exp(first - high) + np.exp(second - high))
+
+
+@given(st.lists(st.tuples(FEW, FEW), min_size=1))
+def test_whatsup_s_pairs_take_the_first_of_the_highest(pairs):
+    expected = sum(int(np.argmax(row)) == 0 for row in pairs) / len(pairs)
+    for task in ("whatsup/coco-one", "whatsup/gqa-two"):
+        assert values(task, Evidence(scores=np.array(pairs))) == pytest.approx({"acc_r": expected})
+
+
+@given(st.lists(st.lists(st.tuples(FEW, FEW, FEW, FEW), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_whatsup_s_photographs_pairs_and_sets_take_the_first_of_the_highest(sets):
+    rows = [row for one in sets for row in one]
+    right = [int(np.argmax(row)) == 0 for row in rows]
+    expected = {
+        "top1_text": sum(right) / len(right),
+        "pair_all": sum(right[n] and right[n + 1] for n in range(0, len(right), 2)) / (len(right) / 2),
+        "set_all": sum(all(right[n : n + 4]) for n in range(0, len(right), 4)) / (len(right) / 4),
+    }
+    tags = [{"pair_all": f"2 of {n // 2}", "set_all": f"4 of {n // 4}"} for n in range(len(rows))]
+    found = values("whatsup/a", Evidence(scores=np.array(rows), groups=group_codes(tags)))
+    assert found == pytest.approx(expected)
+
+
+@given(st.lists(st.tuples(FEW, FEW, FEW, FEW), min_size=1, max_size=40))
+def test_mmvp_s_ties_are_wrong_for_the_first_text_and_right_for_the_second(quads):
+    right = []
+    for i0c0, i0c1, i1c0, i1c1 in quads:
+        says = [1 if softmax(i0c0, i1c0) > 0.5 else 2, 1 if softmax(i0c1, i1c1) > 0.5 else 2]
+        right.append(says == [1, 2])
+    patterns = [n // 15 for n in range(len(quads))]  # by position, as the release assigns them
+    means = [np.mean([one for one, of in zip(right, patterns, strict=True) if of == p]) for p in set(patterns)]
+    groups = group_codes([{"macro": str(one)} for one in patterns])
+    found = values("mmvp/vlm", Evidence(scores=np.array(quads), groups=groups))
+    assert found == pytest.approx({"image": np.mean(right), "macro": np.mean(means)})
+
+
+def test_mmvp_s_constant_model_has_nothing_and_a_tie_of_the_second_text_is_credited():
+    quads = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    found = measures(["release"], "mmvp/vlm", Evidence(scores=quads))["image@release"]
+    assert found.values.tolist() == [0.0, 1.0, 0.0]
+    assert winoground.facts(quads)["image"].tolist() == [0.0, 0.0, 0.0]
+
+
+ODD = [
+    "Yes",
+    "no",
+    "No.",
+    "NO",
+    "Not at all",
+    "not",
+    "",
+    "isn't",
+    "No, there is.",
+    "Yes, no",
+    "It is unclear. No.",
+    "no!",
+]
+ANSWERS = st.sampled_from(ODD) | st.text(alphabet="noNOt ,.yes", max_size=9)
+
+
+def popes_reading(text):
+    if text.find(".") != -1:
+        text = text.split(".")[0]
+    words = text.replace(",", "").split(" ")
+    return "no" if "No" in words or "not" in words or "no" in words else "yes"
+
+
+@given(st.lists(st.tuples(ANSWERS, st.booleans()), min_size=1, max_size=40))
+def test_pope_reads_every_answer_without_its_words_as_a_yes(replies):
+    tp = fp = tn = fn = 0
+    for answer, truth in replies:
+        yes = popes_reading(answer) == "yes"
+        tp, fp, fn, tn = (
+            tp + (yes and truth),
+            fp + (yes and not truth),
+            fn + (not yes and truth),
+            tn + (not yes and not truth),
+        )
+    expected = {"accuracy": (tp + tn) / len(replies), "yes_share": (tp + fp) / len(replies)}
+    expected |= {"precision": tp / (tp + fp)} if tp + fp else {}
+    expected |= {"recall": tp / (tp + fn)} if tp + fn else {}
+    expected |= {"f1": 2 * tp / (2 * tp + fp + fn)} if tp + fp + fn else {}
+    evidence = Evidence(
+        answers=np.array([[answer] for answer, _ in replies], dtype=object),
+        truths=np.array([[("no", "yes")[truth]] for _, truth in replies], dtype=object),
+    )
+    for task in ("pope/coco-random", "pope/repope-popular"):
+        assert values(task, evidence) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("answer", ["", "NO", "isn't", None, "yes"])
+def test_by_pope_s_code_a_model_that_says_nothing_is_right_for_half_of_the_questions(answer):
+    evidence = Evidence(
+        answers=np.array([[answer]] * 4, dtype=object), truths=np.array([["yes"], ["no"]] * 2, dtype=object)
+    )
+    found = values("pope/coco-random", evidence)
+    assert found == pytest.approx({"accuracy": 0.5, "precision": 0.5, "recall": 1.0, "f1": 2 / 3, "yes_share": 1.0})
+
+
+WORDY = {
+    "naturalbench/yes-no": ["Yes", "no", "yes and no", "No, yes", "There is no dog", "notice", "", "eyes", "YES!"],
+    "naturalbench/multiple-choice": ["A", "b", "This is a dog", "B: a dog", "Option B", "", "cab", "(A)", "AB", "a, b"],
+}
+
+
+def extracted(text, first, second):
+    """1 for the first word, 0 for the second, -1 for neither: whichever stands first."""
+    places = [re.search(r"\b" + word + r"\b", text, re.IGNORECASE) for word in (first, second)]
+    one, two = (match.start() if match else -1 for match in places)
+    if one == two == -1:
+        return -1
+    if one != -1 and two != -1:
+        return int(one < two)
+    return int(two == -1)
+
+
+@pytest.mark.parametrize("task", WORDY)
+@given(data=st.data())
+def test_naturalbench_takes_the_word_that_stands_first(task, data):
+    answers = st.sampled_from(WORDY[task]) | st.text(alphabet="abyesno .,", max_size=8)
+    rows = data.draw(st.lists(st.tuples(answers, answers, answers, answers), min_size=1, max_size=9))
+    words = ("yes", "no") if task.endswith("yes-no") else ("a", "b")
+    expected = {"g_acc": [], "q_acc": [], "i_acc": [], "q_image_acc": []}
+    for row in rows:  # image 0: questions 0 and 1; image 1: questions 0 and 1
+        said = [extracted(text, *words) for text in row]
+        a, b, c, d = said[0] == 1, said[1] == 0, said[2] == 0, said[3] == 1
+        expected["g_acc"].append(a and b and c and d)
+        expected["q_acc"] += [a and c, b and d]
+        expected["i_acc"] += [a and b, c and d]
+        expected["q_image_acc"] += [a, b, c, d]
+    evidence = Evidence(answers=np.array(rows, dtype=object), truths=np.full((len(rows), 4), "?", dtype=object))
+    assert values(task, evidence) == pytest.approx({name: np.mean(one) for name, one in expected.items()})
+
+
+def test_an_article_is_option_a_by_the_release():
+    rows = [["This is a dog", "b", "b", "There is a cat"]]
+    evidence = Evidence(answers=np.array(rows, dtype=object), truths=np.array([["a", "b", "b", "a"]], dtype=object))
+    assert values("naturalbench/multiple-choice", evidence)["g_acc"] == 1.0
+
+
+@given(st.lists(st.tuples(FEW, FEW, FEW, FEW), min_size=1, max_size=20))
+def test_the_release_is_never_below_the_metric_itself(rows):
+    scores = np.array(rows)
+    for task, width, own in (
+        ("whatsup/a", 4, lambda s: choice.facts(s, choice.TEXT)["top1_text"]),
+        ("whatsup/coco-one", 2, lambda s: ranking.facts(s, np.full(s.shape, np.nan))["acc_r"]),
+        ("mmvp/vlm", 4, lambda s: winoground.facts(s)["image"]),
+    ):
+        part = scores[:, :width]
+        [found, *_] = measures(["release"], task, Evidence(scores=part)).values()
+        assert np.all(found.values >= own(part))
+
+
+def test_every_metric_of_the_variant_is_one_of_the_task_and_says_how_it_differs():
+    known = shapes()
+    tasks = {task: names(["release"], task) for task in known if names(["release"], task)}
+    assert {task.partition("/")[0] for task in tasks} == {"mmvp", "naturalbench", "pope", "whatsup"}
+    for task, found in tasks.items():
+        assert {name.partition("@")[0] for name in found} <= {*NAMES[known[task]], *GROUPED}
+        assert all(how_it_differs(name, task) for name in found)
+    assert how_it_differs("accuracy@release", "winoground/all") == how_it_differs("read@release", "pope/v2") == ""
+
+
+def test_every_pattern_of_a_variant_names_a_task():
+    used = {
+        one.definition(task) is not None and id(one.definition(task)) for one in VARIANTS.values() for task in shapes()
+    }
+    assert {id(kept) for one in VARIANTS.values() for kept in one.definitions.values()} <= used

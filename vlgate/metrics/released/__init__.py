@@ -1,0 +1,1 @@
+"""Rules of released scorers that differ from the metric itself, for published figures."""
