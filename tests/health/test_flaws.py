@@ -164,6 +164,37 @@ def test_texts_without_images_are_examined_too():
     assert counts(task) == {"duplicate": 1, "stray blanks": 2}
 
 
+def singles(truths, ids=None):
+    """Statements, true or false, or questions with the answers yes and no, if the truths are these."""
+    cases = []
+    for number, truth in enumerate(truths):
+        asked = Match(image=image("a"), text=f"cup {number}")
+        if isinstance(truth, str):
+            asked = Ask(image=image("a"), question=f"Is it {number}?", choices=("yes", "no"))
+        cases.append(Case(id=str(ids[number]) if ids else f"case-{number}", requests=(asked,), truths=(truth,)))
+    return Task(id="x/single", capability="foil", shape="single", cases=tuple(cases))
+
+
+@pytest.mark.parametrize(
+    ("task", "found"),
+    [
+        (singles(["yes", "no"] * 10), 20),
+        (singles([False, True] * 10), 20),
+        (singles(["yes", "no"] * 10 + ["yes"]), 21),
+        (singles([True] * 10, range(1, 21, 2)), 0),
+        (singles((["yes", "no"] * 50)[3:60:3], range(3, 60, 3)), 0),  # too few of them
+        (singles((["yes", "no"] * 50)[2::3], range(2, 100, 3)), 33),  # a sample, known by the numbers of its lines
+        (singles((["yes", "no"] * 50)[2::3], [f"q{n}" for n in range(2, 100, 3)]), 33),
+        (singles(["yes", "no"] * 9 + ["no", "yes"]), 0),
+        (singles(["yes", "no"] * 9), 0),
+        (singles(["yes"] * 20), 0),
+        (singles(["yes"] * 10 + ["no"] * 10), 0),
+    ],
+)
+def test_truths_that_alternate_from_line_to_line(task, found):
+    assert counts(task).get("alternating truths", 0) == found
+
+
 words = st.sampled_from(["cup", "red cup", "cup ", "the tin cup", "frying pan"])
 
 

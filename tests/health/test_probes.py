@@ -183,6 +183,8 @@ def test_the_rules_on_questions_by_hand():
         "always yes": 1 / 6,
         "first choice": 2 / 6,
         "last choice": 3 / 6,
+        "longest choice": 2 / 6,
+        "shortest choice": 0 / 6,
         "most common answer": 5 / 6,
     }
 
@@ -190,7 +192,7 @@ def test_the_rules_on_questions_by_hand():
 def test_rules_that_do_not_apply_to_the_questions_are_not_run():
     found = {one.name: one for one in probe(questions(("q", (), "red"), ("r", (), "blue")))}
     assert found["most common answer"].value == 0.5
-    for name in ("always yes", "first choice", "last choice"):
+    for name in ("always yes", "first choice", "last choice", "longest choice", "shortest choice"):
         assert found[name].value is None
         assert "not run" in found[name].note
 

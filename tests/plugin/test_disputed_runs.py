@@ -48,5 +48,5 @@ def test_an_unknown_case_refuses_the_run(place, right):
     result = place.run(right, "--disputes=disputes.jsonl")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        ["*disputes.jsonl, record on line 2: valse/existence has no case 'rekord_7'; did you mean 'record_7'?"]
+        ["*disputes.jsonl, record on line 2: valse/existence has no case 'rekord_7'; did you mean 'record_7'? (*"]
     )

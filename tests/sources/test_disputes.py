@@ -2,14 +2,26 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from vlgate.errors import DataError
 from vlgate.run.digest import digest
-from vlgate.sources.disputes import KNOWN, applied, disputed, place_of, read_disputes
-from vlgate.sources.registry import shapes
+from vlgate.sources.disputes import (
+    KNOWN,
+    applied,
+    disputed,
+    fingerprint,
+    place_of,
+    read_disputes,
+    reported,
+)
+from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.registry import read_tasks, shapes
 from vlgate.types import Ask, Case, LazyImage, Match, Task
+
+MORE = Path(__file__).resolve().parents[3] / "shared/data/more"
 
 
 def image(key):
@@ -160,6 +172,75 @@ def test_the_known_disputes_name_tasks_that_there_are_and_where_they_were_report
 
 def test_a_known_dispute_about_data_that_lack_the_case_is_told_and_not_an_error():
     chairs = replace(PAIR, id="whatsup/a", shape="choice", cases=PAIR.cases[:1])
-    [found], notes = applied([chairs], read_disputes([KNOWN]), ["whatsup/a", "mmvp/questions"])
+    [found], notes = applied([chairs], read_disputes([KNOWN]), shapes())
     assert (found.cases, disputed(found.left_out)) == (chairs.cases, 0)
     assert any("pillow_left_of_chair is not used" in note for note in notes)
+    assert len(notes) == 2  # and nothing of the tasks that are not asked
+
+
+def test_a_line_of_many_cases_is_used_if_they_ask_what_it_was_written_about(tmp_path):
+    known = fingerprint(PAIR.cases[:2])
+    written = {"task": PAIR.id, "cases": ["one", "two"], "claim": "ambiguous", "fingerprint": known}
+    found, _ = outcome(tmp_path, PAIR, written)
+    assert [case.id for case in found.cases] == ["three"]
+    assert outcome(tmp_path, PAIR, {**written, "claim": "swapped"})[0].corrected == 2
+    other = task("pair", matches(("b", "true"), ("b", "false")), (True, False))
+    with pytest.raises(DataError, match=r"on line 1: .*the fingerprint differs"):
+        outcome(tmp_path, other, written)
+    with pytest.raises(DataError, match="has both 'case' and 'cases'"):
+        outcome(tmp_path, PAIR, {**written, "case": "one"})
+    with pytest.raises(DataError, match=r"'cases' is .*expected a list of strings"):
+        outcome(tmp_path, PAIR, {**written, "cases": []})
+
+
+def test_a_fingerprint_is_of_images_texts_choices_and_order_and_of_no_truth():
+    asked = [replace(PAIR.cases[0], truths=(False, True)), *QUESTIONS.cases]
+    assert fingerprint(asked) == fingerprint([PAIR.cases[0], *QUESTIONS.cases])
+    others = [
+        asked[::-1],
+        asked[1:],
+        task("pair", matches(("b", "true"), ("a", "false")), (True, False)).cases[:1],
+        task("pair", matches(("a", "true "), ("a", "false")), (True, False)).cases[:1],
+        [replace(asked[1], requests=tuple(replace(one, choices=("yes",)) for one in ASKED))],
+    ]
+    assert len({fingerprint(one) for one in [asked, asked[:1], asked[1:2], *others]}) == 8
+
+
+def test_labels_that_others_report_are_told_and_only_of_these_data():
+    pillows = tuple(replace(PAIR.cases[0], id=f"pillow_{side}_of_chair") for side in ("left", "right"))
+    chairs = replace(PAIR, id="whatsup/a", shape="choice", cases=(*pillows, *PAIR.cases))
+    [note] = reported([chairs, PAIR])
+    assert note.startswith("whatsup/a: others report labels of its cases (2 broken); --disputes known ")
+    assert reported([PAIR, replace(chairs, cases=PAIR.cases)]) == ()
+
+
+@pytest.mark.skipif(not (MORE / "pope").is_dir(), reason="needs POPE in ../shared/data/more")
+def test_the_known_disputes_of_pope_give_the_labels_of_repope():
+    options = ReadOptions(folders=(MORE,), seed=0, wanted=lambda name: name.startswith("pope/"))
+    tasks = read_tasks(options)
+    assert [note.partition(":")[0] for note in reported(tasks)] == ["pope/coco-popular", "pope/coco-random"]
+    found, notes = applied(tasks, read_disputes([KNOWN]), shapes())
+    mended = {one.id: one for one in found}
+    for kind, corrected, ambiguous in (("random", 144, 226), ("popular", 178, 273)):
+        again, pope = mended[f"pope/repope-{kind}"], mended[f"pope/coco-{kind}"]
+        assert {case.id: case.truths for case in pope.cases} == {case.id: case.truths for case in again.cases}
+        assert (pope.corrected, disputed(pope.left_out)) == (corrected, ambiguous)
+    assert notes == ()
+    older = replace(mended["pope/gqa-random"], id="pope/coco-random")
+    [same], notes = applied([older], read_disputes([KNOWN]), shapes())
+    assert (same.cases, len(notes)) == (older.cases, 2)
+    assert reported([older]) == ()
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("case-07", "did you mean 'case-7'? (of its 50 cases, 'case-0', 'case-47' are near, too)"),
+        ("rhubarb", "none of its 50 cases is near it, such as 'case-0'"),
+    ],
+)
+def test_an_unknown_case_of_a_task_of_many_is_said_with_the_nearest_few_and_their_number(tmp_path, named, says):
+    cases = tuple(replace(PAIR.cases[0], id=f"case-{number}") for number in range(50))
+    with pytest.raises(DataError) as caught:
+        outcome(tmp_path, replace(PAIR, cases=cases), line(PAIR, case=named))
+    assert str(caught.value).endswith(f"record on line 1: mine/pair has no case {named!r}; {says}")

@@ -2,7 +2,8 @@
 
 Each check finds something in the published benchmarks: captions that equal their foil (VALSE, VL-CheckList), foils that
 the benchmark itself calls true of the image (VL-CheckList), duplicates, stray blanks, foils that are a different text
-instead of a changed caption, and pairs of questions that are the same question (CARETS).
+instead of a changed caption, pairs of questions that are the same question (CARETS), and truths that alternate from
+line to line (POPE).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from vlgate.types import Ask, Case, Match, Request, Shape, Task
 
 EXAMPLES = 3
+_FEWEST = 20
+"""The cases of a task whose truths may be called alternating."""
 FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
 """The flaws with which no model can be right in every case."""
 
@@ -81,6 +84,9 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
         _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
         _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
         _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
+        _flaw(
+            task, "alternating truths", _alternating(task), "every other case in the file is true: its order tells it"
+        ),
     )
     return tuple(flaw for flaw in flaws if flaw.count)
 
@@ -177,6 +183,23 @@ def _blanks(task: Task) -> _Positions:
             text = request.question if isinstance(request, Ask) else request.text
             if text != text.strip() or "  " in text:
                 yield position
+
+
+def _alternating(task: Task) -> _Positions:
+    """All cases of a task whose truths change from each case to the next, as in three of POPE's files.
+
+    A sample is known by its ids, if they are numbers: the truths of all odd ones are the same, and those of all even
+    ones the opposite. By chance, fewer than one task in 500,000 of ``_FEWEST`` cases is like that.
+    """
+    if task.shape != "single" or len(task.cases) < _FEWEST:
+        return iter(())
+    numbered = all(case.id.isdecimal() for case in task.cases)
+    places = [int(case.id) if numbered else place for place, case in enumerate(task.cases)]
+    truths: tuple[set[bool | str], set[bool | str]] = set(), set()
+    for place, case in zip(places, task.cases, strict=True):
+        truths[place % 2].update(case.truths)
+    told = len(truths[0]) == len(truths[1]) == 1 and truths[0] != truths[1]
+    return iter(range(len(places))) if told else iter(())
 
 
 def _question_pairs(task: Task) -> Iterator[tuple[int, tuple[Ask, Ask]]]:

@@ -63,7 +63,8 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
     For texts, ``value`` is the share of pairs (true text, false text of the same image) that the rule ranks correctly.
     A tie counts 1/2, unlike in ``acc_r``: so a rule without any preference has the value 0.5, and "longer" and
     "shorter" add up to 1. In a quad each text is true once and false once, so every rule has the value 0.5. For
-    questions, ``value`` is the share of correct answers.
+    questions, ``value`` is the share of correct answers. The texts of single statements and questions are compared with
+    one another: the true ones, or those whose answer is yes, with the others.
 
     Args:
         task: the task to try them on.
@@ -73,6 +74,8 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
         why. Empty for a task without images.
     """
     cases = _drawn(task, limit)
+    if task.shape == "single":
+        return _single_probes(cases) if cases else ()
     if any(isinstance(request, Ask) for case in cases[:1] for request in case.requests):
         return _question_probes(cases)
     groups = tied_images(cases)
@@ -177,8 +180,45 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
         _answering("always yes", ["yes" if "yes" in (choices or counts) else None for choices, _ in asked], asked),
         _answering("first choice", [choices[0] if choices else None for choices, _ in asked], asked),
         _answering("last choice", [choices[-1] if choices else None for choices, _ in asked], asked),
+        _answering("longest choice", [_by_length(choices, max) for choices, _ in asked], asked),
+        _answering("shortest choice", [_by_length(choices, min) for choices, _ in asked], asked),
         _answering("most common answer", [_commonest(choices, counts) for choices, _ in asked], asked),
     )
+
+
+def _by_length(choices: Sequence[str], which: Callable[[Sequence[int]], int]) -> str | None:
+    """The only choice of the largest or smallest length; None for yes and no, whose lengths tell nothing new."""
+    lengths = [len(choice) for choice in choices]
+    if not lengths or set(choices) == {"yes", "no"} or lengths.count(which(lengths)) > 1:
+        return None
+    return choices[lengths.index(which(lengths))]
+
+
+def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
+    """Rules for single questions and statements: what answering all alike reaches, and what their lengths tell."""
+    said = [(_text(case), case.truths[0] is True or _plain(str(case.truths[0])) == "yes") for case in cases]
+    true, false = (np.array([float(len(text)) for text, truth in said if truth is wanted]) for wanted in (True, False))
+    alike = (
+        Probe(name="always yes", value=true.size / len(said), n=len(said)),
+        Probe(name="always no", value=false.size / len(said), n=len(said)),
+    )
+    fewer = int(min(true.size, false.size))
+    if not fewer:
+        names = ("longer text", "shorter text")
+        return (*alike, *(Probe(name=name, value=None, n=0, note="not run: all truths are the same") for name in names))
+    low, high = np.searchsorted(np.sort(false), true, "left"), np.searchsorted(np.sort(false), true, "right")
+    longer = float((low + high).mean() / (2 * false.size))
+    note = "by characters: how often a true one is above a false one"
+    return (
+        *alike,
+        Probe(name="longer text", value=longer, n=fewer, note=note),
+        Probe(name="shorter text", value=1 - longer, n=fewer, note=note),
+    )
+
+
+def _text(case: Case) -> str:
+    [request] = case.requests
+    return request.question if isinstance(request, Ask) else request.text
 
 
 def _answering(name: str, answers: Sequence[str | None], asked: Sequence[tuple[list[str], str]]) -> Probe:

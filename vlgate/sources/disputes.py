@@ -5,15 +5,18 @@ A file holds JSON lines with ``task``, ``case``, ``claim``, ``evidence`` and opt
     {"task": "valse/existence", "case": "existence_visual7w_2371044", "claim": "swapped", "evidence": "a crowd"}
 
 ``wrong``, ``ambiguous`` and ``broken`` leave the case out of all metrics. ``swapped`` exchanges what is true and what
-is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead. ``KNOWN`` is such a file,
-which comes with vlgate.
+is false, and ``truths`` (one entry per request, with ``wrong``) says what is right instead. A line may name many
+``cases`` instead of a ``case``, with the ``fingerprint`` of what they ask. ``KNOWN`` is such a file, which comes with
+vlgate.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +24,7 @@ from typing import Any
 from vlgate.errors import DataError, nearest
 from vlgate.health.flaws import EXCHANGED
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.types import Ask, Case, Task
+from vlgate.types import Ask, Case, Read, Task
 
 CLAIMS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,8 +40,9 @@ KNOWN = Path(__file__).resolve().parent / "further/disputes.jsonl"
 """The label errors of benchmarks that others have reported, each with its source; ``--disputes known`` names it."""
 
 REMEDY = 'write a line such as {"task": "valse/existence", "case": "...", "claim": "wrong", "evidence": "..."}'
-_NEEDED = ("task", "case", "claim", "evidence")
-_FIELDS = (*_NEEDED, "source", "truths")
+_SHOWN = 3  # the most cases that a message names
+_NEEDED = ("task", "claim", "evidence")
+_FIELDS = (*_NEEDED, "case", "cases", "source", "truths", "fingerprint")
 _OPPOSITE = MappingProxyType({"yes": "no", "no": "yes"})
 
 
@@ -47,7 +51,7 @@ class Dispute:
     """A line of a file: the case, what is claimed of it, and why.
 
     ``source`` says who found it; empty if the line does not. ``truths`` are the right ones, None if they are not given.
-    ``file`` and ``line`` are where it stands.
+    ``file`` and ``line`` are where it stands. ``fingerprint`` is that of all cases of the line; empty if it has none.
     """
 
     task: str
@@ -58,6 +62,7 @@ class Dispute:
     truths: tuple[bool | str, ...] | None
     file: Path
     line: str
+    fingerprint: str = ""
 
     @property
     def corrects(self) -> bool:
@@ -80,7 +85,24 @@ def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
     Raises: DataError, which names the file, the line and the remedy, if a file cannot be read, if a line lacks a field,
         or if its claim is unknown.
     """
-    return tuple(_dispute(record) for file in files for record in lined_records(file, REMEDY))
+    return tuple(one for file in files for record in lined_records(file, REMEDY) for one in _disputes(record))
+
+
+def fingerprint(cases: Iterable[Case]) -> str:
+    """Return 16 digits that tell whether cases ask the same as others, in the same order: images, texts and choices.
+
+    The truths are not in them.
+
+    >>> fingerprint([])
+    'e4a6a0577479b2b4'
+    """
+    found = blake2b(digest_size=8)
+    for case in cases:
+        for request in case.requests:
+            key = "" if isinstance(request, Read) else request.image.key
+            said = (request.question, *request.choices) if isinstance(request, Ask) else (request.text,)
+            found.update("\0".join((key, *said, "\n")).encode())
+    return found.hexdigest()
 
 
 def applied(
@@ -100,9 +122,7 @@ def applied(
     """
     names = sorted(known)
     here = {task.id for task in tasks}
-    cases = {(task.id, case.id) for task in tasks if task.id in {one.task for one in disputes} for case in task.cases}
-    mended = [one for one in disputes if one.file == KNOWN and one.task in here and (one.task, one.case) not in cases]
-    disputes = [one for one in disputes if one not in mended]
+    disputes, others = _fitting(tasks, disputes)
     by_task: dict[str, dict[str, Dispute]] = {}
     for one in disputes:
         if one.task not in here and one.task not in names:
@@ -112,12 +132,61 @@ def applied(
             other = f"{first.file}, record {first.line}"
             raise one.wrong(f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one")
     found = tuple(_applied(task, by_task[task.id]) if task.id in by_task else task for task in tasks)
-    beyond = sum(one.task not in here for one in disputes)
-    notes = [f"{beyond:,} of {len(disputes):,} disputes are about tasks that are not asked"] if beyond else []
-    notes += [
-        f"the known dispute about {one.task} {one.case} is not used: the data have no such case" for one in mended
-    ]
-    return found, tuple(notes)
+    own = [one for one in disputes if one.file != KNOWN]
+    beyond = sum(one.task not in here for one in own)
+    notes = [f"{beyond:,} of {len(own):,} disputes are about tasks that are not asked"] if beyond else []
+    return found, (*notes, *others)
+
+
+def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim.
+
+    >>> reported([])
+    ()
+    """
+    found, _ = _fitting(tasks, read_disputes([KNOWN]))
+    counts = Counter((one.task, one.claim) for one in found if one.task in {task.id for task in tasks})
+    by_task: dict[str, list[str]] = {}
+    for (task, claim), number in counts.items():
+        by_task.setdefault(task, []).append(f"{number:,} {claim}")
+    return tuple(
+        f"{task}: others report labels of its cases ({', '.join(said)}); --disputes known corrects or drops them"
+        for task, said in sorted(by_task.items())
+    )
+
+
+def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[Dispute], list[str]]:
+    """The disputes without the lines of ``KNOWN`` about other data than these tasks have, and a note on each of those.
+
+    Raises: DataError if a line of another file has the fingerprint of other cases.
+    """
+    wanted = {one.task for one in disputes}
+    cases = {task.id: {case.id: case for case in task.cases} for task in tasks if task.id in wanted}
+    lines: dict[tuple[Path, str], list[Dispute]] = {}
+    for one in disputes:
+        lines.setdefault((one.file, one.line), []).append(one)
+    found, notes = [], []
+    for line in lines.values():
+        first, there = line[0], cases.get(line[0].task)
+        same = there is None or _same(line, there)
+        if same or (first.file != KNOWN and not first.fingerprint):
+            found += line
+        elif first.file != KNOWN:
+            raise first.wrong(
+                f"{first.task} asks something else in these cases: the fingerprint differs", "write it anew"
+            )
+        else:
+            named = first.case if len(line) == 1 else f"({len(line):,} cases)"
+            why = "the file asks something else there" if first.fingerprint else "the data have no such case"
+            notes.append(f"the known dispute about {first.task} {named} is not used: {why}")
+    return found, notes
+
+
+def _same(line: Sequence[Dispute], there: Mapping[str, Case]) -> bool:
+    """Whether the cases of a line are there, and ask what they asked when the line was written."""
+    if any(one.case not in there for one in line):
+        return False
+    return not line[0].fingerprint or fingerprint(there[one.case] for one in line) == line[0].fingerprint
 
 
 def disputed(left_out: Mapping[str, int]) -> int:
@@ -129,23 +198,29 @@ def _reason(claim: str) -> str:
     return f"left out as disputed ({claim})"
 
 
-def _dispute(record: Record) -> Dispute:
+def _disputes(record: Record) -> Iterator[Dispute]:
     for name in record.fields:
         if name not in _FIELDS:
             raise record.error(f"unknown field {name!r}", nearest(name, _FIELDS))
-    task, case, claim, evidence = (record.text(name) for name in _NEEDED)
+    task, claim, evidence = (record.text(name) for name in _NEEDED)
     if claim not in CLAIMS:
         raise record.error(f"claim={claim!r} is unknown", nearest(claim, tuple(CLAIMS)))
-    return Dispute(
-        task=task,
-        case=case,
-        claim=claim,
-        evidence=evidence,
-        source=record.text("source") if "source" in record.fields else "",
-        truths=_truths(record, claim),
-        file=record.file,
-        line=record.id,
-    )
+    if "case" in record.fields and "cases" in record.fields:
+        raise record.error("has both 'case' and 'cases'", "keep one")
+    cases = record.texts("cases") if "cases" in record.fields else (record.text("case"),)
+    truths = _truths(record, claim)
+    for case in cases:
+        yield Dispute(
+            task=task,
+            case=case,
+            claim=claim,
+            evidence=evidence,
+            source=record.text("source") if "source" in record.fields else "",
+            truths=truths,
+            file=record.file,
+            line=record.id,
+            fingerprint=record.text("fingerprint") if "fingerprint" in record.fields else "",
+        )
 
 
 def _truths(record: Record, claim: str) -> tuple[bool | str, ...] | None:
@@ -160,11 +235,22 @@ def _truths(record: Record, claim: str) -> tuple[bool | str, ...] | None:
     return tuple(given)
 
 
+def _nearest_cases(named: str, ids: Sequence[str]) -> str:
+    """The nearest few of a task's cases, and how many there are."""
+    if len(ids) <= _SHOWN:
+        return nearest(named, ids)
+    first, *others = get_close_matches(named, ids, n=_SHOWN) or [""]
+    if not first:
+        return f"none of its {len(ids):,} cases is near it, such as {ids[0]!r}"
+    near = f" (of its {len(ids):,} cases, {', '.join(map(repr, others))} are near, too)" if others else ""
+    return f"did you mean {first!r}?{near}"
+
+
 def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:
     ids = {case.id for case in task.cases}
     for one in disputes.values():
         if one.case not in ids:
-            raise one.wrong(f"{task.id} has no case {one.case!r}", nearest(one.case, sorted(ids)))
+            raise one.wrong(f"{task.id} has no case {one.case!r}", _nearest_cases(one.case, sorted(ids)))
     left_out: Counter[str] = Counter()
     cases = []
     for case in task.cases:
