@@ -13,6 +13,7 @@ import pytest
 import vlgate.published.figures as published
 from vlgate.errors import DataError, UnknownNameError
 from vlgate.metrics import ranking
+from vlgate.metrics.names import applies
 from vlgate.published.figures import PAPERS, Figure, _parse, beside, figures, source
 from vlgate.sources.registry import shapes
 
@@ -30,9 +31,30 @@ TABLES = {
     *(f"vl-checklist/object/size/{name}/hake" for name in ("large", "medium", "small")),
     *(f"vl-checklist/relation/{name}/vg" for name in ("action", "spatial")),
 }
+FURTHER = {
+    *(f"aro/{name}" for name in ("relation", "attribution")),
+    *(f"bivlc/{name}" for name in ("replace", "swap", "add")),
+    "cola/multi-object",
+    "colorswap/test",
+    "mmvp/vlm",
+    "naturalbench/retrieval",
+    *(f"pope/coco-{name}" for name in ("random", "popular", "adversarial")),
+    *(f"vismin/{name}" for name in ("object", "attribute", "relation", "counting")),
+    *(f"vsr/{name}-test" for name in ("random", "zeroshot")),
+}
 """Ids of tasks that users rely on, with one dataset per sub-aspect of VL-CheckList."""
 
 COUNTS = {
+    "aro": {"issue 33": 4},
+    "bivlc": {"results": 18, "main results": 18},
+    "cola": {"abstract": 1},
+    "colorswap": {"vlm_results": 9, "abstract": 3},
+    "mmvp": {"vlm_results": 13},
+    "naturalbench": {"main results": 12, "retrieval": 9},
+    "pope": {"issue 626 of LLaVA": 4},
+    "vismin": {"project page": 15},
+    "vsr": {"README": 9},
+    "whatsup": {"abstract": 2},
     "bla": {"4.6": 3, "6.1": 9, "6.2": 18, "6.3": 45, "7.1": 30, "7.2": 96, "7.3": 192, "7.4": 48, "B.1": 33}
     | {"section 5.3": 2, "section 7.1.3": 7},
     "carets": {"1": 42, "2": 28, "3": 48, "4": 16, "5": 30, "6": 15, "7": 36, "8": 35, "9": 35, "10": 35, "11": 35}
@@ -123,7 +145,7 @@ def test_a_figure_is_given_as_printed_and_as_a_fraction():
         ("printed = 9.0", "printed = 9.1", "'column': 'Right'}: has printed = 9.1, but the row has 9.0"),
         ('column = "Right" },', 'column = "Left" },', "corrects 0 figures"),
         ('model = "human" }', 'model = "ape" }', "mark {'model': 'ape'}: matches no figure"),
-        ('id = "1"', 'idd = "1"', "table ?: has the unknown key 'idd'; known are about, columns, id"),
+        ('id = "1"', 'idd = "1"', "table ?: has the unknown key 'idd'; known are about, cases, columns, id"),
         ('name = "Paper"', "", "paper.toml: lacks 'name'"),
         ('name = "Paper"', "name = Paper", "paper.toml: is not valid TOML"),
     ],
@@ -172,6 +194,30 @@ def test_a_misprint_is_given_with_its_correction():
     assert values["bla/active-passive", "sen_acc", "CLIP"] == 0.5008
 
 
+def test_the_number_of_cases_is_given_where_the_file_has_it():
+    [figure] = beside("pope/coco-random", "accuracy")
+    assert (figure.model, figure.value, figure.cases) == ("LLaVA-1.5", 0.8804, 2910)
+    assert {figure.cases for figure in beside("valse/existence", "acc_r")} == {None}
+
+
+def test_figures_of_whole_benchmarks_are_the_sums_of_their_parts():
+    """BiVLC's scores by type give those of all cases, and MMVP's by pattern their mean, to the digits printed."""
+    for model in ("CLIP (ViT-B/32)", "CLIP TROHN-Img"):
+        for metric in ("text", "image", "group"):
+            found = [one for one in figures("bivlc") if (one.model, one.metric) == (model, metric)]
+            *parts, whole = sorted(found, key=lambda one: one.cases)
+            assert sum(one.cases for one in parts) == whole.cases
+            total = sum(round(one.value * one.cases) for one in parts)
+            assert round(100 * total / whole.cases, 2) == float(whole.printed)
+    clip = [one for one in figures("mmvp") if one.model == "OpenAI ViT-L-14 (224)"]
+    right = sum(round(one.value * one.cases) for one in clip[1:])
+    assert round(100 * right / clip[0].cases, 1) == float(clip[0].printed)
+    for figure in figures():
+        if figure.cases is not None and figure.unit == "percent" and figure.paper not in {"naturalbench", "pope"}:
+            digits = 10.0 ** -(2 - figure.printed.as_tuple().exponent)
+            assert abs(round(figure.value * figure.cases) / figure.cases - figure.value) <= 0.5 * digits + 1e-9
+
+
 def test_what_is_printed_twice_is_given_once_with_the_most_digits():
     found = [figure for figure in beside("carets/order-inv", "cons") if figure.model == "BAN"]
     assert [(figure.table, str(figure.printed)) for figure in found] == [("9", "65.22")]
@@ -192,9 +238,14 @@ def test_means_over_tasks_are_found_by_the_pattern():
 
 def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
     targets = {figure.target for figure in figures() if figure.target}
-    assert {target for target in targets if "*" not in target} <= TABLES
+    assert {target for target in targets if "*" not in target} <= TABLES | FURTHER
+    known = shapes()
+    assert set(known) >= FURTHER
     for pattern in (target for target in targets if "*" in target):
-        assert [table for table in TABLES if fnmatchcase(table, pattern)]
+        assert [table for table in {*TABLES, *known} if fnmatchcase(table, pattern)]
+    for figure in figures():
+        if figure.target in FURTHER:
+            assert applies(figure.metric, known[figure.target])
     valse = {table for table in shapes() if table.startswith("valse/")}
     assert valse == {table for table in targets if table.startswith("valse/")} - {"valse/*"}
 
@@ -229,3 +280,10 @@ def test_the_module_imports_nothing_else_of_ours_but_errors():
 def test_the_examples_run():
     ran = doctest.testmod(published)
     assert (ran.failed, ran.attempted) == (0, 3)
+
+
+def test_the_figures_of_a_paper_are_of_the_benchmark_of_its_name():
+    """``beside`` reads the file of the task's benchmark only."""
+    assert {(one.paper, one.target.partition("/")[0].replace("-", "_")) for one in figures() if one.target} == {
+        (paper, paper) for paper in PAPERS
+    }

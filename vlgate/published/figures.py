@@ -1,11 +1,12 @@
 """The figures that the papers of the benchmarks print, to compare with those of a run.
 
-There is one TOML file per paper. A table of the paper is a ``[[table]]``: each of its ``rows`` begins with the values
-of ``labels``, followed by one number per column of ``columns``, as printed, or ``"-"`` if nothing is printed. The
-table, its columns and its rows say what a figure is (``model``, ``target``, ``slice``, ``metric``, ``unit``); a row
-overrides its column, and a column overrides the table. ``marks``, of a table or of the file, add to the figures that
-match their ``where``: a note (``why``), or a correction of the ``printed`` number (``corrected``). If the heading of a
-column is wrong, ``headed`` holds what the heading says, and the column's own values are right.
+There is one TOML file per paper. A table of the paper, of its release or of a report on it is a ``[[table]]``, and it
+may have the number of its ``cases``. Each of its ``rows`` begins with the values of ``labels``, followed by one number
+per column of ``columns``, as printed, or ``"-"`` if nothing is printed. The table, its columns and its rows say what a
+figure is (``model``, ``target``, ``slice``, ``metric``, ``unit``); a row overrides its column, and a column overrides
+the table. ``marks``, of a table or of the file, add to the figures that match their ``where``: a note (``why``), or a
+correction of the ``printed`` number (``corrected``). If the heading of a column is wrong, ``headed`` holds what the
+heading says, and the column's own values are right.
 """
 
 from __future__ import annotations
@@ -20,13 +21,29 @@ from typing import Any
 
 from vlgate.errors import DataError, UnknownNameError
 
-PAPERS = ("bla", "carets", "valse", "vl_checklist", "winoground")
+PAPERS = (
+    "aro",
+    "bivlc",
+    "bla",
+    "carets",
+    "cola",
+    "colorswap",
+    "mmvp",
+    "naturalbench",
+    "pope",
+    "valse",
+    "vismin",
+    "vl_checklist",
+    "vsr",
+    "whatsup",
+    "winoground",
+)
 """The papers, by the names of their files."""
 
 _SCALE: Mapping[str, int] = {"percent": 100, "fraction": 1, "count": 1}
 _FACETS = ("model", "target", "slice", "metric", "unit")
 _TOP = {"name", "citation", "url", "note", "marks", "table"}
-_TABLE = {"id", "about", "note", "labels", "columns", "rows", "marks", *_FACETS}
+_TABLE = {"id", "about", "note", "cases", "labels", "columns", "rows", "marks", *_FACETS}
 _COLUMN = {"column", "note", "headed", *_FACETS}
 _MARK = {"where", "printed", "corrected", "why"}
 _REMEDY = "correct that line"
@@ -38,7 +55,7 @@ class Figure:
 
     Attributes:
         paper: one of ``PAPERS``.
-        table: the number of the paper's table (``"4"``), or the section whose text has the figure.
+        table: the number of the paper's table (``"4"``), or what else has the figure: a section, ``README``, an issue.
         column: the heading of the column, as printed.
         model: the name of the model in the paper, or ``human``, ``chance`` or, for counts, ``data``.
         target: the id of vlgate's task, a pattern of ids (``valse/*``) if the figure is a mean over several tasks, or
@@ -49,6 +66,7 @@ class Figure:
         printed: the number as printed, with its trailing zeros.
         value: the right number, as a fraction unless it is a count.
         note: what a reader should know, such as why ``value`` is not the printed number; may be empty.
+        cases: how many cases it is over; None if the file does not say.
     """
 
     paper: str
@@ -62,6 +80,7 @@ class Figure:
     printed: Decimal
     value: float
     note: str
+    cases: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +132,9 @@ def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, .
     Returns: figures in the paper's order; empty if no paper has any.
     Raises: the same DataError as ``figures``.
     """
+    paper = target.partition("/")[0].replace("-", "_")  # a paper's figures are of the benchmark that has its name
     found: dict[str, Figure] = {}
-    for figure in figures():
+    for figure in figures(paper) if paper in PAPERS else ():
         if (figure.target, figure.metric, figure.slice) == (target, metric, part) and figure.unit != "count":
             best = found.get(figure.model)
             if best is None or _digits(figure.printed) > _digits(best.printed):
@@ -189,7 +209,7 @@ def _row(paper: str, note: str, table: Mapping[str, Any], row: Sequence[Any]) ->
     labels, columns = table["labels"], table["columns"]
     if len(row) != len(labels) + len(columns):
         raise _Flaw(f"has {len(row)} entries, expected one per label and column: {len(labels)} + {len(columns)}")
-    said = {key: table[key] for key in _FACETS if key in table}
+    said = {key: table[key] for key in (*_FACETS, "cases") if key in table}
     named = dict(zip(labels, row, strict=False))
     return [
         _figure(paper, (note, table.get("note", "")), number, {**said, **column, **named, "table": table["id"]})
@@ -211,6 +231,7 @@ def _figure(paper: str, notes: Sequence[str], printed: int | Decimal, said: Mapp
         printed=_number(printed),
         value=_value(printed, said["unit"]),
         note=_joined(*notes, said.get("note", "")),
+        cases=said.get("cases"),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vlgate.recorded.folder import RecordedRun
 from vlgate.recorded.verdict import read_verdict
 from vlgate.report.verdict_json import QUIET
-from vlgate.run.verdict import Word, word
+from vlgate.run.verdict import UNGATED, Word, word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def standing(run: RecordedRun, unscored: int) -> Standing:
     Raises: OptionError if ``verdict.json`` is there and cannot be used.
     """
     found = read_verdict(run)
-    if found is not None:
+    if found is not None and found["verdict"] != UNGATED:
         return Standing(verdict=found["verdict"], status=found["status"])
     unchecked = any(check["outcome"] == "failed" for check in run.figures["model"]["checks"])
     outcomes = {gate["decision"] for gate in run.figures["gates"]}
