@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from vlgate.gates.records import Decision, Gate
-from vlgate.run.quick import NO_PASS, QUICK_CASES, quick_sample, without_passes
-from vlgate.types import Case, LazyImage, Match, Task
+from vlgate.run.quick import KEPT, NO_PASS, QUICK_CASES, quick_sample, without_passes
+from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 
 def task_of(tags):
@@ -41,6 +41,63 @@ def test_every_slice_stays_and_large_ones_have_about_their_share(seed):
     assert 1 <= counts["size", "small"] <= 3
     assert counts["half", "0"] + counts["half", "1"] >= QUICK_CASES - 3
     assert min(counts["half", "0"], counts["half", "1"]) >= 6
+
+
+def test_slices_have_their_share_in_every_draw():
+    """A tenth, two tenths and the rest of 1,000 cases, crossed with halves, are 3, 6 and 21 of 30, nearly."""
+    tags = [
+        {"size": ("small", "middle", "middle", *["large"] * 7)[number % 10], "half": str(number // 10 % 2)}
+        for number in range(1000)
+    ]
+    for seed in range(20):
+        cases = quick_sample(task_of(tags), f"{seed}").cases
+        sizes = Counter(case.tags["size"] for case in cases)
+        halves = Counter(case.tags["half"] for case in cases)
+        assert abs(halves["0"] - 15) <= 1
+        assert all(abs(sizes[name] - share) <= 2 for name, share in {"small": 3, "middle": 6, "large": 21}.items())
+
+
+@pytest.mark.parametrize("n", [31, 32, 40, 59, 60, 61, 1000])
+def test_the_sample_is_full_whatever_the_number_of_cases(n):
+    for seed in range(20):
+        some = quick_sample(task_of([{}] * n), f"{seed}")
+        assert len(some.cases) == QUICK_CASES
+        assert some.left_out["beyond --quick"] == n - QUICK_CASES
+
+
+def test_every_case_is_as_likely_where_no_slice_must_be_completed():
+    tags = [{"size": "small" if number % 5 else "large"} for number in range(90)]
+    task = task_of(tags)
+    counts = Counter(case.id for seed in range(600) for case in quick_sample(task, f"{seed}").cases)
+    assert len(counts) == 90
+    assert max(abs(count / 600 - 1 / 3) for count in counts.values()) < 0.1  # five standard deviations
+
+
+def test_a_tag_of_many_values_gives_the_rare_ones_no_more_than_their_share():
+    """With a case for each of 60 rare relations, a figure would be about them only."""
+    tags = [{"relation": f"rare {number}" if number < KEPT * 6 else "on"} for number in range(2000)]
+    for seed in range(10):
+        cases = quick_sample(task_of(tags), f"{seed}").cases
+        assert sum(case.tags["relation"] != "on" for case in cases) <= 2
+
+
+def test_groups_of_cases_are_no_slices():
+    """Metrics over groups are tags too: 100 sets of four would leave no room for the places."""
+    places = ("on", "under", "left of", "right of")
+    tags = [{"preposition": places[number % 4], "set_all": f"4 of {number // 4}"} for number in range(400)]
+    for seed in range(10):
+        counts = Counter(case.tags["preposition"] for case in quick_sample(task_of(tags), f"{seed}").cases)
+        assert set(counts.values()) <= {7, 8}
+
+
+def test_single_questions_keep_the_share_of_yes():
+    asked = [
+        Ask(image=LazyImage(key="a", load=lambda: None), question=f"{n}?", choices=("yes", "no")) for n in range(300)
+    ]
+    cases = tuple(Case(id=str(n), requests=(one,), truths=("no" if n % 3 else "yes",)) for n, one in enumerate(asked))
+    task = Task(id="mine/single", capability="foil", shape="single", cases=cases)
+    for seed in range(10):
+        assert Counter(case.truths for case in quick_sample(task, f"{seed}").cases) == {("yes",): 10, ("no",): 20}
 
 
 def test_more_slices_than_cases_and_no_slices_at_all_give_a_full_sample():
