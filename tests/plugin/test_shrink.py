@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from vlgate.errors import OptionError
+from vlgate.recorded.folder import read_run
+
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 
 BODY = """
@@ -75,9 +78,16 @@ def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place
     )
     assert sorted(file.name for file in (place.path / "out").iterdir()) == [
         "environment.json",
+        "shrunk",
+        "shrunk.html",
         "shrunk.jsonl",
         "summary.md",
     ]
+    page = (place.path / "out/shrunk.html").read_text()
+    assert page.count('alt="After"') == 6
+    assert page.count("blur with sigma 2") == 3
+    with pytest.raises(OptionError, match=r"holds no metrics.json, because the run only searched .* shrunk.jsonl;"):
+        read_run(place.path / "out", "out")
     text = (place.path / "out/summary.md").read_text()
     assert text.startswith("# logging_model:build: no gate was judged\n")
     assert "## Smallest changes that break the model\n\n- valse/existence:record_" in text
@@ -132,6 +142,8 @@ def test_searches_together_with_other_tests_change_no_figure_and_no_gate(place, 
     assert (task["cases"], task["judged"], task["deselected"]) == (40, 40, 0)
     assert place.metrics()["gates"][0]["decision"] == "pass"
     assert len(finds(place)) == 2
+    assert not (place.path / "out/shrunk.html").exists()
+    assert "blur with sigma 2" in (place.path / "out/report.html").read_text()
 
 
 def test_other_tests_may_be_chosen_by_a_marker_without_a_search(place, right):

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from vlgate.report.shrunk import shrunk_lines, write_shrunk
+from vlgate.report.smallest.section import founds
 from vlgate.report.summary import write_summary
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
@@ -47,6 +48,31 @@ def test_a_run_without_searches_does_not_mention_them(tmp_path, options):
     write_summary(file, RunResult(results=(), decisions=(), shrunk=(WHOLE,)), ModelCard(name="random"), options)
     text = file.read_text(encoding="utf-8")
     assert "## Smallest changes that break the model\n\n- 0 of 1 cases broken; 1 not broken within" in text
+
+
+def test_a_picture_that_cannot_be_read_costs_no_find(tmp_path):
+    write_shrunk(tmp_path / "shrunk.jsonl", [replace(BROKEN, requests=(REQUEST,)), OTHER_CASE])
+    (tmp_path / "shrunk").mkdir()
+    (tmp_path / "shrunk/1.png").write_text("junk")
+    found = founds(tmp_path)
+    assert (found.all, len(found.shown)) == (2, 2)
+    assert found.shown[0].requests[0].picture == ""
+
+
+REQUEST = {
+    "truth": True,
+    "picture": "shrunk/1.png",
+    "text": "A\u2028line.",
+    "choices": [],
+    "answer": None,
+    "score": 1.0,
+    "changed_picture": None,
+    "changed_text": "A line.",
+    "changed_choices": [],
+    "changed_answer": None,
+    "changed_score": 0.0,
+}
+OTHER_CASE = replace(BROKEN, case="8", distance=0.4, requests=(REQUEST,))
 
 
 def test_a_line_holds_a_whole_search(tmp_path):

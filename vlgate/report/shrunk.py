@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-from vlgate.report.whole_file import write_whole
+from vlgate.errors import ImageError
+from vlgate.recorded.folder import SHRUNK
+from vlgate.report.whole_file import whole_file, write_whole
+from vlgate.shrink.causes import Cause, clusters
+from vlgate.shrink.moves import Move, perturbed
 from vlgate.shrink.record import Shrunk
+from vlgate.shrink.space import space
+from vlgate.types import Case, LazyImage, Read, Task
 
+FILE = SHRUNK
+FOLDER = "shrunk"
+"""The folder of the images before and after each find."""
+MOST_CAUSES = 10
+"""The most causes that are listed, those with the most finds."""
 _COUNTED = {
     "whole": "not broken within their budget",
     "wrong": "not searched, because they are wrong unchanged",
@@ -19,7 +32,7 @@ _COUNTED = {
 
 
 def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
-    """Return one line per broken case, by task and the smallest change first, and a line that counts all cases."""
+    """Return one line per broken case, by task and the smallest change first, and lines that count all cases."""
     if not searches:
         return []
     broken = sorted(
@@ -29,10 +42,85 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
     lines = [f"{search.task}:{search.case}: {search.says}" for search in broken]
     endings = [search.ending for search in searches]
     others = [f"{endings.count(ending)} {words}" for ending, words in _COUNTED.items() if ending in endings]
-    return [*lines, "; ".join([f"{len(broken)} of {len(searches)} cases broken", *others])]
+    counted = "; ".join([f"{len(broken)} of {len(searches)} cases broken", *others])
+    return [*lines, *cause_lines(broken), counted, *_without_regions(searches)]
 
 
-def write_shrunk(file: Path, searches: Sequence[Shrunk]) -> None:
-    """Write ``shrunk.jsonl``, with one line per search that found a change."""
-    lines = [json.dumps(asdict(search), ensure_ascii=False) for search in searches if search.ending == "broken"]
+def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
+    """Return the causes of the finds with the number of each, if two finds have one in common."""
+    found = clusters([Cause(**search.cause) for search in broken if search.cause])
+    if not found or found[0][1] < 2:
+        return []
+    lines = [f"{number} broken by: {one.edit}, {one.what}, {one.faculty}" for one, number in found[:MOST_CAUSES]]
+    more = len(found) - MOST_CAUSES
+    rest = sum(number for _, number in found[MOST_CAUSES:])
+    return [*lines, *([f"{rest} by {more} other causes"] if more > 0 else [])]
+
+
+def _without_regions(searches: Sequence[Shrunk]) -> list[str]:
+    """Why no region of some photographs was covered, and how many searches that concerns."""
+    counted = Counter(search.no_parts for search in searches if search.no_parts)
+    return [f"no region was covered in {number} of {len(searches)} cases: {why}" for why, number in counted.items()]
+
+
+def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] = (), model: str = "") -> None:
+    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these.
+
+    Args:
+        file: the file, in the folder of the run.
+        searches: the searches.
+        tasks: the tasks of the run, for the images; a case that is not among them has none.
+        model: the model that was asked, with its weights.
+
+    Raises: OSError if a file cannot be written.
+    """
+    cases = {(task.id, case.id): case for task in tasks for case in task.cases}
+    broken = [search for search in searches if search.ending == "broken"]
+    folder = file.parent
+    if broken and cases:
+        (folder / FOLDER).mkdir(exist_ok=True)
+    lines = []
+    for number, search in enumerate(broken, start=1):
+        case = cases.get((search.task, search.case))
+        requests = search.requests if case is None else _pictured(folder, number, search, case)
+        found = replace(search, model=model, requests=requests)
+        lines.append(json.dumps(asdict(found), ensure_ascii=False))
     write_whole(file, "".join(f"{line}\n" for line in lines))
+
+
+def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Mapping[str, Any], ...]:
+    """Write the images of a find, and return its requests with the names of their files."""
+    changed = perturbed(case, _moves(search, case))
+    names: dict[LazyImage, str | None] = {}
+    said = []
+    for row, one, other in zip(search.requests, case.requests, changed.requests, strict=True):
+        pictures = {}
+        for field, request in (("picture", one), ("changed_picture", other)):
+            if isinstance(request, Read):
+                continue
+            image = request.image
+            if image not in names:
+                names[image] = _written(folder, f"{number:04d}-{len(names) + 1}.png", image)
+            pictures[field] = names[image]
+        said.append({**row, **pictures})
+    return tuple(said)
+
+
+def _moves(search: Shrunk, case: Case) -> list[Move]:
+    """The moves of a find; a worker sends only their names, because what they do to an image cannot be sent."""
+    wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
+    families = {step["family"] for step in search.steps} - {"wording"}
+    found = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families
+    return [move for moves in found for move in moves if (move.kind, move.strength) in wanted]
+
+
+def _written(folder: Path, name: str, image: LazyImage) -> str | None:
+    """Write an image; return its name in the folder of the run, None if it cannot be loaded."""
+    try:
+        loaded = image.load()
+    except ImageError:
+        return None
+    place = f"{FOLDER}/{name}"
+    with whole_file(folder / place) as part:
+        loaded.save(part, format="PNG")
+    return place

@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.perturb.images.gaussian import gaussian_blur
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.perturb.images.strengths import compress, crop_margin, scale_brightness, scale_contrast, turn
+from vlgate.shrink.families import Family
 from vlgate.shrink.texts import Text, text_of
+from vlgate.shrink.truth import graph_of
 from vlgate.types import Ask, Case, LazyImage, Match, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from vlgate.fixtures.scenes.graph import Graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +31,9 @@ class Move:
 
     ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most 1,
     says how large it is: the strength of an image change as a share of the largest one, or the share of words that a
-    wording changes. A move either changes every image of the case with ``alter``, or replaces the text ``text`` with
-    ``instead`` in every request.
+    wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``; or it
+    draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with ``instead`` in
+    every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes, in words.
     """
 
     kind: str
@@ -37,6 +43,10 @@ class Move:
     alter: Callable[[Pixels], Pixels] | None = field(default=None, compare=False, repr=False)
     text: Text | None = field(default=None, compare=False)
     instead: Text | None = field(default=None, compare=False)
+    of: str | None = field(default=None, compare=False)
+    redraw: Callable[[Graph], Graph] | None = field(default=None, compare=False, repr=False)
+    family: Family = field(default="image", compare=False)
+    about: str = field(default="the whole image", compare=False)
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
@@ -48,27 +58,37 @@ def perturbed(case: Case, moves: Sequence[Move]) -> Case:
 
     Returns: a case of the same id, with new requests; the key of an image names its changes (``2357834#blur1.3``).
     """
-    alters = [move for move in moves if move.alter is not None]
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
-    return replace(case, requests=tuple(_changed(request, alters, texts) for request in case.requests))
+    return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))
 
 
-def _changed(request: Request, alters: Sequence[Move], texts: dict[Text, Text]) -> Request:
+def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -> Request:
     said = texts.get(text_of(request), text_of(request))
     if isinstance(request, Ask):
-        image = _altered(request.image, alters)
+        image = _altered(request.image, moves)
         return Ask(image=image, question=said.words, choices=said.choices)
     if isinstance(request, Match):
-        return Match(image=_altered(request.image, alters), text=said.words)
+        return Match(image=_altered(request.image, moves), text=said.words)
     return replace(request, text=said.words)
 
 
-def _altered(image: LazyImage, alters: Sequence[Move]) -> LazyImage:
-    if not alters:
+def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:
+    """The image, drawn again first and then altered, as its key says."""
+    moves = [move for move in moves if move.of in (None, image.key)]
+    redrawn = [move for move in moves if move.redraw is not None]
+    altered = [move for move in moves if move.alter is not None]
+    if not redrawn and not altered:
         return image
-    name = "+".join(f"{move.kind}{move.strength:g}" for move in alters)
-    load = partial(_load, image, tuple(move.alter for move in alters if move.alter is not None))
-    return LazyImage(key=f"{image.key}#{name}", load=load, where=image.where)
+    key = f"{image.key}#{'+'.join(f'{move.kind}{move.strength:g}' for move in (*redrawn, *altered))}"
+    graph = graph_of(image)
+    if redrawn and graph is not None:
+        for move in redrawn:
+            graph = graph if move.redraw is None else move.redraw(graph)
+        image = replace(image, key=key, load=Drawing(graph=graph))
+    if not altered:
+        return image
+    load = partial(_load, image, tuple(move.alter for move in altered if move.alter is not None))
+    return LazyImage(key=key, load=load, where=image.where)
 
 
 def _load(image: LazyImage, alters: Sequence[Callable[[Pixels], Pixels]]) -> Image:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from vlgate.shrink.causes import cause_of
+from vlgate.shrink.margins import margin
 from vlgate.shrink.texts import text_of
 from vlgate.types import Batch, Prediction, Read
 
@@ -22,9 +24,14 @@ class Shrunk:
     """The search of one case.
 
     ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``; ``says`` describes the search.
-    If a change was found, ``steps`` holds its moves (kind, strength, says, distance) and ``distance`` the sum of their
-    distances. ``requests`` then has one entry per request of the case: the truth, and the image, text, choices and
-    reply before and after the change. ``why`` and ``why_changed`` are the sentences of the two verdicts.
+    If a change was found, ``steps`` holds its moves (family, kind, strength, says, distance) and ``distance`` the sum
+    of their distances. ``requests`` then has one entry per request of the case: the truth, and the image, text, choices
+    and reply before and after the change, and as ``picture`` and ``changed_picture`` the files of the images in the
+    folder of the run. ``why`` and ``why_changed`` are the sentences of the two verdicts. ``margin`` is the smallest
+    lead of a true text over the false ones that it is compared with, for questions the share of right answers, and
+    ``margin_changed`` that after the change. ``cause`` says which finds it belongs with: ``edit``, ``what`` and
+    ``faculty``. ``shape`` and ``capability`` are those of the task, ``model`` is the one that was asked, and ``seed``
+    that of the search. ``no_parts`` says why no region of a photograph was covered.
     """
 
     task: str
@@ -40,6 +47,14 @@ class Shrunk:
     requests: tuple[Mapping[str, Value], ...] = ()
     why: str = ""
     why_changed: str = ""
+    shape: str = ""
+    capability: str = ""
+    margin: float | None = None
+    margin_changed: float | None = None
+    cause: Mapping[str, str] = field(default_factory=dict)
+    model: str = ""
+    seed: int = 0
+    no_parts: str = ""
 
 
 def recorded(batch: Batch, search: Search) -> Shrunk:
@@ -59,6 +74,13 @@ def recorded(batch: Batch, search: Search) -> Shrunk:
         requests=_requests(search),
         why=search.original.why,
         why_changed="" if found is None else found.verdict.why,
+        shape=batch.task.shape,
+        capability=batch.task.capability,
+        margin=None if found is None else margin(search.original, batch.task.shape),
+        margin_changed=None if found is None else margin(found.verdict, batch.task.shape),
+        cause={} if found is None else asdict(cause_of(found.moves, batch.task.id)),
+        seed=search.seed,
+        no_parts=search.no_parts,
     )
 
 
@@ -76,7 +98,13 @@ def says(search: Search) -> str:
 
 
 def _step(move: Move) -> Mapping[str, Value]:
-    return {"kind": move.kind, "strength": move.strength, "says": move.says, "distance": move.distance}
+    return {
+        "family": move.family,
+        "kind": move.kind,
+        "strength": move.strength,
+        "says": move.says,
+        "distance": move.distance,
+    }
 
 
 def _requests(search: Search) -> tuple[Mapping[str, Value], ...]:

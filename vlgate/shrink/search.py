@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Literal, Protocol
 
 from vlgate.judging.verdicts import judge
 from vlgate.shrink.draws import several, shrink, strengths
+from vlgate.shrink.families import FAMILIES, Family
+from vlgate.shrink.margins import margin
 from vlgate.shrink.moves import Move, perturbed
 from vlgate.shrink.space import Space, space
+from vlgate.shrink.truth import Truth
 from vlgate.types import Batch, Prediction, Predictor, Request, Verdict
 
 Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
@@ -40,7 +44,8 @@ class Search:
     ``ending`` is ``broken`` if a change was found and ``whole`` if none was. It is ``wrong``, ``unscored`` or
     ``skipped`` if the unchanged case is not right, so that it was not searched; it is also ``skipped`` if no changed
     case has a reply. ``calls`` counts the requests that the model was asked, out of ``budget``, and ``changes`` the
-    changes that were tried. ``note`` says what a reader must know about the search.
+    changes that were tried. ``note`` says what a reader must know about the search. ``no_parts`` says why no
+    region of a photograph was covered, and ``seed`` is that of the random choices.
     """
 
     original: Verdict
@@ -50,6 +55,8 @@ class Search:
     changes: int = 0
     find: Find | None = None
     note: str = ""
+    no_parts: str = ""
+    seed: int = 0
 
 
 class Findings(Protocol):
@@ -57,28 +64,36 @@ class Findings(Protocol):
 
     budget: int
     seed: int
+    families: tuple[Family, ...]
 
     def record(self, search: Search) -> None:
         """Keep the search; fail the test if the case could not be scored."""
 
 
-def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 0) -> Search:
+def smallest_change(
+    batch: Batch, model: Predictor, *, budget: int, seed: int = 0, families: Collection[Family] = FAMILIES
+) -> Search:
     """Look for the smallest change of a case that keeps its truths and makes the model get it wrong.
 
     The search tries every change of the image at full strength, then every other wording of one of the texts, the
     nearest first. Then it makes the image changes that break the case smaller: hypothesis shrinks each one while it is
-    smaller than the smallest change so far. The change with the least distance is kept. If no single change breaks the
-    case, hypothesis draws up to three changes of any strength together, and shrinks them, first to fewer changes, then
-    to weaker ones.
+    smaller than the smallest change so far. Edits of a drawn scene and regions of a photograph are tried at full
+    strength too, then at a half, a quarter and an eighth, and halved towards the weakest one that breaks the case;
+    with the calls that are left, the untried ones that are smaller than the smallest change so far are tried one by
+    one, the smallest first. The change with the least distance is kept. If no single change breaks the case,
+    hypothesis draws up to three changes of any strength together, and shrinks them, first to fewer changes, then to
+    weaker ones.
 
     To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does. This is
-    not always true, so a smaller change than the one it finds may break the case too.
+    not always true, so a smaller change than the one it finds may break the case too. An edit of a scene or a region
+    is the smallest single one if the budget is large enough for all of them.
 
     Args:
         batch: the batch of one case.
         model: the model to ask; its exceptions pass through.
         budget: the largest number of requests that the model is asked, including the case's own; none is asked twice.
         seed: the seed of all random choices.
+        families: the kinds of changes to try.
 
     Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
         shrinking after five minutes, so the change can be larger for a very slow model.
@@ -97,7 +112,8 @@ def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 
     if original.state != "judged" or not original.right:
         ending: Ending = "wrong" if original.state == "judged" else original.state
         return Search(original=original, ending=ending, calls=asking.calls, budget=budget)
-    changes = space(batch.cases[0])
+    changes = space(batch.cases[0], families)
+    asking.truth = changes.truth
     try:
         _search(asking, changes, f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
         note = ""
@@ -111,6 +127,8 @@ def smallest_change(batch: Batch, model: Predictor, *, budget: int, seed: int = 
         changes=len(asking.seen) - 1,
         find=asking.best,
         note="; ".join(filter(None, (note, asking.unjudged(), changes.left_out))),
+        no_parts=changes.no_parts,
+        seed=seed,
     )
 
 
@@ -128,6 +146,7 @@ class _Asking:
     replies: dict[Request, Prediction] = field(default_factory=dict)
     seen: dict[frozenset[Move], Verdict] = field(default_factory=dict)
     best: Find | None = None
+    truth: Truth | None = None
 
     @property
     def calls(self) -> int:
@@ -152,6 +171,8 @@ class _Asking:
 
     def breaks(self, moves: Sequence[Move]) -> bool:
         """Whether the model gets the changed case wrong; a case without a verdict is not broken."""
+        if not self.admits(moves):
+            return False
         verdict = self.verdict(moves)
         if verdict.state != "judged" or verdict.right:
             return False
@@ -159,6 +180,27 @@ class _Asking:
         if self.best is None or _size(found) < _size(self.best):
             self.best = found
         return True
+
+    def admits(self, moves: Sequence[Move]) -> bool:
+        """Whether several changes together leave the truths as they were; each one does by itself."""
+        if {"crop", "turn"} <= {move.kind for move in moves}:
+            return False  # each leaves every thing on the image, but both together may not
+        drawn = [move for move in moves if move.redraw is not None]
+        if self.truth is None or not drawn or len(moves) == 1:
+            return True
+        if any(move.kind in ("crop", "turn") for move in moves):
+            return False  # the places of the things are others
+        if len({move.kind.split()[-1] for move in drawn}) < len(drawn):
+            return False  # two edits of one thing: it may be neither whole nor apart from the others
+        return not any(move.kind.startswith(_SHIFTING) for move in drawn) and self.truth.keeps(
+            perturbed(self.batch.cases[0], drawn)
+        )
+
+    def least_margin(self, moves: Sequence[Move]) -> float:
+        """The least margin of the tried changes of a direction; infinite if none has a margin."""
+        tried = [self.seen[key] for move in moves if (key := frozenset((move,))) in self.seen]
+        known = [margin(verdict, self.batch.task.shape) for verdict in tried if verdict.state == "judged"]
+        return min((one for one in known if one is not None), default=inf)
 
     def ending(self) -> Ending:
         """How the search of the changes ended; ``skipped`` if there were changes, but none could be judged."""
@@ -173,6 +215,10 @@ class _Asking:
         return f"{len(lacking)} changes have no verdict: {lacking[0].why}" if lacking else ""
 
 
+_SHIFTING = ("move", "enlarge")
+"""Edits that could bring two things too near to each other if both are edited."""
+
+
 def _size(find: Find) -> tuple[int, float]:
     return len(find.moves), find.distance
 
@@ -184,5 +230,41 @@ def _search(asking: _Asking, found: Space, name: str) -> None:
         smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
         if smaller and asking.breaks(smaller[-1:]):
             shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
+    _search_parts(asking, found.parts)
     if asking.best is None and found.directions:
         shrink(several(found.directions), asking.breaks, name, asking.budget)
+
+
+def _search_parts(asking: _Asking, parts: Sequence[Sequence[Move]]) -> None:
+    """Look for the smallest single edit of a scene, or region of a photograph.
+
+    Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
+    """
+    for moves in sorted(parts, key=lambda moves: moves[-1].distance):
+        _halved(asking, moves)
+    for share in _SHARES:
+        for moves in sorted(parts, key=asking.least_margin):
+            _halved(asking, moves[: -(-len(moves) // share)])
+    untried = [move for moves in parts for move in moves if frozenset((move,)) not in asking.seen]
+    for move in sorted(untried, key=lambda move: move.distance):
+        if asking.best is not None and _size(asking.best) <= (1, move.distance):
+            return
+        asking.breaks((move,))
+
+
+_SHARES = (2, 4, 8)
+"""A change of a half, a quarter and an eighth of the strongest one may break a case that the strongest one does not."""
+
+
+def _halved(asking: _Asking, moves: Sequence[Move]) -> None:
+    """Find a weak change of a direction that breaks the case, if the strongest that could be the smallest one does."""
+    smaller = [move for move in moves if asking.best is None or (1, move.distance) < _size(asking.best)]
+    if not smaller or frozenset(smaller[-1:]) in asking.seen or not asking.breaks(smaller[-1:]):
+        return
+    holds, breaks = -1, len(smaller) - 1
+    while breaks - holds > 1:
+        middle = (holds + breaks) // 2
+        if asking.breaks(smaller[middle : middle + 1]):
+            breaks = middle
+        else:
+            holds = middle

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from vlgate.perturb.parsing.parsed import Parsed
-from vlgate.shrink.moves import IMAGE_MOVES, Move
+from vlgate.shrink.families import FAMILIES, Family
+from vlgate.shrink.moves import IMAGE_MOVES, Move, perturbed
 from vlgate.shrink.parser import LEFT_OUT, parsed
+from vlgate.shrink.regions import region_moves
+from vlgate.shrink.scene_moves import scene_moves, uncut
+from vlgate.shrink.statements import restated
 from vlgate.shrink.texts import Text, text_of
+from vlgate.shrink.truth import Truth, graph_of
 from vlgate.types import Case, Read
 
 _COLOUR = re.compile(
@@ -40,32 +45,46 @@ _NEVER = {
 """The words that exclude a kind of change. Each list is too long rather than too short: a change that is left out costs
 little, but a change that makes the truth false would count against a model that is right."""
 WORDING = "wording"
+WORDS = "the texts speak of numbers or edges"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of image changes, the weakest first, and wordings, the nearest first.
+    """The changes of one case: directions of changes, each from the smallest to the largest.
 
-    ``left_out`` says which wordings are missing, and why; empty if none are.
+    ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
+    text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
+    parts. ``truth`` decides about edited scenes, None if nothing is drawn.
     """
 
     images: tuple[tuple[Move, ...], ...]
     wordings: tuple[Move, ...]
     left_out: str = ""
+    parts: tuple[tuple[Move, ...], ...] = ()
+    no_parts: str = ""
+    truth: Truth | None = None
 
     @property
     def directions(self) -> tuple[tuple[Move, ...], ...]:
         """All directions; the wordings are one direction, because they exclude each other."""
-        return (self.wordings, *self.images) if self.wordings else self.images
+        return (*((self.wordings,) if self.wordings else ()), *self.images, *self.parts)
 
 
-def space(case: Case) -> Space:
+def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     """Return the changes of a case that keep its truths.
+
+    In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
+    at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box of
+    what the texts name.
 
     Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
     numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes cropping
     and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
     answers of the case count.
+
+    Args:
+        case: the case.
+        families: the kinds of changes to return.
 
     Returns: the changes; a case without images has no image changes.
 
@@ -83,8 +102,23 @@ def space(case: Case) -> Space:
         for kind in IMAGE_MOVES
         if images and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
     ]
-    wordings, left_out = _wordings(case)
-    return Space(images=tuple(IMAGE_MOVES[kind] for kind in kinds), wordings=wordings, left_out=left_out)
+    truth = Truth() if any(graph_of(image) is not None for image in images) else None
+    truth = truth if truth is not None and truth.keeps(case) else None
+    wordings, left_out = _wordings(case, truth) if "wording" in families else ((), "")
+    covers = "region" in families and not any(never.search(texts) for never in (_NUMBER, _EDGE))
+    spoken = WORDS if images and "region" in families and truth is None else ""
+    regions, why = region_moves(case) if covers else ((), spoken)
+    scenes = scene_moves(case, truth) if "scene" in families and truth is not None else ()
+    graphs = [graph for image in images if (graph := graph_of(image)) is not None]
+    directions = [uncut(IMAGE_MOVES[kind], graphs) for kind in kinds] if "image" in families else []
+    return Space(
+        images=tuple(filter(None, directions)),
+        wordings=wordings,
+        left_out=left_out,
+        parts=(*scenes, *regions),
+        no_parts="" if scenes else why,
+        truth=truth,
+    )
 
 
 def _texts(case: Case) -> Iterator[str]:
@@ -93,8 +127,10 @@ def _texts(case: Case) -> Iterator[str]:
         yield from (text.words, *text.choices, *([truth] if isinstance(truth, str) else []))
 
 
-def _wordings(case: Case) -> tuple[tuple[Move, ...], str]:
+def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
     """Other wordings of each text of the case, the nearest first; each of them changes one text.
+
+    Of a drawn scene, only those are kept that the reader finds as true as before.
 
     Returns: the wordings, and what is missing among them.
     """
@@ -107,6 +143,8 @@ def _wordings(case: Case) -> tuple[tuple[Move, ...], str]:
         for instead in _others(text, None if isinstance(parse, str) else parse)
         if instead not in texts
     ]
+    pairs = any(isinstance(said, bool) for said in case.truths)
+    true = {text_of(one) for one, said in zip(case.requests, case.truths, strict=True) if said is True}
     distances = [_share(text, instead) for text, instead in found]
     order = sorted(range(len(found)), key=distances.__getitem__)
     moves = tuple(
@@ -117,9 +155,13 @@ def _wordings(case: Case) -> tuple[tuple[Move, ...], str]:
             distance=distances[place],
             text=found[place][0],
             instead=found[place][1],
+            family="wording",
+            about="a true text" if found[place][0] in true else "a false text" if pairs else "a question",
         )
         for number, place in enumerate(order, start=1)
     )
+    if truth is not None:
+        moves = tuple(move for move in moves if truth.keeps(perturbed(case, (move,))))
     return moves, LEFT_OUT.format(why=lacking) if lacking else ""
 
 
@@ -128,7 +170,8 @@ def _others(text: Text, parse: Parsed | None) -> Iterator[Text]:
     from vlgate.perturb.order import reverse_choices
     from vlgate.perturb.rewording import rewordings
 
-    for words in rewordings(text.words, text.choices, parse):
+    found = (*rewordings(text.words, text.choices, parse), *(() if text.choices else restated(text.words)))
+    for words in dict.fromkeys(found):
         yield Text(words=words, choices=text.choices)
     reverse = reverse_choices(text.words, text.choices) if agrees(text.words) else None
     if reverse is not None:

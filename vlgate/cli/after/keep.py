@@ -1,0 +1,161 @@
+"""Keep the cases that a search for smallest changes has broken, as own cases that every later release must hold.
+
+Each find of `pytest -m shrink` becomes a line of own cases, with its changed images and texts: the model that broke
+fails them, and a model that is right passes them. The images go to the folder kept-images beside the file, and
+must-hold.jsonl names all kept cases, for must_hold in thresholds.toml. Cases that the file has already stay as they
+are, and are not written twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from vlgate.errors import DataError, OptionError
+from vlgate.report.shrunk import FILE, FOLDER
+from vlgate.report.whole_file import whole_file, write_whole
+from vlgate.shrink.keeping import NotKeptError, image_name, own_case, own_id
+from vlgate.sources.benchmarks.own_cases import read
+from vlgate.sources.reading.options import ReadOptions
+
+HELP = "keep the cases that a search has broken, for every later release to hold"
+HELD = "must-hold.jsonl"
+_FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run with -m shrink")
+    out = (
+        "the file of own cases to add to, cases.jsonl or cases/NAME.jsonl of a data folder (default: kept/cases.jsonl)"
+    )
+    parser.add_argument("--out", type=Path, default=Path("kept/cases.jsonl"), metavar="FILE", help=out)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the finds of a run as own cases.
+
+    Returns: the exit status: 0, or 4 if the folder or the file cannot be used, or no find of it can be kept.
+    """
+    out: Path = given.out
+    folder = _data_folder(out)
+    finds = _lines(given.run / FILE, f"run pytest -m shrink --results={given.run} first", _FIELDS)
+    if not finds:
+        print(f"{given.run / FILE}: has no find, so that there is nothing to keep")  # noqa: T201
+        return 0
+    before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
+    held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
+    known = {(line["task"], str(line.get("id"))) for line in before}
+    new: dict[tuple[str, str], dict[str, Any]] = {}
+    lost: Counter[str] = Counter()
+    for find in finds:
+        try:
+            line = own_case(find, lambda name: _kept_image(given.run, name, folder))
+            _hold_readable(line)
+        except NotKeptError as error:
+            lost[str(error)] += 1
+            continue
+        except (KeyError, TypeError, ValueError, AttributeError):
+            what = f"{given.run / FILE}: the find {find['task']}:{find['case']} is damaged"
+            raise OptionError(f"{what}; make the run again") from None
+        line = {"task": line.pop("task"), "id": own_id(find, line), **line}
+        if (line["task"], line["id"]) not in known:
+            new[line["task"], line["id"]] = line
+    _append(out, list(new.values()))
+    named = {(line["task"], line["case"]) for line in held}
+    _append(folder / HELD, [{"task": task, "case": case} for task, case in new if (task, case) not in named])
+    kept = len(finds) - sum(lost.values())
+    _say(out, folder, len(new), len(before), kept - len(new), lost)
+    if not kept:
+        raise OptionError(f"{given.run / FILE}: no find can be kept; name the whole folder of the run")
+    return 0
+
+
+def _hold_readable(line: dict[str, Any]) -> None:
+    """Raise NotKeptError if own cases would refuse a line."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, "cases.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+        try:
+            list(read(ReadOptions(folders=(Path(place),), seed=0, wanted=lambda _: True)))
+        except DataError as error:
+            why = str(error).partition("record on line 1: ")[2] or str(error)
+            raise NotKeptError(f"own cases refuse such a line: {why}") from None
+
+
+def _say(out: Path, folder: Path, new: int, before: int, known: int, lost: Counter[str]) -> None:
+    if before or new:
+        print(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")  # noqa: T201
+    for why, number in lost.items():
+        print(f"{number:,} finds are not kept: {why}")  # noqa: T201
+    if before + new:
+        print(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')  # noqa: T201
+
+
+def _data_folder(out: Path) -> Path:
+    if out.name == "cases.jsonl":
+        return out.parent
+    if out.parent.name == "cases" and out.suffix == ".jsonl":
+        return out.parent.parent
+    raise OptionError(
+        f"--out {out}: expected cases.jsonl, or cases/NAME.jsonl, in a data folder; no other file is read"
+    )
+
+
+def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The objects of a file of JSON lines, each of which has some fields."""
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        raise OptionError(f"{file}: is not there; {remedy}") from None
+    except UnicodeDecodeError as error:
+        raise OptionError(f"{file}: is not UTF-8 ({error}); {remedy}") from None
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise OptionError(f"{file}, record on line {number}: is not JSON; {remedy}") from None
+        lacking = [name for name in fields if not isinstance(record, dict) or name not in record]
+        if lacking:
+            raise OptionError(f"{file}, record on line {number}: lacks {', '.join(lacking)}; {remedy}")
+        found.append(record)
+    return found
+
+
+def _kept_image(run: Path, name: str, folder: Path) -> str:
+    """Copy an image of a run to the data folder, unless it is there; return its name in that folder."""
+    file = run / FOLDER / Path(name).name
+    if not file.is_file() or file.is_symlink() or file.parent.is_symlink():
+        raise NotKeptError(f"an image of the find is not in {run / FOLDER}")
+    try:
+        with Image.open(file) as image:
+            image.verify()
+    except (OSError, ValueError, SyntaxError):
+        raise NotKeptError(f"an image of the find in {run / FOLDER} cannot be read") from None
+    kept = image_name(file)
+    place = folder / kept
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(place) as part:
+            shutil.copyfile(file, part)
+    return kept
+
+
+def _append(file: Path, lines: list[dict[str, Any]]) -> None:
+    """Add lines to a file; those that it has stay as they are."""
+    if not lines:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    if before and not before.endswith("\n"):
+        before += "\n"
+    write_whole(file, before + "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))

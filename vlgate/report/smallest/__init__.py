@@ -1,0 +1,1 @@
+"""The smallest changes that break the model, as the page shows them."""

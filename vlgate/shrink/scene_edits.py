@@ -1,0 +1,230 @@
+"""Edits of a drawn scene: one thing moved, resized, recoloured or removed, with the scene's graph as the only source.
+
+Here an edit only has to leave a scene that the world itself could have made: every thing whole, apart from the others,
+and of its class of size. Whether the texts stay true or false is decided by ``truth``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from math import log2
+
+import numpy as np
+
+from vlgate.fixtures.scenes.graph import SMALL_BELOW, GqaObject, GqaRelation, Graph, relation_of
+from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
+from vlgate.fixtures.scenes.objects.patterns import COVERINGS, MATERIALS
+from vlgate.fixtures.scenes.objects.postures import BUILDS
+from vlgate.fixtures.scenes.palette import ALL_COLOURS
+
+MARGIN = 4  # pixels between a thing and the border, as in every scene
+GAP = 8  # pixels between two things, as in every scene
+SKY = 0.4  # the upper share of a scene: clouds and the sun stay there
+SMALLEST = 28  # pixels of the longer side; smaller things are hard to recognise
+FARTHEST = 48
+"""The most pixels that a thing is moved by; such a move has the size 1."""
+STEPS = (*range(1, 17), *range(18, FARTHEST + 1, 2))
+FACTORS = tuple(1 + step / 20 for step in range(1, 21))
+"""A thing becomes this many times as large or as small; twice has the size 1."""
+_SIDES: Mapping[str, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+_PLACES = frozenset(("to the left of", "to the right of", "above", "below"))
+_OWN_SIZE = frozenset(("tall", "short", "long"))  # states that are sizes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneEdit:
+    """One edit of one thing: ``act`` ("move right") and ``strength`` (12) name it; ``size``, above 0 and at most 1.
+
+    ``says`` describes it, ``thing`` names the thing ("red cup"), and ``redraw`` returns the edited graph.
+    """
+
+    name: str
+    act: str
+    strength: float
+    size: float
+    says: str
+    thing: str
+    redraw: Callable[[Graph], Graph]
+
+
+def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
+    """Yield the edits of a scene in directions, each from the smallest to the largest.
+
+    A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
+    the texts may say of the two follows from both places.
+
+    Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a new
+    colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
+    """
+    for name in graph["objects"]:
+        for direction in _of_thing(graph, name):
+            possible = tuple(edit for edit in direction if _possible(graph, edit))
+            if possible:
+                yield possible
+
+
+def called(thing: GqaObject) -> str:
+    """Return what a thing is called: its colour, if it has one, and its kind.
+
+    >>> called({"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9, "attributes": ["red", "small"], "relations": []})
+    'red cup'
+    """
+    colours = [word for word in thing["attributes"] if word in ALL_COLOURS]
+    return " ".join((*colours[:1], thing["name"]))
+
+
+def _of_thing(graph: Graph, name: str) -> Iterator[tuple[SceneEdit, ...]]:
+    thing = graph["objects"][name]
+    what = called(thing)
+    edit = partial(SceneEdit, name=name, thing=what)
+    yield tuple(
+        edit(
+            act="recolour",
+            strength=list(ALL_COLOURS).index(colour),
+            size=distance,
+            says=f"the {what} turned {colour}",
+            redraw=partial(_recoloured, name=name, colour=colour),
+        )
+        for colour, distance in _other_colours(thing)
+    )
+    if name in _tied(graph) or thing["name"] in BUILDS:
+        return
+    for side, (across, down) in _SIDES.items():
+        yield tuple(
+            edit(
+                act=f"move {side}",
+                strength=step,
+                size=step / FARTHEST,
+                says=f"the {what} moved {step} pixel{'s' * (step > 1)} {'' if down else 'to the '}{side}",
+                redraw=partial(_moved, name=name, by=(across * step, down * step)),
+            )
+            for step in STEPS
+        )
+    if _OWN_SIZE.isdisjoint(thing["attributes"]):
+        for act, power in (("enlarge", 1), ("reduce", -1)):
+            yield tuple(
+                edit(
+                    act=act,
+                    strength=round(factor**power, 4),
+                    size=log2(factor),
+                    says=f"the {what} drawn {factor**power:.3g} times as wide and high",
+                    redraw=partial(_resized, name=name, factor=factor**power),
+                )
+                for factor in FACTORS
+            )
+    if len(graph["objects"]) > 1:
+        says = f"the {what} taken away"
+        yield (edit(act="remove", strength=1, size=1.0, says=says, redraw=partial(_without, name=name)),)
+
+
+def _tied(graph: Graph) -> set[str]:
+    """The things that something else than their places relates to another one."""
+    found: set[str] = set()
+    for name, thing in graph["objects"].items():
+        others = [link["object"] for link in thing["relations"] if link["name"] not in _PLACES]
+        found |= {name, *others} if others else set()
+        found |= {name} if "visible" in thing else set()
+    return found
+
+
+def _possible(graph: Graph, edit: SceneEdit) -> bool:
+    """Whether the thing is whole and apart from the others, and still of the class of size that it has."""
+    thing = edit.redraw(graph)["objects"].get(edit.name)
+    if thing is None or edit.act == "recolour":
+        return True
+    before = graph["objects"][edit.name]
+    longer = max(thing["w"], thing["h"])
+    small = max(before["w"], before["h"]) < SMALL_BELOW
+    if edit.act in ("enlarge", "reduce") and ((longer < SMALL_BELOW) != small or longer < SMALLEST):
+        return False
+    known = CATALOGUE.get(thing["name"])
+    lowest = graph["height"] * SKY if known is not None and known.aloft else graph["height"] - MARGIN
+    right, low = thing["x"] + thing["w"], thing["y"] + thing["h"]
+    inside = min(thing["x"], thing["y"]) >= MARGIN and right <= graph["width"] - MARGIN
+    lowest = max(lowest, before["y"] + before["h"])
+    others = (other for name, other in graph["objects"].items() if name != edit.name)
+    return inside and low <= lowest and all(_apart(thing, other) or not _apart(before, other) for other in others)
+
+
+def _apart(one: GqaObject, other: GqaObject) -> bool:
+    across = max(one["x"], other["x"]) - min(one["x"] + one["w"], other["x"] + other["w"])
+    down = max(one["y"], other["y"]) - min(one["y"] + one["h"], other["y"] + other["h"])
+    return max(across, down) >= GAP
+
+
+def _other_colours(thing: GqaObject) -> list[tuple[str, float]]:
+    """The other colours that a thing may have, the nearest first; none for one whose colour something covers."""
+    own = next((word for word in thing["attributes"] if word in ALL_COLOURS), None)
+    known = CATALOGUE.get(thing["name"])
+    if own is None or known is None or not {*MATERIALS, *COVERINGS}.isdisjoint(thing["attributes"]):
+        return []
+    apart = _colour_distances()
+    return sorted(((other, apart[own, other]) for other in known.colours if other != own), key=lambda found: found[1])
+
+
+@lru_cache(maxsize=1)
+def _colour_distances() -> dict[tuple[str, str], float]:
+    """The distance of each two colours in CIELAB, as a share of the largest one."""
+    import cv2
+
+    rgb = np.array([list(ALL_COLOURS.values())], dtype=np.float32) / 255
+    lab = cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[0]
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=2)
+    apart = apart / apart.max()
+    names = list(ALL_COLOURS)
+    return {(a, b): float(apart[i, j]) for i, a in enumerate(names) for j, b in enumerate(names) if a != b}
+
+
+def _recoloured(graph: Graph, *, name: str, colour: str) -> Graph:
+    thing = graph["objects"][name]
+    words = [colour if word in ALL_COLOURS else word for word in thing["attributes"]]
+    return _with(graph, name, {**thing, "attributes": words})
+
+
+def _moved(graph: Graph, *, name: str, by: tuple[int, int]) -> Graph:
+    thing = graph["objects"][name]
+    return _with(graph, name, {**thing, "x": thing["x"] + by[0], "y": thing["y"] + by[1]})
+
+
+def _resized(graph: Graph, *, name: str, factor: float) -> Graph:
+    """The thing about the same centre."""
+    thing = graph["objects"][name]
+    width, height = max(1, round(thing["w"] * factor)), max(1, round(thing["h"] * factor))
+    x, y = thing["x"] + (thing["w"] - width) // 2, thing["y"] + (thing["h"] - height) // 2
+    return _with(graph, name, {**thing, "x": x, "y": y, "w": width, "h": height})
+
+
+def _without(graph: Graph, *, name: str) -> Graph:
+    objects = {
+        one: {**thing, "relations": [link for link in thing["relations"] if link["object"] != name]}
+        for one, thing in graph["objects"].items()
+        if one != name
+    }
+    return {**graph, "objects": objects}  # type: ignore[typeddict-item]  # mypy takes a spread record for a dict
+
+
+def _with(graph: Graph, name: str, thing: object) -> Graph:
+    """The graph with another thing of that name, and the relations of places that are clear now."""
+    objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
+    found = {
+        one: {**other, "relations": _relations(objects, one, name)} if one != name else other
+        for one, other in objects.items()
+    }
+    found[name] = {**objects[name], "relations": _relations(objects, name, name)}
+    return {**graph, "objects": found}  # type: ignore[typeddict-item]
+
+
+def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[GqaRelation]:
+    """The relations of a thing; those of place with the edited thing are found again."""
+    kept: list[GqaRelation] = [
+        link for link in objects[one]["relations"] if link["name"] not in _PLACES or edited not in (one, link["object"])
+    ]
+    for other, thing in objects.items():
+        if other != one and edited in (one, other):
+            place = relation_of(objects[one], thing)
+            tied = any(link["object"] == other for link in kept)
+            if place is not None and not tied:
+                kept.append({"name": place, "object": other})
+    return kept
