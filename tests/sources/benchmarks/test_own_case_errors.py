@@ -17,11 +17,13 @@ from own_case_lines import (
     SET,
     SINGLE,
     STATEMENT,
+    TWO_TRUE,
     problem,
     tasks,
     without,
     write,
 )
+from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources import registry
@@ -229,9 +231,44 @@ def test_an_empty_file(tmp_path):
         (PAIR | {"box": [1, 2, 3, -4]}, "a list of four whole numbers"),
         (PAIR | {"box": [1, 2, 0, 4]}, "is 0 x 4 pixels"),
         (QUAD | {"box": [1, 2, 3, 4]}, "field 'box' is unknown"),
+        (PAIR | {"named": []}, "a list of one or more boxes"),
+        (PAIR | {"named": [1, 2, 3, 4]}, "a list of one or more boxes"),
+        (PAIR | {"named": [[1, 2, 3, 0]]}, "a list of one or more boxes"),
+        (QUAD | {"named": [[1, 2, 3, 4]]}, "field 'named' is unknown"),
+        (PAIR | {"named": [[1, 2, 3, 4]], "box": [1, 2, 3, 4]}, "has both 'box' and 'named'"),
         (PAIR | {"foils": ["x"]}, "fields of one kind of case"),
         (STATEMENT | {"prior": "x"}, "fields of one kind of case"),
     ],
 )
 def test_a_line_of_a_further_kind_that_is_wrong(tmp_path, line, problem_said):
     assert problem_said in problem(tmp_path, line)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        (PAIR | {"foil": " A  Left of b."}, "caption and foil are both 'a left of b'"),
+        (CHOICE | {"foils": ["a cup", "Two cups!"]}, "caption and foil are both 'two cups'"),
+        (QUAD | {"captions": ["a on b", "A on b"]}, "the captions are both 'a on b'"),
+        (QUAD | {"images": ["a.jpg", "a.jpg"]}, "the images are both 'a.jpg'"),
+        (SET | {"false": ["f1", "T2."]}, "a true and a false sentence are both 't2'"),
+        (TWO_TRUE | {"false": "One cup"}, "a true and a false sentence are both 'one cup'"),
+        (CROSSED | {"images": ["a.jpg", "a.jpg"]}, "the images are both 'a.jpg'"),
+        (
+            CROSSED | {"answers": [["yes", "no"], ["yes", "yes"]]},
+            "both images have the answer 'yes' to 'Is the cup red?'",
+        ),
+        (CROSSED | {"answers": [["yes", "yes"], ["no", "no"]]}, "both questions have the answer 'yes' about 'a.jpg'"),
+    ],
+)
+def test_a_case_in_which_true_and_false_are_the_same(tmp_path, fields, says):
+    assert says in problem(tmp_path, fields)
+
+
+def test_a_box_that_is_not_in_its_image(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", (40, 30)).save(tmp_path / "photos/1.jpg")
+    for box in ([40, 0, 5, 5], [0, 30, 5, 5], [900, 900, 5, 5]):
+        assert f"box {box} is outside the image, which has 40 x 30 pixels" in problem(tmp_path, PAIR | {"box": box})
+    write(tmp_path, PAIR | {"box": [39, 29, 5, 5]})
+    assert len(tasks(tmp_path)) == 1

@@ -204,3 +204,8 @@ def test_a_box_names_a_region_of_the_image(tmp_path):
     image = case.requests[0].image
     assert image.key == "photos/1.png#10,5,10,20"
     assert (image.load().size, np.asarray(image.load()).min()) == ((10, 20), 255)
+
+
+def test_boxes_of_what_the_texts_name_belong_to_the_image(tmp_path):
+    _, case = one(tmp_path, PAIR | {"image": "photos/1.png", "named": [[10, 5, 10, 20], [0, 0, 3, 3]]})
+    assert case.named == {"photos/1.png": ((10, 5, 10, 20), (0, 0, 3, 3))}

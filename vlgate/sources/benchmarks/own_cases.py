@@ -19,7 +19,8 @@ and ``tags``. Images are named by their paths in the data folder.
 - twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``, ``answer`` [of the image],
   ``prior`` [the answer of the twin], and optionally ``choices``.
 
-A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels.
+A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels. It may
+also have ``named``, a list of the boxes of all that the texts name, which a search for smallest changes never covers.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
-from vlgate.images.files import file_image, missing_image
+from vlgate.images.files import file_image, image_size, missing_image
 from vlgate.images.region import region_of
 from vlgate.sources.benchmarks.own_kinds import CaseKind, kind_of
 from vlgate.sources.benchmarks.own_questions import Find
@@ -43,7 +44,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
 from vlgate.sources.registry import SOURCES
-from vlgate.types import Case, LazyImage, Shape, Task
+from vlgate.types import Case, LazyImage, Read, Request, Shape, Task
 
 REMEDY = (
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -72,8 +73,8 @@ def read(options: ReadOptions) -> Iterator[Task]:
     Each entry of the object ``tags`` is a slice.
 
     Raises: DataError, which names the file and line, in the cases that ``shapes`` lists, and if a field is missing,
-    unknown or of a wrong type, an id is repeated in a task, the answers do not fit their kind or choices, or an
-    image's name leads out of the data folder.
+    unknown or of a wrong type, an id is repeated in a task, the answers do not fit their kind or choices, what is
+    true is also false, a box is outside its image, or an image's name leads out of the data folder.
     """
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
@@ -143,7 +144,25 @@ def _case(record: Record, kind: CaseKind, find: Find) -> Case:
         truths=truths,
         tags=_tags(record),
         origin=f"{record.file.name}, record {record.id}",
+        named=_named(record, requests) if "named" in record.fields else {},
     )
+
+
+def _named(record: Record, requests: Sequence[Request]) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """The boxes of what the texts of a line name, on its one image."""
+    if "box" in record.fields:
+        raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
+    boxes = record.fields["named"]
+    if type(boxes) is not list or not boxes or not all(_is_box(box) for box in boxes):
+        record.reject("named", "a list of one or more boxes, each [left, top, width, height] in pixels")
+    keys = {request.image.key for request in requests if not isinstance(request, Read)}
+    return {key: tuple(tuple(box) for box in boxes) for key in keys}
+
+
+def _is_box(box: object) -> bool:
+    """Whether a value is a box of at least 1 x 1 pixels."""
+    sides = box if type(box) is list and len(box) == 4 else [-1]
+    return all(type(side) is int and side >= 0 for side in sides) and all(sides[2:])
 
 
 def _boxed(record: Record, find: Find) -> Find:
@@ -154,7 +173,21 @@ def _boxed(record: Record, find: Find) -> Find:
     left, top, width, height = box
     if not width or not height:
         raise record.error(f"box {box} is {width} x {height} pixels, expected at least 1 x 1")
-    return lambda record, name: region_of(find(record, name), (left, top, width, height))
+
+    def region(record: Record, name: str) -> LazyImage:
+        """Return the region of an image."""
+        image = find(record, name)
+        size = _size(image.where) if image.where else None
+        if size is not None and (left >= size[0] or top >= size[1]):
+            raise record.error(f"box {box} is outside the image, which has {size[0]} x {size[1]} pixels")
+        return region_of(image, (left, top, width, height))
+
+    return region
+
+
+@lru_cache(maxsize=4096)  # the lines about an image follow each other
+def _size(path: str) -> tuple[int, int] | None:
+    return image_size(path)
 
 
 def _id(record: Record) -> str:

@@ -16,7 +16,7 @@ from vlgate.types import Capability, Shape
 
 ANYWHERE = ("task", "id", "tags")
 """The fields that a line of every kind may have."""
-_BOX = ("box",)
+_BOX = ("box", "named")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

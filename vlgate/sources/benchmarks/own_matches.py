@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from vlgate.sources.benchmarks.own_questions import Asked, Find
+from vlgate.sources.benchmarks.own_questions import Asked, Find, refuse_same, two_images
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
 from vlgate.types import Match
 
 
 def pair(record: Record, find: Find) -> Asked:
-    """A caption and its foil."""
-    image = find(record, record.text("image"))
-    return tuple(Match(image=image, text=record.text(field)) for field in ("caption", "foil")), (True, False)
+    """A caption and its foil.
+
+    Raises: DataError if both are the same.
+    """
+    image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
+    refuse_same(record, "caption and foil are", texts[:1], texts[1:])
+    return tuple(Match(image=image, text=text) for text in texts), (True, False)
 
 
 def choice(record: Record, find: Find) -> Asked:
-    """A caption and several foils."""
+    """A caption and several foils.
+
+    Raises: DataError if the caption is among the foils.
+    """
     image = find(record, record.text("image"))
-    foils = record.texts("foils")
-    asked = tuple(Match(image=image, text=text) for text in (record.text("caption"), *foils))
+    caption, foils = record.text("caption"), record.texts("foils")
+    refuse_same(record, "caption and foil are", (caption,), foils)
+    asked = tuple(Match(image=image, text=text) for text in (caption, *foils))
     return asked, (True, *(False,) * len(foils))
 
 
@@ -46,21 +54,34 @@ def statement(record: Record, find: Find) -> Asked:
 
 
 def quad(record: Record, find: Find) -> Asked:
-    """Two images and a caption of each."""
-    images = [find(record, name) for name in record.texts("images", 2)]
+    """Two images and a caption of each.
+
+    Raises: DataError if the images or the captions are the same.
+    """
+    images = two_images(record, find)
     captions = record.texts("captions", 2)
+    refuse_same(record, "the captions are", captions[:1], captions[1:])
     return quad_requests(images, captions), QUAD_TRUTHS
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    """Two true and two false sentences."""
-    image = find(record, record.text("image"))
-    sentences = (*record.texts("true", 2), *record.texts("false", 2))
-    return tuple(Match(image=image, text=text) for text in sentences), (True, True, False, False)
+    """Two true and two false sentences.
+
+    Raises: DataError if one is true and false.
+    """
+    return _sentences(record, find, record.texts("true", 2), record.texts("false", 2))
 
 
 def two_true(record: Record, find: Find) -> Asked:
-    """Two true sentences and a false one."""
+    """Two true sentences and a false one.
+
+    Raises: DataError if one is true and false.
+    """
+    return _sentences(record, find, record.texts("true", 2), (record.text("false"),))
+
+
+def _sentences(record: Record, find: Find, true: tuple[str, ...], false: tuple[str, ...]) -> Asked:
+    refuse_same(record, "a true and a false sentence are", true, false)
     image = find(record, record.text("image"))
-    sentences = (*record.texts("true", 2), record.text("false"))
-    return tuple(Match(image=image, text=text) for text in sentences), (True, True, False)
+    truths = (*(True for _ in true), *(False for _ in false))
+    return tuple(Match(image=image, text=text) for text in (*true, *false)), truths

@@ -67,16 +67,56 @@ def single(record: Record, find: Find) -> Asked:
 def crossed(record: Record, find: Find) -> Asked:
     """Return the requests and the truths of two questions about two images.
 
-    Raises: DataError if there are not two of each, or an answer is not among the choices.
+    Raises: DataError if there are not two of each, the images are the same, an answer is not among the choices, or the
+        answers are not crossed.
     """
-    images, asked = (record.texts(field, 2) for field in ("images", "questions"))
+    found, asked = two_images(record, find), record.texts("questions", 2)
     rows = record.fields.get("answers")
-    if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
+    if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
     answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
-    found = [find(record, name) for name in images]
+    _refuse_not_crossed(record, asked, answers)
     return tuple(Ask(image=one, question=text, choices=choices) for one in found for text in asked), answers
+
+
+def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[str, ...]) -> None:
+    """Refuse answers that a model gets right that does not look, or that does not read the question."""
+    from vlgate.judging.answers import normal_answer
+
+    plain = [normal_answer(answer) for answer in answers]  # two about the first image, two about the second
+    for place, question in enumerate(asked):
+        if plain[place] == plain[place + 2]:
+            raise record.error(f"both images have the answer {answers[place]!r} to {question!r}; cross the answers")
+    for place, name in enumerate(record.texts("images", 2)):
+        if plain[2 * place] == plain[2 * place + 1]:
+            raise record.error(
+                f"both questions have the answer {answers[2 * place]!r} about {name!r}; cross the answers"
+            )
+
+
+def two_images(record: Record, find: Find) -> list[LazyImage]:
+    """Return the two images of a line.
+
+    Raises: DataError if there are not two, or if they are the same.
+    """
+    names = record.texts("images", 2)
+    if names[0] == names[1]:
+        raise record.error(f"the images are both {names[0]!r}; expected two")
+    return [find(record, name) for name in names]
+
+
+def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """Refuse texts that are also among others: case, spaces and closing punctuation make no difference.
+
+    Raises: DataError, which names the text.
+    """
+    from vlgate.judging.answers import normal_answer
+
+    known = set(map(normal_answer, others))
+    for text in texts:
+        if normal_answer(text) in known:
+            raise record.error(f"{what} both {text!r}, so no model can be right; expected two different texts")
 
 
 def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
