@@ -205,3 +205,48 @@ def test_children_of_the_process_can_end_with_success(place):
         "    return np.array([-float(len(pair.text)) for pair in pairs])"
     )
     assert place.run(place.model(body), subprocess=True).ret == 0
+
+
+ALTERNATING = """
+asked = 0
+def answer(self, questions):
+    self.asked += len(questions)
+    return ["yes" if n % 2 else "no" for n in range(self.asked - len(questions) + 1, self.asked + 1)]
+"""
+HALVES = ALTERNATING.replace("if n % 2", "if n <= 60")
+
+
+def pope(place, label):
+    """Write 120 questions, two about each image; ``label`` says which are true."""
+    lines = []
+    for n in range(120):
+        name = f"COCO_val2014_{n // 2:012}.jpg"
+        place.image(f"coco/{name}", (n // 2 * 4, 90, 40))
+        said = {"question_id": n, "image": name, "text": f"Is there a dog of kind {n}?", "label": label(n)}
+        lines.append(json.dumps(said))
+    folder = place.path / "data" / "pope" / "coco"
+    folder.mkdir(parents=True)
+    (folder / "coco_pope_random.json").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    "grouping",
+    [
+        ("--items=pair", "--batch-size=1"),
+        ("--items=batch", "--batch-size=1"),
+        ("--items=pair", "--batch-size=7"),
+        ("--items=pair", "--batch-size=1", "-n", "2"),
+        ("--items=pair", "--batch-size=1", "--shard=1/1"),
+    ],
+    ids=" ".join,
+)
+def test_answers_that_alternate_do_not_fit_truths_that_alternate(place, grouping):
+    pope(place, lambda n: "yes" if n % 2 == 0 else "no")
+    place.run(place.model(ALTERNATING), "--suite=pope/coco-random", "--cache=off", *grouping)
+    assert 0.3 < place.task("pope/coco-random")["metrics"]["accuracy"]["value"] < 0.7
+
+
+def test_answers_of_two_halves_do_not_fit_truths_of_two_halves(place):
+    pope(place, lambda n: "yes" if n < 60 else "no")
+    place.run(place.model(HALVES), "--suite=pope/coco-random", "--cache=off", "--items=pair", "--batch-size=1")
+    assert 0.3 < place.task("pope/coco-random")["metrics"]["accuracy"]["value"] < 0.7

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-from vlgate.types import Ask, Batch, LazyImage, Match, Read, Request
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Request
 
 Item = TypeVar("Item", Match, Ask, LazyImage, str)
 Reply = TypeVar("Reply")
@@ -63,22 +63,37 @@ def hashed_order(items: Sequence[Item], seed: int | None) -> Sequence[int]:
     """Return the positions of the items in the order of their hashes; items with equal hashes keep their order."""
     if seed is None or len(items) < 2:
         return range(len(items))
+    return _order(((item.image.key, item.text) if type(item) is Match else _parts(item) for item in items), seed)
+
+
+def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
+    """Return the positions of cases in the order of hashes of their images and ids.
+
+    A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
+    own order must tell nothing either. Those whose first requests are about the same image stay together.
+    """
+    return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
+
+
+def _order(parts: Iterable[tuple[str, str]], seed: int) -> Sequence[int]:
+    """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order."""
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
     keys = []
-    for item in items:
-        name, text = (item.image.key, item.text) if type(item) is Match else _parts(item)
+    for name, text in parts:
         image = images.get(name)
         if image is None:
             image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
         keys.append(image + blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
-    return sorted(range(len(items)), key=keys.__getitem__)
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def _parts(item: Match | Ask | LazyImage | str) -> tuple[str, str]:
+def _parts(item: Match | Ask | Read | LazyImage | str) -> tuple[str, str]:
     """The key of an item's image and the item's text; empty if it has none."""
     if isinstance(item, Match):
         return item.image.key, item.text
     if isinstance(item, Ask):
         return item.image.key, "\0".join((item.question, *item.choices))
+    if isinstance(item, Read):
+        return "", item.text
     return (item.key, "") if isinstance(item, LazyImage) else ("", item)

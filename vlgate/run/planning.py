@@ -10,12 +10,13 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.inference.order import hashed_cases
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.options import Options
-from vlgate.run.parts.sharding import image_of, part_of
+from vlgate.run.parts.sharding import part_of
 from vlgate.run.quick import quick_sample
 from vlgate.seeds import generator
-from vlgate.sources.disputes import applied, read_disputes
+from vlgate.sources.disputes import KNOWN, applied, read_disputes, reported
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
@@ -35,7 +36,8 @@ class Plan:
     """The tasks of a run, and its batches by the ids of their pytest items.
 
     With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect.
+    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, and which tasks
+    have labels that others report.
     """
 
     tasks: tuple[Task, ...]
@@ -95,6 +97,7 @@ def make_plan(options: Options) -> Plan:
     with collector_paused():
         read = read_tasks(reading)
     found, notes = applied(read, read_disputes(options.disputes), known)
+    notes += () if KNOWN in options.disputes else reported(read)
     tasks = tuple(_sampled(task, options) for task in found if task.cases)
     empty = tuple(task for task in found if not task.cases)
     for pattern in options.suite or ("*",):
@@ -192,8 +195,8 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     found: dict[str, Batch] = {}
     for task in tasks:
         places = range(len(task.cases)) if part is None else part[task.id]
-        # Sort by image: cases about one image are then in one batch, and the image is encoded once.
-        order = sorted(places, key=lambda place: image_of(task.cases[place]))
+        # Cases about one image are next to each other: it is then in one batch, and encoded once.
+        order = [places[place] for place in hashed_cases([task.cases[place] for place in places], options.seed)]
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])
