@@ -107,6 +107,19 @@ def described(error: BaseException) -> str:
     return printable(f"{type(error).__name__}: {message}")
 
 
+def instead_of(missing: str, given: Collection[str]) -> str:
+    """Say which of the names that are ``given`` was probably meant as the ``missing`` one; if none, list them.
+
+    >>> instead_of("caption", ["captain", "foil"]), instead_of("caption", ["image", "foil"])
+    ("did you mean 'captain'?", "given are 'image', 'foil'")
+    """
+    close = get_close_matches(missing, given, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    some = ", ".join(map(repr, list(given)[:_LISTED])) or "none"
+    return f"given are {some}" + (f" and {len(given) - _LISTED:,} more" if len(given) > _LISTED else "")
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all.
 

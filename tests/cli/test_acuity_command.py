@@ -65,3 +65,19 @@ def test_what_cannot_be_used_ends_with_status_4(arguments, says, capsys):
 def test_an_unknown_model_ends_with_status_4(capsys):
     assert main(["acuity", "--model=tiny-lxmrt", "--faculty=noun"]) == 4
     assert "tiny-lxmert" in capsys.readouterr().err
+
+
+def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
+    assert main(["acuity", "--model=oracle", "--faculty=noun", "--limit=5"]) == 4
+    said = capsys.readouterr().err
+    assert "1 chart needs at least " in said
+    assert "raise --limit" in said
+    assert "fewer" not in said
+    assert main(["acuity", "--model=oracle", "--limit=5"]) == 4
+    assert "raise --limit, or draw fewer of them with --faculty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("named", ["", ",", "noun,"])
+def test_an_empty_name_of_a_chart_is_refused_with_the_known_ones(named, capsys):
+    assert main(["acuity", "--model=oracle", f"--faculty={named}"]) == 4
+    assert "known are 'blur', 'clutter'," in capsys.readouterr().err

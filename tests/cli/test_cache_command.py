@@ -42,6 +42,11 @@ def test_one_model_is_cleared(folder, capsys):
     assert rows(folder, capsys) == {LXMERT: 10}
 
 
+def test_one_model_is_one(folder, capsys):
+    assert main(["cache", "--dir", str(folder), "--model=clip"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"200 replies of 1 model in {folder}"
+
+
 def test_old_replies_are_cleared(folder, capsys):
     with connect(folder / NAME) as opened:
         opened.execute("UPDATE replies SET at = ? WHERE id <= 50", (int(time.time()) - 3 * 86_400,))

@@ -56,6 +56,34 @@ def test_data_in_order_end_with_0_and_a_line_per_task(data, capsys):
     assert wrong(lines) == []
 
 
+def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
+    tasks = [PAIR | {"task": f"mine/{name}"} for name in ("more", "other")]
+    own(data, *[one | said for one in tasks for said in ({}, {"caption": "a dog", "foil": "a cat"})], tasks[1])
+    status, lines, _ = checked(capsys, "--data", data)
+    assert status == 0
+    true, copies, twice = [line for line in lines if "flaw" in line]
+    assert true.startswith(
+        "flaw of the data: 3 x true foil in mine/more, mine/other: the task has the foil as a caption "
+    )
+    assert true.endswith("; for example cases on line 1")
+    assert copies.startswith("flaw of the data: 5 x near-copy in mine/more, mine/other: in mine/more, nearly the same ")
+    assert twice.startswith("flaw of the data: 1 x duplicate in mine/other: an earlier case asks the same of the same ")
+
+
+def test_labels_that_others_report_are_told(data, capsys):
+    (data / "whatsup").mkdir()
+    rows = [
+        {
+            "image_path": f"data/controlled_images/pillow_{side}_of_chair.jpeg",
+            "caption_options": [f"a pillow {word}" for word in (side, "on", "under", "by")],
+        }
+        for side in ("left", "right")
+    ]
+    (data / "whatsup/controlled_images_dataset.json").write_text(json.dumps(rows))
+    _, lines, _ = checked(capsys, "--data", data)
+    assert "whatsup/a: others report labels of its cases (2 broken); --disputes known corrects or drops them" in lines
+
+
 def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, capsys):
     missing = {name: value for name, value in PAIR.items() if name != "caption"}
     own(

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 def test_without_a_command_the_usage_is_shown(capsys):
     with pytest.raises(SystemExit) as ended:
         main([])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert "usage: vlgate" in capsys.readouterr().err
 
 
@@ -64,8 +64,8 @@ def test_it_is_installed_under_its_name():
     ("arguments", "status", "out", "err"),
     [
         (["--version"], 0, f"vlgate {__version__}\n", ""),
-        (["models", "siglib"], 1, "", "did you mean 'siglip'"),
-        ([], 2, "", "usage: vlgate"),
+        (["models", "siglib"], 4, "", "did you mean 'siglip'"),
+        ([], 4, "", "usage: vlgate"),
     ],
 )
 def test_python_m_vlgate_is_the_same_command(arguments, status, out, err):
@@ -85,3 +85,32 @@ def test_a_place_that_cannot_be_written_is_an_error_in_one_line(tmp_path, monkey
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert str(tmp_path / "file" / "inner") in said
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_option_that_is_none_ends_every_command_with_4(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--no-such-option"])
+    assert ended.value.code == 4
+    said = capsys.readouterr().err
+    assert said.startswith(f"usage: vlgate {name} ")
+    assert f"vlgate {name}: error: " in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["features", "--data=nowhere", "--out=out", "--model=none"],
+        ["make", "word-swap", "--data=nowhere", "--out=out"],
+        ["votes", "nowhere"],
+        ["tasks", "--data=nowhere"],
+    ],
+)
+def test_what_cannot_be_used_ends_a_command_with_4(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    said = capsys.readouterr().err
+    assert (status, said.count("Traceback")) == (4, 0), said

@@ -11,7 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from vlgate.cli import models
-from vlgate.errors import ModelLoadError
+from vlgate.errors import UnknownNameError
 from vlgate.models import load
 from vlgate.models.loading.catalogue import ModelEntry, cached_weights, catalogue
 from vlgate.models.loading.entry_points import Offered
@@ -130,7 +130,7 @@ def test_models_that_are_named(capsys):
     ]
     assert "    card: https://huggingface.co/google/siglip-base-patch16-224\n" in text
     assert [entry["name"] for entry in json.loads(said(capsys, "siglip", "--json"))] == ["siglip"]
-    with pytest.raises(ModelLoadError, match="'siglib'; did you mean 'siglip'"):
+    with pytest.raises(UnknownNameError, match="'siglib'; did you mean 'siglip'"):
         said(capsys, "siglip", "siglib")
 
 

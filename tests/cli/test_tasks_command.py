@@ -89,3 +89,16 @@ def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
 def test_a_wrong_option_ends_with_4(capsys, arguments):
     assert main(["tasks", *arguments]) == 4
     assert capsys.readouterr().err.startswith("vlgate tasks: ")
+
+
+def test_the_metrics_of_released_scorers_are_listed_with_how_they_differ(tmp_path, capsys):
+    (tmp_path / "pope").mkdir()
+    asked = {"question_id": 1, "image": "COCO_val2014_000000310196.jpg", "text": "Is there a cup?", "label": "no"}
+    (tmp_path / "pope/coco_pope_random.json").write_text(json.dumps(asked))
+    [entry] = json.loads(listed(capsys, "--data", tmp_path, "--json"))
+    assert list(entry["variants"]) == [
+        f"{name}@release" for name in ("accuracy", "precision", "recall", "f1", "yes_share")
+    ]
+    text = " ".join(listed(capsys, "--data", tmp_path).split())
+    assert "with --protocol=release, for published figures: accuracy@release, precision@release," in text
+    assert "even an empty one" in text

@@ -58,7 +58,10 @@ def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
     trials = TRIALS if limit is None else min(TRIALS, (limit - pace) // (CALLS * len(faculties)))
     if trials < LEAST:
         least = LEAST * CALLS * len(faculties) + pace
-        raise OptionError(f"--limit {limit}: {len(faculties)} charts need at least {least:,} calls; draw fewer of them")
+        need, remedy = f"{len(faculties)} charts need", "raise --limit, or draw fewer of them with --faculty"
+        if len(faculties) == 1:
+            need, remedy = "1 chart needs", "raise --limit"
+        raise OptionError(f"--limit {limit}: {need} at least {least:,} calls; {remedy}")
     return Cost(calls=trials * CALLS * len(faculties) + pace, trials=trials)
 
 

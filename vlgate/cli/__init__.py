@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
+from typing import NoReturn
 
 from vlgate import __version__
 from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError
@@ -25,6 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "features": "vlgate.cli.features",
         "init": "vlgate.cli.init",
         "judge": "vlgate.cli.after.judge",
+        "keep": "vlgate.cli.after.keep",
         "make": "vlgate.cli.make",
         "merge": "vlgate.cli.after.merge",
         "misses": "vlgate.cli.after.misses",
@@ -40,14 +42,28 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 """The commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``."""
 
 
+WRONG_OPTION = 4
+"""The exit status of a command whose options, files or names cannot be used, as that of a run."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reads the arguments of a command; argparse's own status after an error is 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say how the command is used and what is wrong, and end with ``WRONG_OPTION``."""
+        self.print_usage(sys.stderr)
+        self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command with these arguments; None means those of ``sys.argv``.
 
-    Returns: the exit status: 0, or 1 after an error in the user's input, which one line on stderr describes.
-    Raises: SystemExit from argparse: with status 2 if the command line cannot be parsed, with 0 after ``--help``.
+    Returns: the exit status: that of the command; after an error, which one line on stderr describes, 4 if an option, a
+        file or a name cannot be used, otherwise 1.
+    Raises: SystemExit from argparse: with status 4 if the command line cannot be parsed, with 0 after ``--help``.
     """
     description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
-    parser = argparse.ArgumentParser(prog="vlgate", description=description)
+    parser = _Parser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     said = sys.argv[1:] if arguments is None else arguments
@@ -55,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in known or COMMANDS:
         command = import_module(COMMANDS[name])
         command.add(commands.add_parser(name, help=command.HELP, description=command.__doc__))
-    given = parser.parse_args(said)
+    given, unknown = parser.parse_known_args(said)
+    if unknown:
+        commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         status = int(import_module(COMMANDS[given.command]).run(given))
         print(end="", flush=True)  # noqa: T201  # so that a broken pipe shows here, not when Python exits
@@ -67,17 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
         print(said, file=sys.stderr)  # noqa: T201  # what a command is for
         wrong = isinstance(error, OptionError | ThresholdsError | UnknownNameError)
-        return _wrong_option(given.command) if wrong else 1
+        return WRONG_OPTION if wrong else 1
     except OSError as error:
         place = error.filename or "a file"
         print(  # noqa: T201  # what a command is for
             f"vlgate {given.command}: {place}: cannot be read or written ({error.strerror}); name another place",
             file=sys.stderr,
         )
-        return _wrong_option(given.command)
+        return WRONG_OPTION
     return status
-
-
-def _wrong_option(command: str) -> int:
-    """The exit status of a command that cannot use an option or a file."""
-    return int(getattr(import_module(COMMANDS[command]), "WRONG_OPTION", 1))

@@ -13,7 +13,6 @@ from pathlib import Path
 from vlgate.errors import OptionError
 
 HELP = "draw charts of a model's thresholds of perception: size, colour, number, blur, ..."
-WRONG_OPTION = 4
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +58,7 @@ def run(given: argparse.Namespace) -> int:
 
     if given.batch_size is not None and given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a number above 0")
-    faculties = chosen([name for entry in given.faculty for name in entry.split(",") if name])
+    faculties = chosen([name for entry in given.faculty for name in entry.split(",")])
     file = given.thresholds or Path("thresholds.toml")
     gates = gates_of(file) if given.thresholds is not None or file.is_file() else ()
     if given.faculty:

@@ -17,7 +17,6 @@ from vlgate.cache.place import default_folder, shown_size
 from vlgate.cache.store import NAME
 from vlgate.errors import OptionError
 
-WRONG_OPTION = 4
 HELP = "list or clear the replies that runs keep"
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
 _HEADINGS = ("model", "replies", "size", "oldest", "newest")
@@ -98,7 +97,8 @@ def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_jso
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())  # noqa: T201  # what a command is for
-    total = f"{sum(one.replies for one in kept):,} replies of {len(kept)} models"
+    models = "1 model" if len(kept) == 1 else f"{len(kept):,} models"
+    total = f"{sum(one.replies for one in kept):,} replies of {models}"
     print(f"{total} in {folder}" if rows else f"no replies in {folder}")  # noqa: T201  # what a command is for
     for one in unread:
         why = "damaged, set aside" if "-damaged-" in one.file else "of another version"

@@ -1,7 +1,8 @@
 """Check data folders and thresholds all at once, without a model: every error, the images, what is left out.
 
-Each error is a line with its file, record and remedy. No image is opened, except for the size of those that scene
-graphs of your own name.
+Each error is a line with its file, record and remedy. Flaws of the data, such as a caption that equals its foil, and
+labels that others report as wrong are told, without being errors. No image is opened, except for the size of those that
+scene graphs of your own name.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from pathlib import Path
 from vlgate.cli.folders import add_folders, options_of
 from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.every_error import thresholds_errors
+from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
+from vlgate.run.examining import flaws_of
 from vlgate.run.options import Options
 from vlgate.run.planning import empty_lines, wanted_by_default
+from vlgate.sources.disputes import reported
 from vlgate.sources.every_error import read_everything
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
@@ -24,7 +28,6 @@ from vlgate.sources.scene_graphs.files import find_graphs
 from vlgate.types import Shape, Task
 
 HELP = "check data folders and thresholds all at once, without a model"
-WRONG_OPTION = 4
 SHOWN = 20  # the most faults of one file of scene graphs that are listed
 
 
@@ -36,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a line per task, then a line per error.
+    """Print a line per task, then one per kind of flaw of the data, then one per error.
 
     Returns: the exit status: 0 if all is well, 1 if something is wrong.
     Raises: OptionError or UnknownNameError if an option cannot be used.
@@ -55,6 +58,8 @@ def run(given: argparse.Namespace) -> int:
             _say(f"{task.id}: {census}{left_out}")
         if census.short and census.missing is not None:
             errors.append(f"{task.id}: {census}; for example {looked_for(census.missing)}")
+    for line in (*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))):
+        _say(line)
     errors += empty_lines([task for task in tasks if not task.cases])
     errors = list(dict.fromkeys(errors))
     for error in errors:

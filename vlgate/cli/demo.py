@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 from vlgate.errors import UnknownNameError
 
-WRONG_OPTION = 4
 HELP = "run the default suite on the default model, or on one that is broken on purpose, and open the page"
 
 

@@ -13,7 +13,6 @@ from vlgate.cli.ci.starters import CI, FILES, ci_files, thresholds_of_run
 from vlgate.errors import OptionError
 
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
-WRONG_OPTION = 4
 NEXT = """\
 next:
   1. put your own model into my_model.py

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     """Print the list: one row per model, or paragraphs if a row is wider than the terminal or models are named.
 
     Returns: the exit status, 0.
-    Raises: ModelLoadError if a given name is not the name of a model.
+    Raises: UnknownNameError if a given name is not the name of a model.
     """
     from vlgate.models.loading.catalogue import cached_weights, catalogue
 
@@ -57,7 +57,7 @@ def run(given: argparse.Namespace) -> int:
 def _named(names: Sequence[str], entries: list[ModelEntry]) -> list[ModelEntry]:
     for name in names:
         if name not in (known := [entry.name for entry in entries]):
-            raise ModelLoadError(f"there is no model {name!r}; {nearest(name, known)}")
+            raise UnknownNameError("model", name, known)
     return [entry for entry in entries if not names or entry.name in names]
 
 

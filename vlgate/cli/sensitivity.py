@@ -17,7 +17,6 @@ from vlgate.cli.folders import options_of
 from vlgate.errors import OptionError, UnknownNameError
 
 HELP = "show which task catches which defect of a model"
-WRONG_OPTION = 4
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vlgate.shortcuts.scoring import Shortcuts
     from vlgate.types import LanguageModel, Task
 
-WRONG_OPTION = 4
 HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
 MOST = 60

@@ -14,7 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from vlgate.cli.folders import add_folders, options_of
 from vlgate.controls.registry import LIMIT, known_controls
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.run.census import Census, count
 from vlgate.run.controlling import costs
 from vlgate.run.costs import Counts, Rates, counts_of, gpus_within
@@ -23,7 +25,6 @@ from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.sources.measures import measures
 from vlgate.types import Task
 
-WRONG_OPTION = 4
 HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"
 _PER = {
     "image": "the seconds that the model takes for each distinct image, for a dual encoder; instead of --rate",
@@ -38,8 +39,9 @@ _MINUTE, _HOUR = 60, 3600
 class TaskEntry:
     """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
 
-    ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests`` are the
-    distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
+    ``variants`` are the metrics by another definition, such as ``accuracy@release``, that ``--protocol`` adds, with how
+    they differ. ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests``
+    are the distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
     """
 
     task: str
@@ -48,6 +50,7 @@ class TaskEntry:
     shape: str
     metrics: tuple[str, ...]
     chance: dict[str, float]
+    variants: dict[str, str]
     cases: int
     images: int
     different_images: int
@@ -132,8 +135,9 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
         measures=measures(task.id),
         capability=task.capability,
         shape=task.shape,
-        metrics=NAMES[task.shape],
+        metrics=(*NAMES[task.shape], *_grouped(task)),
         chance=dict(CHANCE[task.shape]),
+        variants={name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
         cases=census.cases,
         images=census.found,
         different_images=counts.images,
@@ -142,6 +146,12 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
         seconds=rates.seconds(counts),
         left_out=dict(task.left_out),
     )
+
+
+def _grouped(task: Task) -> Iterator[str]:
+    """Yield the metrics over the groups that a task's cases are in."""
+    tags = {name for case in task.cases for name in case.tags}
+    yield from (name for name in GROUPED if name in tags)
 
 
 def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
@@ -154,10 +164,21 @@ def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str
                 yield f"    {entry.measures}"
             metrics = (f"{name} ({entry.chance[name]:.3f})" if name in entry.chance else name for name in entry.metrics)
             about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
-            yield from textwrap.wrap(about, 110, initial_indent="    ", subsequent_indent="      ")
+            yield from _wrapped(about)
+            yield from _variants(entry)
     cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
     yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"
     yield from empty_lines(plan.empty)
+
+
+def _variants(entry: TaskEntry) -> Iterator[str]:
+    """Yield a line for each way in which the task's metrics can be defined otherwise."""
+    for (protocol, differs), found in definitions(entry.variants, entry.task).items():
+        yield from _wrapped(f"with --protocol={protocol}, for published figures: {', '.join(found)} ({differs})")
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 110, initial_indent="    ", subsequent_indent="      ")
 
 
 def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:

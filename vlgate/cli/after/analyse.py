@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from vlgate.analyses.records import Analysis
     from vlgate.analyses.runs import Run
 
-WRONG_OPTION = 4
 HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
 MOST = 40
 """The most rows of a table on the terminal; the files and --json have all."""

@@ -20,7 +20,6 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 
-WRONG_OPTION = 4
 HELP = "keep a run as the baseline that later ones are compared with"
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
 RECORD = "blessed.json"

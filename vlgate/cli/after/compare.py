@@ -20,7 +20,6 @@ from vlgate.gates.thresholds import read_thresholds
 from vlgate.report.comparison import comparison_lines, comparison_record
 from vlgate.sources.registry import shapes
 
-WRONG_OPTION = 4
 HELP = "compare two runs case by case: what is newly broken, what is fixed"
 
 

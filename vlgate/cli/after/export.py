@@ -17,7 +17,6 @@ from vlgate.errors import OptionError
 from vlgate.recorded.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
-WRONG_OPTION = 4
 HELP = "write a finished run in the format of another tool"
 TO_A_FILE = ("csv", "jsonl", "hf-eval-results")
 FORMATS = (*TO_A_FILE, "every-eval-ever", "lm-eval")

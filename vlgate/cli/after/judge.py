@@ -18,7 +18,6 @@ from vlgate.recorded.folder import RecordedRun, read_run
 from vlgate.report.rows import outcome_lines
 from vlgate.run.judging_again import JudgedAgain, judge_again
 
-WRONG_OPTION = 4
 HELP = "decide the gates of a thresholds file about a finished run"
 ORDER: tuple[Outcome, ...] = ("fail", "inconclusive", "cannot", "pass", "not run")
 
@@ -64,18 +63,19 @@ def run(given: argparse.Namespace) -> int:
     else:
         _say("\n".join(_lines(recorded, judged, given.thresholds)))
     if given.results is not None:
-        _write(recorded, figures, given)
+        _write(recorded, judged, figures, given)
     return int(not judged.passed)
 
 
-def _write(recorded: RecordedRun, figures: dict[str, object], given: argparse.Namespace) -> None:
+def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object], given: argparse.Namespace) -> None:
     from vlgate.report.after.judged_folder import write_judged
     from vlgate.report.page.again import tasks_again
 
     tasks, problem = tasks_again(recorded.figures, recorded.environment)
-    write_judged(recorded, figures, given.results, tasks)
+    signed = write_judged(recorded, judged, figures, given.results, tasks)
+    lacks = "" if signed else "the run has no verdict.json, so none is written"
     if not given.json:
-        _say("\n".join(filter(None, (problem and f"note: {problem}", f"written to {given.results}"))))
+        _say("\n".join([*(f"note: {one}" for one in (problem, lacks) if one), f"written to {given.results}"]))
 
 
 def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:

@@ -20,7 +20,6 @@ from vlgate.recorded.part import RecordedPart, read_part
 from vlgate.run.options import Options, in_ci, options_from
 from vlgate.sources.disputes import place_of
 
-WRONG_OPTION = 4
 HELP = "join the parts of a run (--shard) and judge the gates once"
 
 

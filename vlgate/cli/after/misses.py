@@ -15,7 +15,6 @@ from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import read_run
 from vlgate.report.after.missed import MissedOfTask, missed_cases, missed_lines
 
-WRONG_OPTION = 4
 HELP = "list the missed cases of a finished run, the worst first"
 SHOWN = 10
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from vlgate.recorded.folder import CASES, NAME_ANOTHER, read_run
 
-WRONG_OPTION = 4
 HELP = "write report.html of a finished run again"
 
 

@@ -17,7 +17,6 @@ from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import RecordedRun, read_run
 from vlgate.types import Case
 
-WRONG_OPTION = 4
 HELP = "show one case of a finished run, with its images"
 
 
