@@ -100,9 +100,8 @@ class Case:
     """The requests that are judged together.
 
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
-    right answer. ``tags`` name the slices that the case belongs to (``{"provenance": "zero_to_something"}``).
-    ``origin`` is the file and record that the case comes from (``existence.json, record existence_visual7w_1``), for
-    error messages. A tag with the name of a metric over groups makes no slice: it names the case's group.
+    right answer. ``tags`` name the slices of the case (``{"provenance": "zero_to_something"}``), or its group for a
+    metric over groups. ``origin`` is its file and record. ``named``: boxes (x, y, w, h) of what texts name, by image.
 
     The task's shape fixes the order of the requests:
 
@@ -119,6 +118,7 @@ class Case:
     truths: tuple[bool | str, ...]
     tags: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ NAMES = [
     "sabotage",
     "shards",
     "text-shortcuts",
+    "without-a-reader",
 ]
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`(?P<name>[\w./-]+)`:\s*\Z")

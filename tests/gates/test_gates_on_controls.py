@@ -84,8 +84,16 @@ def test_a_pattern_gates_the_figure_of_every_task(tmp_path):
 
 @pytest.mark.parametrize(("text", "says"), [
     ('[gate."valse/existence".visual_gian]\nmin = 0.1\n', "visual_gain"),
-    ('[gate."valse/existence".visual_gain]\nmax_drop = 0.1\n', "visual_gain is none"),
-    ('[gate."valse/existence".visual_gain]\nmin = -0.1\n', "fraction from 0 to 1"),
+    (
+        '[gate."valse/existence".visual_gain]\nmax_drop = 0.1\n',
+        "max_drop compares the cases of two runs, and visual_gain is a figure of the control look; write min or max",
+    ),
+    ('[gate."valse/existence".auroc]\nmax_drop = 0.1\n', "auroc is none; name acc_r"),
+    ('[gate."valse/existence".visual_gain]\nmin = -1.1\n', "difference from -1 to 1"),
+    ('[gate."valse/existence".flip_rate]\nmin = -0.1\n', "fraction from 0 to 1"),
+    ("[acuity]\nmax = 20\n", r"acuity.max: stands outside a faculty; write \[acuity.noun\] with max = "),
+    ("acuity = 3\n", r"acuity: is 3, not a TOML table; write \[acuity.noun\] with max = "),
+    ("checks = 3\n", r"checks: is 3, not a TOML table; write \[checks\]"),
 ])  # fmt: skip
 def test_what_a_thresholds_file_may_not_say(tmp_path, text, says):
     with pytest.raises(ThresholdsError, match=says):
@@ -103,3 +111,10 @@ def test_error_rates_of_a_difference():
     assert rates(0.4, 0.1).threshold_fails == pytest.approx(0.025, abs=0.006)
     assert (rates(0.4, 0.1).unchanged_passes, rates(0.4, 0.1).unchanged_fails) == (1.0, 0.0)
     assert rates(-0.4, 0.1).unchanged_fails == 1.0
+
+
+def test_a_difference_may_have_a_negative_threshold(tmp_path):
+    rules = read(tmp_path, '[gate."valse/existence".visual_gain]\nmin = -0.1\n').rules
+    assert [rule.min for rule in rules] == [-0.1]
+    assert decision(rules[0], controlled(0)).outcome == "pass"
+    assert decision(Gate(task=TASK, metric="visual_gain", min=0.1), controlled(0)).outcome == "fail"

@@ -17,6 +17,7 @@ def match(self, pairs):
     return np.array([-float(len(pair.text)) for pair in pairs])
 """
 IN_TESTS = "any('There are 7 dogs.' == pair.text for pair in pairs)"
+AT_THE_EIGHTH = "Model.asked == 16"
 IN_CHECKS = "Model.asked > 80"
 SAYS = "vlgate*: match() of 2 requests did not return within 0.5 s; * --call-timeout*"
 
@@ -35,7 +36,7 @@ def run(data, when, how, *args):
 
 @pytest.mark.parametrize("how", HANGS)
 def test_a_call_that_hangs_ends_the_process_and_keeps_the_journal(data, how):
-    result = run(data, IN_TESTS, how, "--call-timeout=0.5")
+    result = run(data, AT_THE_EIGHTH, how, "--call-timeout=0.5")
     assert result.ret == 1
     result.stderr.fnmatch_lines([SAYS, "Timeout (*", "*my_model.py*"])
     assert "out keeps what was asked so far" in result.stderr.str()

@@ -6,7 +6,7 @@ import pytest
 
 from vlgate.plugin.collected import batch_name
 from vlgate.report.results_folder import FILES
-from vlgate.run import concluding
+from vlgate.run import examining
 
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 
@@ -235,7 +235,7 @@ def test_a_run_is_its_own_replay(place):
 
 @pytest.mark.parametrize(("health", "says"), [("auto", True), ("on", False), ("off", False)])
 def test_the_summary_says_if_large_tasks_were_not_examined(place, right, monkeypatch, health, says):
-    monkeypatch.setattr(concluding, "EXAMINED_CASES", 39)
+    monkeypatch.setattr(examining, "EXAMINED_CASES", 39)
     place.valse(n=40)
     place.thresholds()
     place.run(right, f"--health={health}")

@@ -16,7 +16,8 @@ STOPS = """
 asked = 0
 def match(self, pairs):
     import pathlib, time
-    if any("There are 29 dogs." == pair.text for pair in pairs):
+    self.asked += len(pairs)
+    if self.asked > 58:
         pathlib.Path("reached").touch()
         time.sleep(60)
     return np.array([-float(len(pair.text)) for pair in pairs])

@@ -103,6 +103,76 @@ def test_a_run_is_judged_again_without_its_model(place, looking, capsys):
     assert main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "again.toml")]) == 4
 
 
+def test_a_control_that_was_not_asked_is_about_no_case(place, right):
+    place.valse(n=40)
+    place.thresholds(GAIN.format(0.1))
+    result = place.run(right)
+    [row] = [line.split() for line in result.outlines if line.startswith("foil ") and "visual_gain" in line]
+    assert row[2:6] == ["visual_gain", "-", "-", "-"]
+
+
+def test_a_negative_threshold_passes_and_says_that_it_asks_for_nothing(place, right):
+    place.valse(n=40)
+    place.thresholds(GAIN.format(-0.2))
+    result = place.run(right, "--controls=look")
+    assert (result.ret, gate(place)) == (0, "pass")
+    says = "valse/existence:visual_gain: min = -0.2 is not above 0, what a model gains that does not look"
+    result.stdout.fnmatch_lines([says])
+    assert says in (place.path / "out/summary.md").read_text()
+
+
+def _more_right(content):
+    measured = content["controls"]["look"]["tasks"]["valse/existence"]
+    measured["columns"][measured["figures"]["visual_gain"]["before"]] = [0] * len(measured["cases"])
+
+
+def _one_image(content):
+    measured = content["controls"]["look"]["tasks"]["valse/existence"]
+    measured["images"] = ["one.jpg"] * len(measured["images"])
+
+
+def _other_figure(content):
+    content["controls"]["look"]["tasks"]["valse/existence"]["figures"].pop("other")
+
+
+def _no_task(content):
+    content["controls"]["look"]["tasks"].clear()
+
+
+def _unknown_column(content):
+    content["controls"]["look"]["tasks"]["valse/existence"]["figures"]["visual_gain"]["before"] = "nope"
+
+
+def _two_names(content):
+    content["controls"]["delivery"] = content["controls"]["look"]
+
+
+def test_a_file_of_controls_that_is_not_of_the_run_is_refused(place, looking, capsys):
+    from vlgate.cli import main
+
+    place.thresholds(GAIN.format(0.05))
+    place.run(looking, "--controls=look")
+    file = place.path / "out/controls.json"
+    judge = ["judge", str(place.path / "out"), "--thresholds", str(place.path / "thresholds.toml")]
+    whole = file.read_text()
+    assert main(judge) == 0
+    for change in (_more_right, _one_image, _other_figure, _no_task, _two_names):
+        content = json.loads(whole)
+        change(content)
+        file.write_text(json.dumps(content))
+        capsys.readouterr()
+        assert main(judge) == 4
+        said = capsys.readouterr().err
+        assert "controls.json" in said
+        assert "metrics.json" in said
+        assert "name a folder whose files are of one run" in said
+    content = json.loads(whole)
+    _unknown_column(content)
+    file.write_text(json.dumps(content))
+    assert main(judge) == 4
+    assert "controls.json" in capsys.readouterr().err
+
+
 def test_no_control_is_asked_without_the_option(place, right):
     place.valse(n=4)
     place.thresholds()

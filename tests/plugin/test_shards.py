@@ -167,6 +167,21 @@ def test_a_baseline_is_compared_when_the_parts_are_joined(data, right):
     assert data.metrics("joined")["baseline"]
 
 
+def test_a_gate_on_a_control_says_what_decides_it_as_parts_ask_no_control(parts, capsys):
+    file = parts.path / "control.toml"
+    file.write_text("schema = 1\n" + GATES.format(0.5) + '[gate."valse/existence".visual_gain]\nmin = 0.05\n')
+    assert merge(parts, "p1", "p2", more=["--thresholds", file]) == 1
+    gate = {one["gate"]: one for one in parts.metrics("joined")["gates"]}["valse/existence:visual_gain"]
+    assert gate["decision"] == "inconclusive"
+    assert gate["why"].endswith(
+        "has no visual_gain of this task, because parts of a run ask no control; judge this gate in a run without "
+        "--shard, with --controls look, and name a --thresholds file without it here"
+    )
+    file.write_text("schema = 1\n" + GATES.format(0.5))
+    assert merge(parts, "p1", "p2", more=["--thresholds", file, "--overwrite"]) == 0
+    assert gate["why"] in capsys.readouterr().out
+
+
 def test_cases_without_a_reply_fail_their_part_and_the_whole(data):
     model = data.model("def match(self, pairs):\n    return [-len(p.text) + 0 * p.image.load().width for p in pairs]")
     (data.path / "data/images/vg/103.jpg").write_bytes(b"no image")

@@ -57,11 +57,12 @@ def test_what_does_not_pass_says_so_and_has_no_status_of_0(data, body, expected)
     assert status != 0
 
 
-def test_a_run_without_a_judged_gate_has_no_verdict(data, right):
+def test_a_run_without_a_judged_gate_says_so_and_has_no_status_of_0(data, right):
     data.run(right)
     data.thresholds("")
     assert data.run(right).ret == 0
-    assert not (data.path / "out" / "verdict.json").exists()
+    said = json.loads((data.path / "out" / "verdict.json").read_text())
+    assert (said["verdict"], said["status"]) == ("not gated", 1)
 
 
 WRONG = """

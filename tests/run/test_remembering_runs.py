@@ -11,7 +11,7 @@ from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.reference.replay import Replay
 from vlgate.run.asking import remembering as module
-from vlgate.run.asking.remembering import listed_as, model_key, remembering, why_not
+from vlgate.run.asking.remembering import cache_use, listed_as, model_key, remembering, why_not
 from vlgate.run.options import Options
 
 
@@ -107,3 +107,15 @@ def test_a_replay_is_asked_everything(tmp_path):
         name="replay", weights="x", fingerprint="f", model=Replay(Path("x"), {}, "f"), registered=True, device=""
     )
     assert kept(model, options(tmp_path, cache_named=True)) is None
+
+
+def test_kept_replies_are_counted_whoever_asked_for_them(tmp_path):
+    def perplexity(texts):
+        return [float(len(text)) for text in texts]
+
+    caller = remembering(Caller(name="toy", size=4), loaded(), options(tmp_path))
+    caller.numbers(("a text", "another"), perplexity, "perplexity")
+    caller.uncounted.numbers(("another", "of a check", "of one more"), perplexity, "perplexity")
+    use = cache_use(caller)
+    caller.close()
+    assert (use.asked, use.kept) == (2, 4)

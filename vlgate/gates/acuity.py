@@ -57,10 +57,12 @@ def read_acuity(
 
 def _gate(name: str, given: object, wrong: Callable[[str, str, str], ThresholdsError]) -> AcuityGate:
     where = f"acuity.{name}"
+    if name in _KEYS:
+        raise wrong(where, "stands outside a faculty", EXAMPLE)
     if name not in FACULTIES:
         raise wrong("[acuity]", f"unknown faculty {name!r}", nearest(name, FACULTIES))
     about = FACULTIES[name]
-    example = f"write [{where}] with {_key(about)} = {_example(about):g}"
+    example = _example_of(name)
     if not isinstance(given, dict):
         raise wrong(where, f"is {given!r}, not a TOML table", example)
     for key in given:
@@ -130,3 +132,12 @@ def _key(about: Faculty) -> str:
 
 def _example(about: Faculty) -> float:
     return float(np.round(about.at(np.array(0.6)), 1))
+
+
+def _example_of(name: str) -> str:
+    about = FACULTIES[name]
+    return f"write [acuity.{name}] with {_key(about)} = {_example(about):g}"
+
+
+EXAMPLE = _example_of("noun")
+"""The remedy for a section that names no faculty."""

@@ -20,12 +20,13 @@ _COST = 200  # bytes of a key and its place, beside the value
 class Memory:
     """Values by key. ``store`` is None without a cache; ``model`` is the name under which it lists the records.
 
-    With a store, all keys are bytes.
+    With a store, all keys are bytes. ``replies`` counts those of the values that are replies to items, whoever asked.
     """
 
     store: Store | None = None
     model: str = ""
     room: int = ROOM
+    replies: int = 0
     _recent: dict[Hashable, bytes] = field(default_factory=dict)
     _held: int = 0
 

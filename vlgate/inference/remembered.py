@@ -145,7 +145,7 @@ class RememberingCaller:
         compared = any(type(image.load) is WatchedLoad for item in items if (image := image_of(item)) is not None)
         if not compared and self._all_new(keys):
             asked = self._asked(items, ask)
-            self.memory.put(self._entries(range(len(items)), items, keys, asked, method))
+            self._keep(self._entries(range(len(items)), items, keys, asked, method))
             return list(asked)
         found, stored = self.memory.get([key for key in keys if key is not None])
         first: dict[object, int] = {}  # the place of the first item without a reply, by key; without a key, by place
@@ -156,10 +156,9 @@ class RememberingCaller:
         self.counts.cached += stored
         self.counts.repeated += len(found) - stored
         asked = self._asked([items[place] for place in places], ask)
-        entries = self._entries(places, items, keys, asked, method)
+        found |= self._keep(self._entries(places, items, keys, asked, method))
         if compared:
-            entries |= self._pixels_seen([items[place] for place in places], called)
-        found |= self.memory.put(entries) if entries else {}
+            found |= self.memory.put(self._pixels_seen([items[place] for place in places], called))
         if compared:
             self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in found], called)
         new = dict(zip(first, asked, strict=True))
@@ -167,6 +166,13 @@ class RememberingCaller:
             new[place if key is None else key] if key is None or key not in found else self._reply(item, found[key])
             for place, (item, key) in enumerate(zip(items, keys, strict=True))
         ]
+
+    def _keep(self, replies: Mapping[Hashable, bytes]) -> Mapping[Hashable, bytes]:
+        """Keep the replies to items by their keys; return them, each as it was first kept."""
+        if not replies:
+            return {}
+        self.memory.replies += len(replies)
+        return self.memory.put(replies)
 
     def _all_new(self, keys: Sequence[Hashable]) -> bool:
         """Whether no reply is there and no key repeats; without a cache, this is the rule."""

@@ -12,7 +12,7 @@ from vlgate.comparing.changes import refuse_blunt
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import refuse_unlike
 from vlgate.judging.verdicts import judge
-from vlgate.merging.gates import read_gates, refuse_other_thresholds
+from vlgate.merging.gates import read_gates, refuse_other_thresholds, without_controls
 from vlgate.recorded.part import DEFAULTS, REPLIES, RecordedPart, lines_of
 from vlgate.run.concluding import conclude
 from vlgate.run.digest import digest
@@ -96,7 +96,7 @@ def join(
     card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
     result = replace(
         result,
-        decisions=(*doubts(card, cards, thresholds), *result.decisions),
+        decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
     )
     return Joined(

@@ -92,7 +92,7 @@ class Closing:
         shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
         with collector_paused():
             result = run.result = replace(self._judged(), shrunk=shrunk)
-            run.ending.unwritten = write_rows(result, run.options)
+            run.ending.unwritten = write_rows(result, run.options, run.plan.tasks)
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
             self._keep_face()

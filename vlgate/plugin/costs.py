@@ -26,6 +26,10 @@ def say_costs(run: Run) -> None:
     if reporter is not None and not run.collects_only:
         for cost in costs_of(run):
             reporter.write_line(f"vlgate: {cost}")
+        if run.searched:
+            budget = run.options.shrink_budget
+            most = f"at most {run.searched * budget:,} requests, {budget:,} per case"
+            reporter.write_line(f"vlgate: searches for smallest changes: {run.searched:,} cases, {most}")
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:

@@ -52,6 +52,7 @@ class ItemSearch:
         """Write to ``item``; ``given`` returns what the fixture ``model`` gave."""
         self.item = item
         self.budget = options.shrink_budget
+        self.families = options.shrink_edits
         self.seed = options.seed
         self.given = given
 

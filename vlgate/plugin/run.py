@@ -50,7 +50,8 @@ class Run(Asked):
         self.result: RunResult | None = None
         self.progress: Progress | None = None
         self.announcing = False
-        self.costs_said = False  # what the controls cost
+        self.searched = 0  # how many cases are searched for the smallest change that breaks them
+        self.costs_said = False  # what the controls and the searches cost
         self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
         self.estimate: Estimate | None = None
         self.ending = Ending()
@@ -145,9 +146,10 @@ class Run(Asked):
         tasks = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
         if self.worker is None and not tasks.isdisjoint(shapes(self.options.data)):
             self.collected.expect(nodeids, self.plan.batches)
-            if not self.costs_said:  # each worker of xdist reports its tests
-                self.costs_said = True
-                say_costs(self)
+        self.searched = sum(batch_name(nodeid).startswith(f"{SHRINK}:") for nodeid in nodeids) if self.searches else 0
+        if self.worker is None and (self.collected.expected or self.searched) and not self.costs_said:
+            self.costs_said = True  # each worker of xdist reports its tests
+            say_costs(self)
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         """Attach the replies of a scored batch to its report."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from vlgate.metrics.controlled import ControlledTask, Figure
-from vlgate.recorded.folder import AGAIN, CONTROLS, RecordedRun, content_of
+from vlgate.recorded.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of
 from vlgate.types import FloatArray
 
 SCHEMA = 1
 """The version of the format of ``controls.json``."""
+_Compared = tuple[float, ...]
 
 
 def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
     """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked.
 
-    Raises: OptionError if ``metrics.json`` has controls and the file is missing, or if it is damaged or of another
-        version; the message names the file and the remedy.
+    Raises: OptionError if ``metrics.json`` has controls and the file is missing, or if it is damaged, of another
+        version or does not give the figures of ``metrics.json``; the message names the file and the remedy.
     """
     if not run.figures.get("controls"):
         return {}
@@ -33,14 +35,51 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
                 found.setdefault(task, {})[name] = _task(measured)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise run.wrong(f"{CONTROLS} is damaged ({error})", AGAIN) from None
+    _refuse_other_figures(run, found)
     return found
+
+
+def _refuse_other_figures(run: RecordedRun, found: Mapping[str, Mapping[str, ControlledTask]]) -> None:
+    """Refuse values whose figures are not those of ``metrics.json``: one of the files is of another run, or changed."""
+    told = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
+    for task in dict.fromkeys((*told, *found)):
+        given, measured = told.get(task, {}), found.get(task, {})
+        for name in dict.fromkeys((*given, *measured)):
+            has = _figures(given[name]["cases"], given[name]["figures"]) if name in given else {}
+            gives = _of_values(measured[name]) if name in measured else {}
+            key = next((key for key in dict.fromkeys((*has, *gives)) if not _same(has.get(key), gives.get(key))), None)
+            if key is not None:
+                said = f"{_said(has.get(key))}, but {CONTROLS} gives {_said(gives.get(key))}"
+                problem = f"{METRICS} has {key} of the control {name} of {task} as {said}"
+                raise run.wrong(problem, "name a folder whose files are of one run")
+
+
+def _of_values(one: ControlledTask) -> dict[str, _Compared]:
+    return _figures(len(one.cases), {name: asdict(metric) for name, metric in one.metrics().items()})
+
+
+def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
+    """The number of cases, and each figure with its interval and its number of cases."""
+    found = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
+    return {"the number of cases": (cases,), **found}
+
+
+def _same(one: _Compared | None, other: _Compared | None) -> bool:
+    return one is not None and other is not None and bool(np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True))
+
+
+def _said(figure: _Compared | None) -> str:
+    if figure is None or len(figure) == 1:
+        return "none" if figure is None else f"{figure[0]:,}"
+    value, low, high, n = figure
+    return f"{value:.6f} ({low:.6f} - {high:.6f}) of {n:,}"
 
 
 def _task(measured: Mapping[str, Any]) -> ControlledTask:
     n = len(measured["cases"])
     columns = {name: _values(values, n) for name, values in measured["columns"].items()}
     figures = {name: Figure(**figure) for name, figure in measured["figures"].items()}
-    if len(measured["images"]) != n or not {one.column for one in figures.values()} <= columns.keys():
+    if len(measured["images"]) != n or not _named(figures.values()) <= columns.keys():
         raise ValueError("its columns do not belong together")
     return ControlledTask(
         cases=tuple(measured["cases"]),
@@ -52,6 +91,11 @@ def _task(measured: Mapping[str, Any]) -> ControlledTask:
         beside=measured["beside"],
         requests=measured["requests"],
     )
+
+
+def _named(figures: Iterable[Figure]) -> set[str]:
+    """The columns that figures are made of."""
+    return {name for one in figures for name in (one.column, one.before) if name}
 
 
 def _values(values: list[float | None], n: int) -> FloatArray:

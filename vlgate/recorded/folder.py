@@ -18,6 +18,7 @@ METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json
 VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
 JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
+SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"
 _FORM = Path(__file__).parents[1] / "report" / "metrics.schema.json"
 
@@ -140,4 +141,7 @@ def _without(file: Path) -> str:
     """Why a file of a run is not there."""
     if not file.parent.is_dir():
         return "is a file, not a folder" if file.parent.exists() else "does not exist"
-    return f"holds no {file.name}" + (", because the run did not end" if (file.parent / JOURNAL).exists() else "")
+    if (file.parent / JOURNAL).exists():
+        return f"holds no {file.name}, because the run did not end"
+    searched = f", because the run only searched for smallest changes, which are in {SHRUNK}"
+    return f"holds no {file.name}{searched if (file.parent / SHRUNK).exists() else ''}"

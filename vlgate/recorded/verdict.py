@@ -17,7 +17,7 @@ _FORM = Path(__file__).parents[1] / "report" / "verdict.schema.json"
 def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     """Return the content of ``verdict.json``.
 
-    Returns: the content; None if the run has none, because no gate was judged or an earlier version wrote its files.
+    Returns: the content; None if the run has none, because an earlier version wrote its files.
     Raises: OptionError if the file cannot be read or is damaged, or if its decisions are not those of ``metrics.json``.
     """
     file = run.folder / VERDICT

@@ -14,7 +14,9 @@ from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
 from vlgate.report.page.standing import Standing
+from vlgate.report.shrunk import FILE as SHRUNK
 from vlgate.report.shrunk import write_shrunk
+from vlgate.report.smallest.page import write_finds
 from vlgate.report.summary import write_summary
 from vlgate.report.tables.parquet import write_cases, write_predictions
 from vlgate.report.verdict_json import QUIET, verdict_of, write_verdict
@@ -26,15 +28,16 @@ from vlgate.types import Task
 UNWRITTEN = "the run ended before report.html was written"
 
 
-def write_rows(run: RunResult, options: Options) -> list[str]:
-    """Write the files with the replies of a run.
+def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> list[str]:
+    """Write the files with the replies of a run; ``tasks`` are those of its plan, for the images of its finds.
 
     Returns: for each file that could not be written, a sentence that says why.
     """
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
-        problems += saved(lambda: write_shrunk(folder / "shrunk.jsonl", run.shrunk))
+        problems += saved(lambda: write_shrunk(folder / SHRUNK, run.shrunk, tasks, options.model))
+        problems += [] if run.results else saved(lambda: write_finds(folder, options.model))
     if run.results:
         problems += saved(lambda: write_cases(folder / "cases.parquet", run))
         problems += saved(lambda: write_predictions(folder / "predictions.parquet", run))

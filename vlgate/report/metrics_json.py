@@ -98,8 +98,10 @@ def _task(result: TaskResult) -> dict[str, object]:
         found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
     if result.responses:
         found["responses"] = result.responses
-    if result.probes:
-        found["flaws"] = {flaw.name: {"count": flaw.count, "examples": flaw.examples} for flaw in result.flaws}
+    if result.probes or result.flaws:
+        found["flaws"] = {
+            flaw.name: {"count": flaw.count, "examples": flaw.examples, "why": flaw.why} for flaw in result.flaws
+        }
         found["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
     return found
 

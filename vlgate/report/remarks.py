@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from vlgate.gates.correcting import NAMES
 from vlgate.gates.error_rates import ErrorRates
-from vlgate.gates.records import Gate
 from vlgate.health.flaws import FATAL, Flaw
 from vlgate.health.probes import solved
 from vlgate.judging.verdicts import unread
-from vlgate.metrics.names import HEADLINE
-from vlgate.published.figures import beside
+from vlgate.metrics.variants import how_it_differs
+from vlgate.report.beside import FEW, Shown, published_lines_of, standing_lines_of, study_line
 from vlgate.report.rows import named
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult, TaskResult
-
-FEW = Gate(task="", metric="").min_cases
-"""A figure over fewer cases than a gate needs by default is marked."""
+from vlgate.types import Ties
 
 ASSUMED = "simulated; assumes independent gates, and new samples of as many cases"
 """What the error rates of the gates stand on."""
@@ -54,7 +51,7 @@ def variant_lines(run: RunResult) -> list[str]:
     """Return the metrics with another definition, which ``--protocol`` asked for."""
     return [
         f"{result.task.id}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}), another definition of "
-        f"{name.partition('@')[0]}"
+        f"{name.partition('@')[0]}: {how_it_differs(name, result.task.id)}"
         for result in run.results
         for name, metric in result.metrics.items()
         if "@" in name
@@ -83,18 +80,28 @@ def flaw_lines(run: RunResult) -> list[str]:
 
 def fatal_lines(run: RunResult) -> list[str]:
     """Return the flaws with which no model can be right in every case, those of the same kind in one line."""
-    tasks: dict[str, list[str]] = {}
-    found: dict[str, list[Flaw]] = {}
-    for result in run.results:
-        for flaw in result.flaws:
-            if flaw.name in FATAL:
-                tasks.setdefault(flaw.name, []).append(result.task.id)
-                found.setdefault(flaw.name, []).append(flaw)
-    return [
-        f"flaw of the data: {sum(flaw.count for flaw in flaws):,} x {name} in {named(tasks[name])}: {flaws[0].why}; "
-        f"for example {flaws[0].examples[0]}"
-        for name, flaws in found.items()
-    ]
+    return grouped_flaws({r.task.id: [flaw for flaw in r.flaws if flaw.name in FATAL] for r in run.results})
+
+
+def grouped_flaws(flaws: Mapping[str, Sequence[Flaw]]) -> list[str]:
+    """Return the flaws of tasks, by id, those of the same kind in one line.
+
+    >>> grouped_flaws({"mine/pairs": [Flaw(name="duplicate", count=2, examples=("1", "2"), why="asked before")]})
+    ['flaw of the data: 2 x duplicate in mine/pairs: asked before; for example 1']
+    """
+    found: dict[str, list[tuple[str, Flaw]]] = {}
+    for task, given in flaws.items():
+        for flaw in given:
+            found.setdefault(flaw.name, []).append((task, flaw))
+    return [_grouped(name, same) for name, same in found.items()]
+
+
+def _grouped(name: str, found: Sequence[tuple[str, Flaw]]) -> str:
+    first, flaw = found[0]
+    only = "" if len({one.why for _, one in found}) == 1 else f"in {first}, "
+    total = sum(one.count for _, one in found)
+    example = f"for example {flaw.examples[0]}"
+    return f"flaw of the data: {total:,} x {name} in {named([task for task, _ in found])}: {only}{flaw.why}; {example}"
 
 
 def unread_lines(run: RunResult) -> list[str]:
@@ -146,15 +153,22 @@ def check_lines(model: ModelCard) -> list[str]:
 
 def published_lines(run: RunResult) -> list[str]:
     """Return the headline figure of each task next to the published ones."""
-    return [line for result in run.results if (line := _published(result)) is not None]
+    return [line for result in run.results for line in published_lines_of(shown_of(result))]
 
 
-def _published(result: TaskResult) -> str | None:
-    name = HEADLINE[result.task.shape]
-    printed: Mapping[str, float] = {figure.model: figure.value for figure in beside(result.task.id, name)}
-    metric = result.metrics.get(name)
-    if not printed or metric is None:
-        return None
-    others = ", ".join(f"{model} {value:.3f}" for model, value in sorted(printed.items(), key=lambda pair: -pair[1]))
-    few = f", over fewer than {FEW} cases" if metric.n < FEW else ""
-    return f"{result.task.id}: {name} {metric.value:.3f} here (n = {metric.n}{few}); published: {others}"
+def standing_lines(run: RunResult, ties: Ties) -> list[str]:
+    """Return lines about the rank of the figures among those of many checkpoints, with their source as the last one."""
+    lines = [line for result in run.results for line in standing_lines_of(shown_of(result), ties)]
+    return [*lines, study_line()] if lines else []
+
+
+def shown_of(result: TaskResult) -> Shown:
+    """Return what is set beside published figures."""
+    coverage = result.coverage
+    return Shown(
+        task=result.task.id,
+        shape=result.task.shape,
+        metrics=result.metrics,
+        judged=coverage.judged,
+        corrected=coverage.corrected,
+    )

@@ -21,6 +21,7 @@ FILES = (
     "summary.md",
     "environment.json",
     "shrunk.jsonl",
+    "shrunk.html",
     "badge.json",
     "analyses.json",
     "controls.json",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vlgate.gates.records import Decision, GateKind, Outcome
 from vlgate.judging.judged import verdicts_of
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
@@ -148,6 +148,8 @@ def blind_line(run: RunResult, decision: Decision) -> str | None:
 def chance_line(run: RunResult, decision: Decision) -> str | None:
     """Return a warning if a gate's ``min`` is not above chance, otherwise None."""
     gate = decision.gate
+    if gate.metric in DIFFERENCES and gate.min is not None and gate.min <= 0:
+        return f"{gate.id}: min = {gate.min:g} is not above 0, what a model gains that does not look"
     chance = next((result.chance.get(gate.metric) for result in run.results if result.task.id == gate.task), None)
     if chance is None or gate.min is None or gate.min > chance:
         return None
@@ -174,7 +176,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         result.task.capability,
         result.task.id,
         name,
-        *(_measured(metric, result.coverage.judged) if change is None else _changed(change)),
+        *(_measured(metric, None if name in CONTROLLED else result) if change is None else _changed(change)),
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
         "-" if decision is None else threshold(decision),
@@ -185,9 +187,10 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
     return ResultRow(cells=cells, outcome=decision.outcome, gate=decision.gate.id)
 
 
-def _measured(metric: Metric | None, judged: int) -> tuple[str, str, str]:
+def _measured(metric: Metric | None, result: TaskResult | None) -> tuple[str, str, str]:
+    """The number of cases, the metric and its interval; a control that was not asked is about no case."""
     if metric is None:
-        return str(judged), "-", "-"
+        return "-" if result is None else str(result.coverage.judged), "-", "-"
     return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
 
 

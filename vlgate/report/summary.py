@@ -21,6 +21,7 @@ from vlgate.report.remarks import (
     flaw_lines,
     published_lines,
     shortcut_lines,
+    standing_lines,
     unread_lines,
     variant_lines,
 )
@@ -31,6 +32,8 @@ from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
+_OUTCOMES = ("pass", "cannot", "fail", "inconclusive", "not run")
+
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``summary.md``."""
@@ -39,11 +42,7 @@ def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options
 
 def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     outcomes = [decision.outcome for decision in run.decisions]
-    counts = ", ".join(
-        f"{outcomes.count(outcome)} {outcome}"
-        for outcome in ("pass", "cannot", "fail", "inconclusive", "not run")
-        if outcome in outcomes
-    )
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in _OUTCOMES if outcome in outcomes)
     lines = [
         f"# {titled(model.name, model.weights)}: {headline(run)}",
         "",
@@ -81,6 +80,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         "Solved without the image": shortcut_lines(run),
         "Flaws of the data": flaw_lines(run),
         "Published figures": published_lines(run),
+        "Among checkpoints": standing_lines(run, options.ties),
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []

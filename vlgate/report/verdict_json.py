@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from vlgate import __version__
+from vlgate.comparing.pairing import Comparison
 from vlgate.gates.records import Decision, Outcome
 from vlgate.report.whole_file import write_whole
+from vlgate.run.judging_again import JudgedAgain
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
-from vlgate.run.verdict import Digests, Word, unscored, word
+from vlgate.run.verdict import UNGATED, Digests, Word, unscored, word
 
 SCHEMA = 1
 QUIET = (0, 5)
@@ -26,7 +29,7 @@ QUIET = (0, 5)
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options, status: int = 0) -> None:
-    """Write ``verdict.json``; without a verdict there is no file, and an earlier one is removed.
+    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed.
 
     Args:
         file: where to write.
@@ -37,8 +40,8 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
 
     Raises: OSError if the file cannot be written or removed.
     """
-    found = verdict_of(run, model)
-    if found is None or run.digests is None:
+    found = verdict_of(run, model) or UNGATED
+    if run.digests is None:
         file.unlink(missing_ok=True)
         return
     write_whole(file, canonical(_content(run, model, options, (found, status), run.digests)) + "\n")
@@ -72,25 +75,22 @@ def _refuse_floats(value: object) -> None:
 
 
 def _content(
-    run: RunResult, model: ModelCard, options: Options, ending: tuple[Word, int], digests: Digests
+    run: RunResult, model: ModelCard, options: Options, ending: tuple[str, int], digests: Digests
 ) -> dict[str, Any]:
     found, status = ending
-    counted = Counter(decision.outcome for decision in run.decisions)
     covered = [result.coverage for result in run.results]
-    earlier = None if run.comparison is None else run.comparison.earlier
     return {
         "schema": SCHEMA,
         "vlgate": __version__,
         "verdict": found,
         "status": status if status not in QUIET else 1 if found != "pass" else status,
-        "gates": {outcome: counted[outcome] for outcome in get_args(Outcome)},
-        "decisions": [_decision(decision) for decision in run.decisions],
+        **_decided(run.decisions),
         "cases": {
             name: sum(getattr(coverage, name) for coverage in covered)
             for name in ("cases", "judged", "unscored", "skipped", "deselected")
         },
         "model": {"name": model.name, "fingerprint": model.fingerprint},
-        "baseline": earlier and {"name": earlier.model, "fingerprint": earlier.fingerprint},
+        "baseline": _baseline(run.comparison),
         "run": {
             "seed": options.seed,
             "limit": options.limit,
@@ -104,6 +104,44 @@ def _content(
             "rows": digests.rows,
         },
     }
+
+
+def content_again(content: Mapping[str, Any], judged: JudgedAgain, *, incomplete: bool) -> dict[str, Any]:
+    """Return the content of ``verdict.json`` of a run whose gates were decided again.
+
+    Args:
+        content: that of the run; its cases, model, plan and rows stay as they are.
+        judged: the new decisions.
+        incomplete: whether the run did not come to its end.
+    """
+    outcomes = {decision.outcome for decision in judged.decisions}
+    found = word(outcomes, broken=content["verdict"] == "broken", incomplete=incomplete) or UNGATED
+    other = content["verdict"] == "pass" and content["status"] != 0  # another test of the session failed
+    made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
+    if judged.thresholds.must_hold is not None:
+        made["must_hold"] = f"sha256:{judged.thresholds.must_hold.digest}"
+    return {
+        **content,
+        "vlgate": __version__,
+        "verdict": found,
+        "status": int(found != "pass" or not judged.passed or other),
+        **_decided(judged.decisions),
+        "baseline": _baseline(judged.comparison),
+        "digests": {**content["digests"], **made},
+    }
+
+
+def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
+    counted = Counter(decision.outcome for decision in decisions)
+    return {
+        "gates": {outcome: counted[outcome] for outcome in get_args(Outcome)},
+        "decisions": [_decision(decision) for decision in decisions],
+    }
+
+
+def _baseline(comparison: Comparison | None) -> dict[str, str] | None:
+    earlier = None if comparison is None else comparison.earlier
+    return None if earlier is None else {"name": earlier.model, "fingerprint": earlier.fingerprint}
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

@@ -15,11 +15,10 @@ from vlgate.gates.error_rates import error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
-from vlgate.health.flaws import examine, true_texts
-from vlgate.health.probes import probe
 from vlgate.inference.predictor import score
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
+from vlgate.run.examining import UNEXAMINED, examined
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.options import Options
@@ -30,13 +29,7 @@ from vlgate.run.verdict import digests
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
 
-EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
-PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20
 BLIND_CASES = 20_000  # per task: the blind figure is then within 0.007 of that of all cases, 19 times in 20
-UNEXAMINED = (
-    "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
-    f"{EXAMINED_CASES:,} cases; examine them with --health=on"
-)
 
 
 def conclude(
@@ -63,7 +56,7 @@ def conclude(
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
-    results = _examined(figures, options)
+    results = examined(figures, options)
     comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
@@ -136,24 +129,6 @@ def _right(verdicts: Mapping[str, Sequence[Verdict]]) -> dict[str, dict[str, boo
         task: {one.case.id: one.right if one.state == "judged" else None for one in said}
         for task, said in verdicts.items()
     }
-
-
-def _examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
-    """The results with the flaws and text-only shortcuts of their tasks, unless that is off or would take long."""
-    cases = sum(result.coverage.cases for result in results)
-    if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
-        return results
-    known = {name: true_texts(r.task for r in results if r.task.benchmark == name) for name in _benchmarks(results)}
-    return tuple(
-        replace(
-            result, flaws=examine(result.task, known[result.task.benchmark]), probes=probe(result.task, PROBED_CASES)
-        )
-        for result in results
-    )
-
-
-def _benchmarks(results: Sequence[TaskResult]) -> set[str]:
-    return {result.task.benchmark for result in results}
 
 
 def _blind(

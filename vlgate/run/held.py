@@ -80,9 +80,12 @@ def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, option
     """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
     if not options.require_gates or any(decision.outcome not in {"not run", "cannot"} for decision in decisions):
         return []
+    none = f"no gate of {thresholds.file} is about a task of this run"
+    if thresholds.acuity:
+        none += " (those of [acuity] are judged by vlgate acuity)"
     why = (
-        f"no gate was judged: no gate of {thresholds.file} is about a task of this run; write one, or name another "
-        "file with --thresholds, or accept a run without gates with --no-require-gates"
+        f"no gate was judged: {none}; write one, or name another file with --thresholds, or accept a run without gates "
+        "with --no-require-gates"
     )
     return [_about("run", "require-gates", "inconclusive", why)]
 

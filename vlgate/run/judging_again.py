@@ -33,8 +33,12 @@ ABOUT_REPLIES = ("same-model", "asked-once", "same-data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAgain:
-    """The decisions about a finished run; ``lacking`` says why it cannot pass whatever they are, in a sentence each."""
+    """The decisions of a thresholds file about a finished run.
 
+    ``lacking`` says why it cannot pass whatever they are, in a sentence each.
+    """
+
+    thresholds: Thresholds
     decisions: tuple[Decision, ...]
     comparison: Comparison | None
     error_rates: ErrorRates | None
@@ -84,6 +88,7 @@ def judge_again(
     card = card_from(run.figures["model"])
     whole = [*required(thresholds, counts, asked, known), *unjudged_gates(made, thresholds, asked)]
     return JudgedAgain(
+        thresholds=thresholds,
         decisions=(*doubts(card, [card], thresholds), *_taken_over(run), *whole, *made),
         comparison=comparison,
         error_rates=error_rates(made, thresholds.fail_correction),

@@ -13,9 +13,9 @@ from vlgate.checks.check import Check
 class CacheUse:
     """The number of items that a run asked its model, and of replies from the cache and from its own memory.
 
-    ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the asked items whose replies the
-    cache has taken, ``evicted`` the replies, also of other runs, that made room for them. ``loaded`` says whether a
-    model was loaded, ``notes`` what the user should know.
+    ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the replies that the cache has taken,
+    those to the checks included, ``evicted`` the replies, also of other runs, that made room for them. ``loaded`` says
+    whether a model was loaded, ``notes`` what the user should know.
     """
 
     place: str = ""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.controls.registry import LIMIT
+from vlgate.shrink.families import FAMILIES, Family
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
@@ -68,6 +69,7 @@ class Options:
     controls_named: bool = False
     shrink_budget: int = 200
     shrink_cases: int = 5
+    shrink_edits: tuple[Family, ...] = FAMILIES
     require_gates: bool = False
     protocols: frozenset[str] = frozenset()
     log_to: tuple[str, ...] = ()
@@ -102,6 +104,7 @@ def options_from(content: Mapping[str, Any]) -> Options:
             "log_to": tuple(content["log_to"]),
             "controls": tuple(content["controls"]),
             "protocols": frozenset(content["protocols"]),
+            "shrink_edits": tuple(content["shrink_edits"]),
             "shard": None if shard is None else Shard(**shard),
         }
     )

@@ -23,13 +23,14 @@ from vlgate.judging.judged import Verdicts, verdicts_of
 from vlgate.metrics.compute import Columns, metrics, with_intervals
 from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
-from vlgate.metrics.variants import Evidence, measures, names
+from vlgate.metrics.released.evidence import Evidence
+from vlgate.metrics.variants import measures, names
 from vlgate.run.baseline import raised
 from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import Case, Metric, Read, Task, Ties, Verdict
+from vlgate.types import Ask, Case, Metric, Read, Task, Ties, Verdict
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -204,12 +205,14 @@ def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection
     if not judged or not names(variants, task.id):
         return {}
     evidence = Evidence(
-        scores=found.scores, files=np.array([case.id.partition("/")[0] for case in judged.cases], dtype=str)
+        scores=found.scores,
+        files=np.array([case.id.partition("/")[0] for case in judged.cases], dtype=str),
+        groups=found.groups,
     )
-    if task.shape == "questions":
+    if isinstance(judged.cases[0].requests[0], Ask):
         said = judged.replies.answers or [None] * len(judged.replies.requests)
-        answers = np.array(said, dtype=object).reshape(len(judged), 2)
         truths = np.array([case.truths for case in judged.cases], dtype=object)
+        answers = np.array(said, dtype=object).reshape(truths.shape)
         evidence = replace(evidence, answers=answers, truths=truths)
     given = measures(variants, task.id, evidence)
     return with_intervals(given, found, CONFIDENCE)

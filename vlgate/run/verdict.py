@@ -17,6 +17,8 @@ from vlgate.types import Task, Verdict
 
 _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass"]
+UNGATED = "not gated"
+"""What ``verdict.json`` says of a run of which no gate was judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ def section(name, value, *, baseline=None, published=()):
         metrics=(Figure(name="acc_r", value=value, low=value, high=value, n=9, chance=0.5),),
         slices=(),
         published=published,
+        beside=(),
         baseline=baseline,
         health=(),
         judged=9,

@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 import pytest
 
 from vlgate.cache.place import DEFAULT_LIMIT, LEAST_LIMIT, default_folder, file_in_the_way, parsed_size, shown_size
+from vlgate.errors import UnknownNameError
 from vlgate.plugin.options.controls import controls_of, limit_of
 from vlgate.plugin.options.settings import SETTINGS, Setting
 from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
 from vlgate.run.parts.sharding import read_shard
+from vlgate.shrink.families import FAMILIES, Family
 from vlgate.sources.disputes import place_of
 
 T = TypeVar("T")
@@ -76,6 +78,7 @@ def read(config: pytest.Config) -> Options:
         explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
         shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
         shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
+        shrink_edits=_edits(given["shrink-edits"]),
         require_gates=_flag(given["require-gates"], in_ci()),
     )
 
@@ -116,6 +119,17 @@ def _list(value: Any) -> list[str]:
 
 def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
+
+
+def _edits(value: object) -> tuple[Family, ...]:
+    """What searches may change, in the order of ``FAMILIES``; all of it if nothing is named."""
+    named = _names(value)
+    if _list(value) and not named:
+        raise pytest.UsageError(f"--shrink-edits=: expected NAME[,NAME], of {', '.join(FAMILIES)}")
+    for name in named:
+        if name not in FAMILIES:
+            raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
+    return tuple(family for family in FAMILIES if not named or family in named)
 
 
 def _controls(value: Any) -> tuple[str, ...]:

@@ -258,6 +258,14 @@ SETTINGS = (
         help="The number of cases per task to search, with -m shrink.",
         default="5",
     ),
+    Setting(
+        name="shrink-edits",
+        metavar="NAME[,NAME]",
+        help="What -m shrink changes: scene (a thing of a drawn scene), region (a part of a photograph that the texts "
+        "do not name), image (all of it), wording (a text).",
+        default="scene,region,image,wording",
+        many=True,
+    ),
 )
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, RecordedRun
+from vlgate.recorded.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, VERDICT, RecordedRun
+from vlgate.recorded.verdict import read_verdict
 from vlgate.report.comparison import comparison_record
 from vlgate.report.metrics_json import as_written, gate_record
 from vlgate.report.page.page import write_page
 from vlgate.report.results_folder import NAMES
+from vlgate.report.verdict_json import canonical, content_again
 from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.types import Task
@@ -47,13 +49,17 @@ def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:
         raise OptionError(f"--results {to}: holds {found} of a run; replace it with --overwrite, or name another")
 
 
-def write_judged(run: RecordedRun, figures: dict[str, Any], to: Path, tasks: Sequence[Task]) -> None:
+def write_judged(
+    run: RecordedRun, judged: JudgedAgain, figures: dict[str, Any], to: Path, tasks: Sequence[Task]
+) -> bool:
     """Write the files of a run with other decisions: the rows are copied, the page and the figures are new.
 
-    ``metrics.json`` comes last: if it is there, so are the others. There is no ``summary.md``.
+    ``verdict.json`` comes last: if it is there, so are the others. There is no ``summary.md``.
 
-    Raises: OptionError if a file cannot be written.
+    Returns: whether there is a ``verdict.json``: only if the run has one, which tells the digests of what was judged.
+    Raises: OptionError if a file cannot be written, or if the run's own ``verdict.json`` cannot be used.
     """
+    said = read_verdict(run)
     try:
         to.mkdir(parents=True, exist_ok=True)
         for name in NAMES:
@@ -63,5 +69,9 @@ def write_judged(run: RecordedRun, figures: dict[str, Any], to: Path, tasks: Seq
                 shutil.copyfile(run.folder / name, to / name)
         write_page(replace(run, folder=to, figures=figures), tasks)
         write_whole(to / METRICS, as_written(figures))
+        if said is not None:
+            found = content_again(said, judged, incomplete=bool(run.incomplete))
+            write_whole(to / VERDICT, canonical(found) + "\n")
     except OSError as error:
         raise OptionError(f"--results {to}: cannot be written ({error.strerror}); name another folder") from None
+    return said is not None

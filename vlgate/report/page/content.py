@@ -24,6 +24,7 @@ from vlgate.report.page.shown import ShownCases, shown_cases
 from vlgate.report.page.standing import Standing
 from vlgate.report.page.standing import standing as standing_of
 from vlgate.report.priors import recorded_splits
+from vlgate.report.smallest.section import founds
 from vlgate.types import CAPABILITIES, Task
 
 _VERSIONS = ("vlgate", "torch", "transformers")
@@ -74,6 +75,7 @@ def page_content(
         left_out=_left_out(sections, shown.pictures),
         priors=recorded_splits(known),
         whys=whys(run.folder, {card.anchor for one in sections for card in one.cards}),
+        founds=founds(run.folder),
         analyses=analyses(run.folder),
         controls=tables(figures),
     )

@@ -46,6 +46,11 @@ def write_page(
 
 def rendered(content: PageContent) -> str:
     """Return the page as HTML."""
+    return html("page.html", content)
+
+
+def html(template: str, content: object) -> str:
+    """Return a template of this folder as HTML; ``content`` is its ``page``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -61,8 +66,8 @@ def rendered(content: PageContent) -> str:
         f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    template = environment.get_template("page.html")
-    return template.render(page=content, policy=policy, script=_code(script), style=_code(style))
+    found = environment.get_template(template)
+    return found.render(page=content, policy=policy, script=_code(script), style=_code(style))
 
 
 def shown(value: object) -> object:

@@ -13,6 +13,7 @@ from vlgate.report.difference import Piece
 from vlgate.report.page.analysed import Analyses
 from vlgate.report.page.why_records import Whys
 from vlgate.report.priors import PriorSplit
+from vlgate.report.smallest.records import Founds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,8 @@ class Section:
     """A task: what it asks, its figures, what is to know about its data, and its missed cases.
 
     ``words`` are what the page can be filtered by. ``baseline`` is the value of the headline metric in the earlier run.
-    ``cards`` begin with the worst cases; ``missed`` counts all.
+    ``beside`` sets its figures beside published ones, in sentences. ``cards`` begin with the worst cases; ``missed``
+    counts all.
     """
 
     task: str
@@ -101,6 +103,7 @@ class Section:
     metrics: tuple[Figure, ...]
     slices: tuple[Figure, ...]
     published: tuple[tuple[str, float], ...]
+    beside: tuple[str, ...]
     baseline: float | None
     health: tuple[str, ...]
     judged: int
@@ -206,5 +209,6 @@ class PageContent:
     left_out: tuple[str, ...]
     priors: tuple[PriorSplit, ...] = ()
     whys: Whys = field(default_factory=Whys)
+    founds: Founds = field(default_factory=Founds)
     analyses: Analyses = field(default_factory=Analyses)
     controls: tuple[ControlTable, ...] = ()

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.variants import definitions
 from vlgate.published.figures import beside
 from vlgate.report.abilities import Ability, ability, limit_words
+from vlgate.report.beside import Shown, published_lines_of, standing_lines_of, study_line
 from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import CardMaker, anchor
 from vlgate.report.page.changes import value_before
@@ -16,7 +18,7 @@ from vlgate.report.page.records import Card, Figure, Section
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.worst import WORST
 from vlgate.sources.measures import measures
-from vlgate.types import Metric
+from vlgate.types import Metric, Ties
 
 Task = Mapping[str, Any]
 _HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
@@ -56,8 +58,9 @@ def section(name: str, figures: Mapping[str, Any], rows: TaskRows | None, cards:
             _figure(part, found[headline], tags[part]) for part, found in task["slices"].items() if headline in found
         ),
         published=tuple((one.model, one.value) for one in beside(name, headline)) if headline else (),
+        beside=_beside(name, task, figures["run"]["ties"]),
         baseline=value_before(figures.get("baseline"), name, headline, task["metrics"][headline]) if headline else None,
-        health=tuple(_health(task)),
+        health=tuple(_health(name, task)),
         judged=task["judged"],
         missed=0 if rows is None else rows.all_missed,
         example=cards[0],
@@ -79,9 +82,13 @@ def _ability(name: str, task: Task, headline: str, limits: tuple[str, ...]) -> A
     if not headline:
         return None
     found = task["metrics"][headline]
-    metric = Metric(**{key: found[key] for key in ("value", "low", "high", "n", "deff")})
+    metric = _metric(found)
     blind = found["blind"]["value"] if "blind" in found else None
     return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits)
+
+
+def _metric(found: Mapping[str, Any]) -> Metric:
+    return Metric(**{key: found[key] for key in ("value", "low", "high", "n", "deff")})
 
 
 def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
@@ -90,7 +97,22 @@ def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
     return Figure(name=name, chance=found.get("chance"), blind=blind, shown=shown, **kept)
 
 
-def _health(task: Task) -> list[str]:
+def _beside(name: str, task: Task, ties: Ties) -> tuple[str, ...]:
+    """The figures of a task beside published ones; files of earlier versions do not have its shape."""
+    if "shape" not in task:
+        return ()
+    shown = Shown(
+        task=name,
+        shape=task["shape"],
+        metrics={metric: _metric(found) for metric, found in task["metrics"].items()},
+        judged=task["judged"],
+        corrected=task.get("disputed", {}).get("corrected", 0),
+    )
+    standing = standing_lines_of(shown, ties)
+    return (*published_lines_of(shown), *standing, *([study_line()] if standing else []))
+
+
+def _health(name: str, task: Task) -> list[str]:
     """What a reader must know of a task's data, in sentences."""
     counts = [
         f"{task[key]:,} {words}"
@@ -110,14 +132,23 @@ def _health(task: Task) -> list[str]:
     found = [f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{_after(counts)}"]
     found += [task["note"]] if task["note"] else []
     found += [
-        f"Flaw of the data: {flaw['count']:,} x {name}, for example {', '.join(flaw['examples'])}"
-        for name, flaw in task.get("flaws", {}).items()
+        f"For published figures, by another definition: {', '.join(metrics)} ({differs})"
+        for (_, differs), metrics in definitions(task["metrics"], name).items()
+    ]
+    found += [
+        f"Flaw of the data: {flaw['count']:,} x {what}{_why(flaw)}, for example {', '.join(flaw['examples'])}"
+        for what, flaw in task.get("flaws", {}).items()
     ]
     probes = [
-        f"{name} {probe['value']:.2f}" for name, probe in task.get("probes", {}).items() if probe["value"] is not None
+        f"{rule} {probe['value']:.2f}" for rule, probe in task.get("probes", {}).items() if probe["value"] is not None
     ]
     found += [f"Text-only rules: {', '.join(probes)}"] if probes else []
     return found
+
+
+def _why(flaw: Mapping[str, Any]) -> str:
+    """The sentence that explains a flaw; earlier versions wrote none."""
+    return f" ({flaw['why']})" if flaw.get("why") else ""
 
 
 def _after(counts: Sequence[str]) -> str:

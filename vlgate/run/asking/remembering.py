@@ -95,7 +95,7 @@ def cache_use(caller: Caller | RememberingCaller) -> CacheUse:
         cached=counts.cached,
         repeated=counts.repeated,
         loaded=caller.loaded(),
-        kept=counts.asked if store is not None and store.works else 0,
+        kept=caller.memory.replies if store is not None and store.works else 0,
         evicted=0 if store is None else store.evicted,
         notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
     )
