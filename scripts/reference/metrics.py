@@ -21,9 +21,10 @@ from vlgate.metrics import (
     two_true,
     winoground,
 )
+from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.macro import macro
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
-from vlgate.metrics.variants import VARIANTS, Variant
+from vlgate.metrics.variants import VARIANTS, Definition, Variant
 from vlgate.types import Shape
 
 INTRODUCTION = """\
@@ -55,7 +56,12 @@ _SAME: Mapping[Shape, str] = {
     "image_quad": "The rule is that of [`quad`](#quad); another metric is the headline.",
     "image_choice": "The rule is that of [`choice`](#choice), for images.",
 }
-_ANALYTIC = {"min_pc_pf": "that of the smaller mean", "auroc": "DeLong, Obuchowski", "macro": "Wilson, weighted"}
+_ANALYTIC = {
+    "min_pc_pf": "that of the smaller mean",
+    "auroc": "DeLong, Obuchowski",
+    "macro": "Wilson, weighted",
+    "macro_all": "Wilson, weighted",
+}
 _INTERVALS: Mapping[str, Callable[..., object]] = {
     "Means": stats.proportion,
     "Smaller of two means": stats.smaller,
@@ -65,6 +71,7 @@ _INTERVALS: Mapping[str, Callable[..., object]] = {
     "Metrics over groups of cases": grouped.measure,
     "Design effect": clusters.Clusters.effect,
 }
+GROUPS: Mapping[str, str] = {"all": "whether all its cases are right", "mean": "the share of its cases that are right"}
 _AVERAGES: Mapping[str, Callable[..., object]] = {
     "VALSE's averages": hierarchy.valse_averages,
     "VL-CheckList's averages": hierarchy.checklist_rows,
@@ -74,7 +81,7 @@ _AVERAGES: Mapping[str, Callable[..., object]] = {
 
 def page() -> str:
     """The metrics by shape, then the variants, the intervals and the averages."""
-    sections = [_variants(), _section("Intervals", _INTERVALS), _section("Averages and gaps", _AVERAGES)]
+    sections = [_groups(), _variants(), _section("Intervals", _INTERVALS), _section("Averages and gaps", _AVERAGES)]
     return "\n".join([INTRODUCTION, *map(_shape, NAMES), *sections])
 
 
@@ -100,16 +107,28 @@ def _headline(shape: Shape, name: str) -> str:
     return "yes" if name == HEADLINE[shape] else ""
 
 
+def _groups() -> str:
+    """The section of the metrics that tasks of every shape can have."""
+    rows = [(code(name), GROUPS[rule], _interval(name)) for name, rule in GROUPED.items()]
+    listed = table(("metric", "of a group", "interval"), rows)
+    about = "The chance level is that of cases that are guessed independently."
+    return "\n".join(["## Groups of cases", "", description(grouped), "", about, "", listed, ""])
+
+
 def _variants() -> str:
     about = "`--protocol NAME` adds metrics as other code or other formulas define them, as `metric@NAME`."
     return "\n".join(["## Variants", "", about, "", *(_variant(name, one) for name, one in VARIANTS.items())])
 
 
 def _variant(name: str, variant: Variant) -> str:
-    metrics = ", ".join(code(f"{metric}@{name}") for metric in variant.metrics)
     about = f"{inline(variant.about[0].upper() + variant.about[1:])}."
-    rules = [f"On {code(pattern)}:\n\n{description(rule)}\n" for pattern, rule in variant.rules.items()]
-    return "\n".join([f"### {name}", "", about, "", f"Metrics: {metrics}", "", *rules])
+    rules = [_definition(name, pattern, one) for pattern, one in variant.definitions.items()]
+    return "\n".join([f"### {name}", "", about, "", *rules])
+
+
+def _definition(variant: str, pattern: str, one: Definition) -> str:
+    metrics = ", ".join(code(f"{metric}@{variant}") for metric in one.metrics)
+    return f"On {code(pattern)}, {metrics}:\n\n{description(one.rule)}\n"
 
 
 def _section(name: str, parts: Mapping[str, Callable[..., object]]) -> str:

@@ -40,7 +40,7 @@ def _section(setting: Setting) -> str:
         ("ini key", f"{code(setting.ini)} ({_KINDS[setting.kind]})" if setting.lasting else "none"),
         *([("repeatable", "yes")] if setting.many else []),
     ]
-    text = f"{inline(sentence[0].upper() + sentence[1:])}."
+    text = f"{inline(sentence[0].upper() + sentence[1:].rstrip('.'))}."
     return "\n".join([f"## --{setting.name}", "", text, "", *(f"- {name}: {what}" for name, what in facts), ""])
 
 

@@ -31,7 +31,7 @@ unless `--overwrite` is given, which removes those files as the run starts.
 """
 FILES = {
     "metrics.json": "the figures and decisions, for programs",
-    "verdict.json": "the [verdict](../verdict.md), ready to be signed; not there if no gate was judged",
+    "verdict.json": "the [verdict](../verdict.md), ready to be signed; its word is `not gated` if no gate was judged",
     "report.html": "the page for people: one file that works offline, with figures, gates and missed cases with images",
     "cases.parquet": "one row per case: what was asked, what was replied, the verdict and its reason",
     "predictions.parquet": "one row per distinct request; `--model=replay:FILE` reads it",
@@ -42,6 +42,8 @@ FILES = {
     "controls.json": "with `--controls`: what each [control](../controls/index.md) measured, case by case",
     f"{FOLDER}/": "with `--explain`: maps of missed cases, and `index.json`; see [Why it missed](../explanations.md)",
     "shrunk.jsonl": "with `-m shrink`: one line per smallest change that breaks a case",
+    "shrunk.html": "with `-m shrink` alone: the page of these cases; in other runs they are in `report.html`",
+    "shrunk/": "with `-m shrink`: the images of these cases, before and after the change, as PNG",
     "part.json": "with `--shard`: what the part was asked, and how it ended, for `vlgate merge`; written last",
     "part.jsonl": "with `--shard`: the replies to each batch of cases, for `vlgate merge`",
 }
