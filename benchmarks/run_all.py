@@ -75,6 +75,7 @@ BENCHES = (
     Bench(script="image_perturbations", quick=("--none",)),
     Bench(script="drawing"),
     Bench(script="question_pairs", quick=("--none",)),
+    Bench(script="quick_error", quick=("--none",)),
 )
 NOT_QUICK = ("--none",)
 
