@@ -12,8 +12,8 @@ INTRODUCTION = """\
 # Commands
 
 `vlgate COMMAND` does what is not a test. `vlgate --help` lists the commands, `vlgate COMMAND --help` the options of
-one, and `vlgate --version` prints the version. The exit status is 0, 1 if a file, an option's value or a name does not
-fit (one line on stderr says what), or 2 if the command line cannot be read.
+one, and `vlgate --version` prints the version. The exit status is 0; 4 if an option, a file or a name cannot be used
+(one line on stderr says what); or 1 after any other error, and if a command finds what it looks for, as each says below.
 """
 
 
