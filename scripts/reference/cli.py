@@ -13,7 +13,7 @@ INTRODUCTION = """\
 
 `vlgate COMMAND` does what is not a test. `vlgate --help` lists the commands, `vlgate COMMAND --help` the options of
 one, and `vlgate --version` prints the version. The exit status is 0; 4 if an option, a file or a name cannot be used
-(one line on stderr says what); or 1 after any other error, and if a command finds what it looks for, as each says below.
+(one line on stderr says what); or 1 after any other error, and if a command finds something wrong, as each says below.
 """
 
 

@@ -1,10 +1,12 @@
 """The position of a request in a call tells a model nothing about its truth."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from vlgate.inference.batching import Caller
-from vlgate.inference.order import in_hashed_order
+from vlgate.inference.order import BLOCK, in_hashed_order
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.types import Ask, LazyImage, Match, Read
 
@@ -45,17 +47,44 @@ def test_a_score_that_follows_the_position_is_right_about_half_of_the_time():
     assert 10 <= right <= 30
 
 
-def test_requests_of_one_image_stay_together_and_the_seed_changes_the_order():
+def test_the_seed_changes_the_order():
     orders = {}
     for seed in (0, 1):
         model = noting("match", numbers)
         predictor(model, seed).predict(PAIRS)
         [given] = model.given
         assert sorted(given, key=PAIRS.index) == PAIRS
-        keys = [pair.image.key for pair in given]
-        assert keys[::2] == keys[1::2]
         orders[seed] = given
     assert orders[0] != orders[1]
+
+
+def test_requests_of_one_image_stay_near_each_other():
+    images = [LazyImage(key=f"{n}.jpg", load=lambda: None) for n in range(2000)]
+    pairs = [Match(image=image, text=text) for text in ("a true text", "a false text") for image in images]
+    given, places = [], {}
+    in_hashed_order(pairs, 0, lambda some: given.extend(some) or some)
+    for place, pair in enumerate(given):
+        places.setdefault(pair.image.key, []).append(place)
+    assert all(last - first < 2 * BLOCK for first, last in places.values())
+
+
+def test_requests_of_one_image_follow_each_other_no_more_often_than_by_chance():
+    model = noting("match", numbers)
+    predictor(model).predict(PAIRS)
+    [given] = model.given
+    follow = sum(one.image is two.image for one, two in pairwise(given))
+    assert follow <= 5  # 79 neighbours, 40 of 3,160 pairs of places: 1 is expected
+
+
+def test_answers_that_alternate_are_right_about_crossed_questions_as_often_as_by_chance():
+    right = []
+    for seed in range(40):
+        model = noting("answer", lambda questions: ["yes", "no"] * (len(questions) // 2))
+        asked = [Ask(image=image, question=text) for image in IMAGES for text in ("is it true?", "is it false?")]
+        replies = predictor(model, seed).predict(asked)
+        said = [replies[one].answer for one in asked]
+        right += [pair == ("yes", "no") for pair in zip(said[::2], said[1::2], strict=True)]
+    assert abs(np.mean(right) - 1 / 4) < 0.04  # 1,600 images: four standard errors; in a row, 1/2
 
 
 def test_replies_go_back_to_their_requests_whatever_the_size_of_a_call():

@@ -1,7 +1,6 @@
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.inference.order import BLOCK
 from vlgate.run import planning
 from vlgate.run.options import Options
 from vlgate.run.planning import CASES_A_BATCH, make_plan
@@ -184,17 +184,28 @@ def test_the_batches_hold_each_case_exactly_once(items, whole):
 
 @given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.integers(1, 7))
 @settings(max_examples=50)
-def test_the_cases_of_an_image_are_next_to_each_other_whatever_the_size_of_a_batch(keys, size):
+def test_every_batch_but_the_last_is_full(keys, size):
     task = task_of([case(number, key) for number, key in enumerate(keys)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "read_tasks", lambda _: [task])
         patch.setattr(planning, "CASES_A_BATCH", size)
         batches = make_plan(options(items="batch")).batches
-    order = [position for batch in batches.values() for position in batch.positions]
-    assert sorted(order) == list(range(len(keys)))
-    images = [key for key, _ in groupby(keys[position] for position in order)]
-    assert sorted(images) == sorted(set(keys))
+    assert sorted(position for batch in batches.values() for position in batch.positions) == list(range(len(keys)))
     assert [len(batch.positions) for batch in batches.values()][:-1] == [size] * (len(batches) - 1)
+
+
+@pytest.mark.parametrize("items", ["pair", "batch"])
+def test_the_cases_of_an_image_are_near_each_other_and_in_few_batches(plan_of, items):
+    n, images = 2560, 640
+    task = task_of([case(number, f"{number % images}.jpg") for number in range(n)])
+    batches = plan_of(task, items=items).batches
+    order = [position for batch in batches.values() for position in batch.positions]
+    places = {image: [] for image in range(images)}
+    for place, position in enumerate(order):
+        places[position % images].append(place)
+    assert all(max(of_image) - min(of_image) < 2 * BLOCK for of_image in places.values())
+    cut = sum(len({place // CASES_A_BATCH for place in of_image}) > 1 for of_image in places.values())
+    assert cut <= n / CASES_A_BATCH  # at most the image at the end of each batch
 
 
 def test_a_batch_holds_cases_of_one_task_only(plan_of):

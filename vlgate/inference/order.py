@@ -2,6 +2,9 @@
 
 A case holds its true text before its false one. If a model saw requests in that order, scores that only follow the
 position would be right. A seeded hash of the image and the text decides the order instead.
+
+Requests about one image must not follow each other either: the answers to crossed questions about an image differ, so
+a model whose answers alternate would be right about each image half of the time. They stay near, in one block.
 """
 
 from __future__ import annotations
@@ -14,6 +17,9 @@ from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Request
 
 Item = TypeVar("Item", Match, Ask, LazyImage, str)
 Reply = TypeVar("Reply")
+BLOCK = 64
+"""Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
+_IMAGE = 8  # the bytes of the hash of an image
 
 
 def in_hashed_order(
@@ -21,7 +27,7 @@ def in_hashed_order(
 ) -> list[Reply]:
     """Call ``ask`` with the items in the order of a seeded hash.
 
-    The items of one image stay together, so that its pixels are decoded once.
+    The items of one image stay near each other, so that its pixels are decoded once; see ``BLOCK``.
 
     Args:
         items: the items to ask.
@@ -70,22 +76,28 @@ def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
     """Return the positions of cases in the order of hashes of their images and ids.
 
     A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
-    own order must tell nothing either. Those whose first requests are about the same image stay together.
+    own order must tell nothing either. Those whose first requests are about the same image stay near each other.
     """
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
 
 
 def _order(parts: Iterable[tuple[str, str]], seed: int) -> Sequence[int]:
-    """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order."""
+    """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order.
+
+    The hash of the image decides the block, the hash of both the place in it.
+    """
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
     keys = []
     for name, text in parts:
         image = images.get(name)
         if image is None:
-            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
+            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=_IMAGE).digest()
         keys.append(image + blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
-    return sorted(range(len(keys)), key=keys.__getitem__)
+    places = sorted(range(len(keys)), key=keys.__getitem__)
+    own = [key[_IMAGE:] for key in keys]
+    blocks = (places[start : start + BLOCK] for start in range(0, len(places), BLOCK))
+    return [place for block in blocks for place in sorted(block, key=own.__getitem__)]
 
 
 def _parts(item: Match | Ask | Read | LazyImage | str) -> tuple[str, str]:
