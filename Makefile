@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export HF_HUB_OFFLINE ?= 1
 # Small models of the tests are some ten times slower when each of several workers starts as many threads as there are cores.
 test: export OMP_NUM_THREADS ?= 1
+train: export OMP_NUM_THREADS := 1
 
 .PHONY: gate test lint docs sensitivity bench train clean
 
@@ -32,8 +33,8 @@ bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
 	$(BIN)/python benchmarks/run_all.py
 
 train: $(VENV)/.dev        ## train tiny-lxmert and tiny-clip anew, into fixtures/checkpoints; most of an hour
-	OMP_NUM_THREADS=1 $(BIN)/python scripts/train_models.py
-	OMP_NUM_THREADS=1 $(BIN)/python scripts/write_cards.py
+	$(BIN)/python scripts/train_models.py
+	$(BIN)/python scripts/write_cards.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vlgate needs Python 3.11 or later; run make PYTHON=python3.11")'

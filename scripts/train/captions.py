@@ -115,20 +115,30 @@ def _none(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[
 
 
 def _number(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
-    """How many things of a kind there are: exactly, or one against several."""
+    """How many things of a kind there are: exactly, or one against several.
+
+    A number is said as often of a kind that has it as of one that has another, so texts alone tell nothing.
+    """
     counts = Counter(item["name"] for item in things)
-    name = _any(chance, sorted(counts)) if chance.random() < 0.9 else _any(chance, _absent(things))
-    number = counts[name]
-    other = int(chance.choice([n for n in range(max(0, number - 2), number + 3) if n != number]))
-    if number and chance.random() < 0.4:
-        one = _any(chance, ("There is exactly one {}.", "There is a single {}.")).format(name)
-        many = _any(chance, ("There are some {}.", "There are a number of {}.")).format(plural(name))
-        yield one, number == 1
-        yield many, number > 1
+    if chance.random() < 0.4:
+        several = chance.random() < 0.5
+        kinds = sorted(name for name, number in counts.items() if (number > 1) == several)
+        if 0 < len(kinds) < len(counts):  # both are there, so each is as often true
+            name = _any(chance, kinds)
+            yield _any(chance, ("There is exactly one {}.", "There is a single {}.")).format(name), not several
+            many = _any(chance, ("There are some {}.", "There are a number of {}."))
+            yield many.format(plural(name)), several
         return
-    for said, truth in ((number, True), (other, False)):
-        noun = name if said == 1 else plural(name)
-        yield f"There {'is' if said == 1 else 'are'} exactly {NUMBER_WORDS[said]} {noun}.", truth
+    counts[_any(chance, _absent(things))] = 0
+    name, other = (str(one) for one in chance.permutation(sorted(counts))[:2])
+    if counts[name] != counts[other]:
+        yield _exactly(counts[name], name), True
+        yield _exactly(counts[other], name), False
+
+
+def _exactly(number: int, name: str) -> str:
+    noun = name if number == 1 else plural(name)
+    return f"There {'is' if number == 1 else 'are'} exactly {NUMBER_WORDS[number]} {noun}."
 
 
 def _related(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:

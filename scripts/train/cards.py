@@ -8,53 +8,60 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.metrics.stats import proportion
+from vlgate.metrics.stats import proportion, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """The main metric of a task; ``kinds`` has (accuracy, number) of the original questions of each kind."""
+    """The main metric of a task in one run, of ``n`` cases with the design effect ``deff``.
+
+    ``kinds`` has (accuracy, number) of the original questions of each kind.
+    """
 
     metric: str
     value: float
-    low: float
-    high: float
+    n: int
+    deff: float
     chance: float | None
     kinds: Mapping[str, tuple[float, int]]
 
 
+Run = Mapping[str, Figure]
+"""The figures of a run, by task."""
 REACHED = """
 ## What it reaches
 
-Unseen scenes: the tasks of two seeds, each figure with its 95 % interval. The *twin* had the same training with one
-blank image in place of all images: what it reaches, the texts tell.
+Unseen scenes: the tasks of seed 0, which the shipped gates hold, and of all {runs} seeds from 0 on together, each figure
+with its 95 % interval. The *twin* had the same training with one blank image in place of all images: what it reaches,
+the texts tell.
 """
 
 
-def card(name: str, seeds: Sequence[int], runs: Sequence[Mapping[str, Figure]]) -> str:
+def card(name: str, own: Sequence[Run], twins: Sequence[Run]) -> str:
     """Return the card of a model: the text beside this file, and tables of figures.
 
     Args:
         name: the model's name.
-        seeds: the seeds of all runs but the last.
-        runs: the figures of each run by task; the last is the twin's.
+        own: the figures of its runs, one for each seed from 0 on.
+        twins: those of its twin's runs on the same seeds.
     """
     text = Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8")
-    *own, twin = runs
-    lines = [f"| task | metric | {' | '.join(f'seed {seed}' for seed in seeds)} | twin | chance |"]
-    lines.append("|---|---|" + "---|" * (len(runs) + 1))
+    lines = ["| task | metric | seed 0 | all seeds | twin, all seeds | chance |", "|---|---|---|---|---|---|"]
     for task, figure in own[0].items():
-        cells = [_shown(run[task]) for run in own] + [f"{twin[task].value:.2f}"]
+        cells = [_pooled([run[task] for run in runs]) for runs in (own[:1], own, twins)]
         chance = "" if figure.chance is None else f"{figure.chance:.2f}"
         lines.append(f"| `{task}` | {figure.metric} | {' | '.join(cells)} | {chance} |")
-    return "\n".join([text + REACHED, *lines, *_by_kind(own), ""])
+    return "\n".join([text + REACHED.format(runs=len(own)), *lines, *_by_kind(own), ""])
 
 
-def _shown(figure: Figure) -> str:
-    return f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})"
+def _pooled(figures: Sequence[Figure]) -> str:
+    """The figure of several runs, whose images differ, with Wilson's interval at the effective number of cases."""
+    value = sum(one.value * one.n for one in figures) / sum(one.n for one in figures)
+    low, high = wilson(value, sum(one.n / one.deff for one in figures))
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
-def _by_kind(runs: Sequence[Mapping[str, Figure]]) -> Iterator[str]:
+def _by_kind(runs: Sequence[Run]) -> Iterator[str]:
     """The accuracy of the original questions by their kind, over all tasks and seeds."""
     right: dict[str, list[float]] = {}  # of each kind, how many are right, and how many there are
     for run in runs:
