@@ -31,9 +31,9 @@ Run = Mapping[str, Figure]
 REACHED = """
 ## What it reaches
 
-Unseen scenes: the tasks of seed 0, which the shipped gates hold, and of all {runs} seeds from 0 on together, each figure
-with its 95 % interval. The *twin* had the same training with one blank image in place of all images: what it reaches,
-the texts tell.
+Unseen scenes: the tasks of seed 0, which the shipped gates judge, and of {runs} seeds together, each figure with its
+95 % interval. The *twin* had the same training with one blank image in place of all images: what it reaches, the texts
+tell.
 """
 
 

@@ -1,11 +1,13 @@
 """What the models are taught about a scene: the phrases that are true of it, and true texts against false ones."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa
+from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -15,9 +17,9 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 def train():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(SCRIPTS)
-        from train import glossary, pairs, scenes
+        from train import captions, glossary, pairs, scenes
 
-        yield type("Modules", (), {"glossary": glossary, "pairs": pairs, "scenes": scenes})
+        yield type("Modules", (), {"captions": captions, "glossary": glossary, "pairs": pairs, "scenes": scenes})
 
 
 def graph(*looks):
@@ -75,3 +77,22 @@ def test_captions_are_paired_with_their_foils_and_answers_with_the_other_choices
         ("Is it red or blue? red", "Is it red or blue? pink"),
         ("Is there a cup? yes", "Is there a cup? no"),
     }
+
+
+def test_a_number_is_said_as_often_of_a_scene_that_has_it_as_of_one_that_has_not(train):
+    chance = np.random.default_rng(0)
+    looks = [("duck",), ("duck",), ("duck",), ("cup",), ("hat",), ("hat",)]
+    said = [text for _ in range(800) for text in train.captions.captions_of(graph(*looks), chance)]
+    for words in ("exactly one", "exactly two", "exactly three", "exactly zero", "a single", "some", "a number of"):
+        truths = [truth for text, truth in said if words in text]
+        assert len(truths) > 100
+        assert abs(np.mean(truths) - 1 / 2) < 4 * np.sqrt(0.25 / len(truths)), words
+
+
+def test_whether_a_number_is_large_does_not_tell_whether_a_text_is_true(train):
+    first = train.scenes.FIRST_SEED
+    said = [one for seed in (first, first + 1) for scene in train.scenes.portion(seed) for one in scene.texts]
+    for numbers in (NUMBER_WORDS[:2], NUMBER_WORDS[2:4], NUMBER_WORDS[4:]):
+        truths = [truth for text, truth in said if re.search(rf"exactly ({'|'.join(numbers)})\b", text)]
+        assert len(truths) > 100
+        assert abs(np.mean(truths) - 1 / 2) < 4 * np.sqrt(0.25 / len(truths)), numbers
