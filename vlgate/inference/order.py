@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
+import numpy as np
+
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Request
 
 Item = TypeVar("Item", Match, Ask, LazyImage, str)
 Reply = TypeVar("Reply")
 BLOCK = 64
 """Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
-_IMAGE = 8  # the bytes of the hash of an image
 
 
 def in_hashed_order(
@@ -81,23 +82,25 @@ def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
 
 
-def _order(parts: Iterable[tuple[str, str]], seed: int) -> Sequence[int]:
+def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
     """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order.
 
     The hash of the image decides the block, the hash of both the place in it.
     """
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
-    keys = []
+    of_image, of_both = [], []
     for name, text in parts:
         image = images.get(name)
         if image is None:
-            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=_IMAGE).digest()
-        keys.append(image + blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
-    places = sorted(range(len(keys)), key=keys.__getitem__)
-    own = [key[_IMAGE:] for key in keys]
-    blocks = (places[start : start + BLOCK] for start in range(0, len(places), BLOCK))
-    return [place for block in blocks for place in sorted(block, key=own.__getitem__)]
+            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
+        of_image.append(image)
+        of_both.append(blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
+    image_keys, keys = (np.frombuffer(b"".join(found), "<u8") for found in (of_image, of_both))
+    places = np.lexsort((keys, image_keys))
+    blocks = np.arange(len(places)) // BLOCK
+    order: list[int] = places[np.lexsort((keys[places], blocks))].tolist()
+    return order
 
 
 def _parts(item: Match | Ask | Read | LazyImage | str) -> tuple[str, str]:
