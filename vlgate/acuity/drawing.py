@@ -62,9 +62,9 @@ def draw(
     Raises: OptionError if the limit is too small, or the model cannot be loaded or asked.
     """
     price = cost(faculties, limit)
-    say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
     try:
         loaded, predictor = load_model(options, ())
+        say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
         needed = price.seconds(seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {_time(needed)}")
         found = tuple(charts(predictor, faculties, price.trials, options.seed))
