@@ -90,6 +90,8 @@ def _headline(task: Mapping[str, Any]) -> Figure:
     return Figure(
         metric=name,
         value=metric["value"],
+        low=metric["low"],
+        high=metric["high"],
         n=metric["n"],
         deff=metric["deff"],
         chance=metric["chance"],

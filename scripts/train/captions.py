@@ -117,7 +117,7 @@ def _none(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[
 def _number(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
     """How many things of a kind there are: exactly, or one against several.
 
-    A number is said as often of a kind that has it as of one that has another, so texts alone tell nothing.
+    A number is said as often of a kind that has it as of one that has another, so the number alone tells nothing.
     """
     counts = Counter(item["name"] for item in things)
     if chance.random() < 0.4:

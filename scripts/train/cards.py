@@ -13,13 +13,15 @@ from vlgate.metrics.stats import proportion, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """The main metric of a task in one run, of ``n`` cases with the design effect ``deff``.
+    """The main metric of a task in one run, with its interval, of ``n`` cases with the design effect ``deff``.
 
     ``kinds`` has (accuracy, number) of the original questions of each kind.
     """
 
     metric: str
     value: float
+    low: float
+    high: float
     n: int
     deff: float
     chance: float | None
@@ -48,7 +50,10 @@ def card(name: str, own: Sequence[Run], twins: Sequence[Run]) -> str:
     text = Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8")
     lines = ["| task | metric | seed 0 | all seeds | twin, all seeds | chance |", "|---|---|---|---|---|---|"]
     for task, figure in own[0].items():
-        cells = [_pooled([run[task] for run in runs]) for runs in (own[:1], own, twins)]
+        cells = [
+            _shown(figure.value, figure.low, figure.high),
+            *(_pooled([run[task] for run in runs]) for runs in (own, twins)),
+        ]
         chance = "" if figure.chance is None else f"{figure.chance:.2f}"
         lines.append(f"| `{task}` | {figure.metric} | {' | '.join(cells)} | {chance} |")
     return "\n".join([text + REACHED.format(runs=len(own)), *lines, *_by_kind(own), ""])
@@ -56,8 +61,12 @@ def card(name: str, own: Sequence[Run], twins: Sequence[Run]) -> str:
 
 def _pooled(figures: Sequence[Figure]) -> str:
     """The figure of several runs, whose images differ, with Wilson's interval at the effective number of cases."""
-    value = sum(one.value * one.n for one in figures) / sum(one.n for one in figures)
-    low, high = wilson(value, sum(one.n / one.deff for one in figures))
+    total = sum(one.n for one in figures)
+    value = sum(one.value * one.n for one in figures) / total
+    return _shown(value, *wilson(value, total**2 / sum(one.n * one.deff for one in figures)))
+
+
+def _shown(value: float, low: float, high: float) -> str:
     return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 

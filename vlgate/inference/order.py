@@ -3,8 +3,10 @@
 A case holds its true text before its false one. If a model saw requests in that order, scores that only follow the
 position would be right. A seeded hash of the image and the text decides the order instead.
 
-Requests about one image must not follow each other either: the answers to crossed questions about an image differ, so
-a model whose answers alternate would be right about each image half of the time. They stay near, in one block.
+Requests about one image follow each other no more often than by chance: the answers to crossed questions about an
+image differ, so a model whose answers alternate would be right about each image half of the time. They stay near, in
+one block. In a call of a single case they are all there is: an alternating model is then right about a sixth of crossed
+questions, and guessing about a sixteenth.
 """
 
 from __future__ import annotations
