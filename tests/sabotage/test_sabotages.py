@@ -29,7 +29,7 @@ WEIGHTS = {
     "tiny-lxmert/positions": "scenes/attribute-size",
     "tiny-lxmert/tokens": "scenes/foil-it",
     "tiny-clip/colours": "scenes/attributes",
-    "tiny-clip/positions": "scenes/occlusion-dir",
+    "tiny-clip/positions": "scenes/attribute-state",
     "tiny-clip/tokens": "scenes/foil-it",
 }
 """A task that each spoilt model fails."""
