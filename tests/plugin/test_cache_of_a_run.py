@@ -99,7 +99,8 @@ def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
 def test_workers_share_a_cache(data):
     model = data.model(MODEL)
     assert run(data, model, "--cache=kept", "-n2", subprocess=True).ret == 0
-    assert contents(data)["cache"]["asked"] == 80
+    counts = contents(data)["cache"]
+    assert counts["asked"] + counts["cached"] == 80  # a worker may take what the other one has kept by then
     asked(data)
     assert run(data, model, "--cache=kept").ret == 0
     assert contents(data)["cache"]["cached"] == 80
