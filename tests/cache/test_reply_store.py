@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -201,3 +203,12 @@ def test_a_busy_file_is_waited_for(tmp_path):
 def test_a_size_that_is_none(text):
     with pytest.raises(ValueError, match=text or "could not convert"):
         parsed_size(text)
+
+
+def test_processes_that_make_a_file_at_the_same_moment_wait_for_each_other(tmp_path):
+    code = "import sys, time; from pathlib import Path; from vlgate.cache.store import connect\n"
+    code += "time.sleep(max(0, float(sys.argv[1]) - time.time()))\n"
+    code += "for n in range(20): connect(Path(f'{n}/replies.sqlite')).close()"
+    command = [sys.executable, "-c", code, str(time.time() + 1)]
+    started = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(4)]
+    assert [one.communicate()[1] for one in started] == [b""] * 4

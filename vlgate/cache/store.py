@@ -17,6 +17,7 @@ from pathlib import Path
 from vlgate.cache.damage import inode, set_aside
 from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.cache.salvage import NAMELESS, logged, salvaged
+from vlgate.cache.tables import make_tables
 
 SCHEMA = 1
 """The version of the tables and of what the records hold; it is part of the file's name."""
@@ -28,13 +29,6 @@ _EVICTED = 0.1  # the share of the limit that is freed at once
 _FAILURES = 3  # files that a run replaces, before it goes on without a cache
 _SUM = 8  # bytes of a checksum
 _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # the first: a table lacks a column
-_TABLES = """
-CREATE TABLE IF NOT EXISTS models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS replies (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, model INTEGER NOT NULL, at INTEGER NOT NULL,
-    value BLOB NOT NULL
-);
-"""
 
 
 def other_versions(folder: Path) -> list[Path]:
@@ -56,9 +50,8 @@ def connect(file: Path) -> sqlite3.Connection:
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
-        opened.execute("PRAGMA journal_mode=WAL")
         opened.execute("PRAGMA cache_size=-65536")  # 64 MiB: keys are random, so each one may be in a page of its own
-        opened.executescript(_TABLES)
+        make_tables(opened, _WAITING)
     except BaseException:
         opened.close()
         raise
