@@ -13,18 +13,16 @@ from vlgate.fixtures.scenes.objects.postures import BUILDS, POSES
 from vlgate.fixtures.scenes.palette import ALL_COLOURS
 from vlgate.perturb.grammar import with_article as with_any_article
 from vlgate.perturb.inflection import plural
-from vlgate.perturb.negation import negate
 from vlgate.perturb.numbers import NUMBER_WORDS
 
 Text = tuple[str, bool]
 NOUNS: tuple[str, ...] = (*CATALOGUE, *BUILDS)
-FRAMES = (
-    "There is {}.",
-    "There is {} in the picture.",
-    "A picture of {}.",
-    "{}.",
-)
-PLURALS = ("pants", "shorts")
+THERE = ("There is {}.", "There is {} in the picture.")
+FRAMES = (*THERE, "A picture of {}.", "{}.")
+PLURALS = ("pants", "shorts", "clothes")
+"""Nouns that are plurals, of one thing too."""
+UNCOUNTED = ("clothing", "equipment", "food", "furniture")
+"""Nouns that have no article."""
 PAIRED = 2
 """Of each kind of caption, at most so many a scene, each with its foil."""
 
@@ -41,8 +39,8 @@ def captions_of(graph: Graph, chance: np.random.Generator) -> list[Text]:
 
 def _noun(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
     frame = _any(chance, FRAMES)
-    yield _capital(frame.format(with_article(_any(chance, _present(things))))), True
-    yield _capital(frame.format(with_article(_any(chance, _absent(things))))), False
+    yield framed(frame, _any(chance, _present(things))), True
+    yield framed(frame, _any(chance, _absent(things))), False
 
 
 def _several(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
@@ -52,9 +50,9 @@ def _several(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterat
         return
     named = [str(name) for name in chance.permutation(present)[: int(chance.integers(2, 4))]]
     frame = _any(chance, FRAMES)
-    yield _capital(frame.format(_list(named))), True
+    yield framed(frame, *named), True
     named[int(chance.integers(len(named)))] = _any(chance, _absent(things))
-    yield _capital(frame.format(_list(named))), False
+    yield framed(frame, *named), False
 
 
 def _colour(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
@@ -68,7 +66,7 @@ def _colour(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterato
     frame = _any(chance, (*FRAMES, "The {kind} is {colour}."))
     for colours, truth in ((has, True), (lacks, False)):
         colour = _any(chance, colours)
-        yield _capital(frame.format(with_article(f"{colour} {name}"), kind=name, colour=colour)), truth
+        yield framed(frame, f"{colour} {name}", kind=name, colour=colour), truth
 
 
 def _attribute(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
@@ -82,10 +80,10 @@ def _attribute(things: Sequence[GqaObject], chance: np.random.Generator) -> Iter
     lacks = [other for other in rivals if other not in has]
     if not lacks:
         return
-    frame = "The {} is {}." if word in POSES or chance.random() < 0.5 else "There is {2}."
+    frame = "The {kind} is {attribute}." if word in POSES or chance.random() < 0.5 else "There is {}."
     for one, truth in ((word, True), (_any(chance, lacks), False)):
         said = MADE_OF.get(one, one)
-        yield frame.format(name, said, with_article(f"{said} {name}")), truth
+        yield framed(frame, f"{said} {name}", kind=name, attribute=said), truth
 
 
 def attribute_groups(name: str) -> list[tuple[str, ...]]:
@@ -103,23 +101,24 @@ MADE_OF = {"wood": "wooden"}
 
 def _none(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
     """A kind that is absent is denied, and one that is present is denied falsely; with a colour or without."""
-    frame = _any(chance, ("There is {}.", "There is {} in the picture."))
+    frame = _any(chance, THERE)
     for name, truth in ((_any(chance, _absent(things)), True), (_any(chance, _present(things)), False)):
         colours = [_colour_of(item) for item in things if item["name"] == name and _colour_of(item)]
         if truth:
             colours = list(ALL_COLOURS)
         phrase = f"{_any(chance, colours)} {name}" if colours and chance.random() < 0.6 else name
-        said = negate(frame.format(with_article(phrase)))
-        if said is not None:
-            yield said, truth
+        yield denied(frame, phrase), truth
 
 
 def _number(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:
     """How many things of a kind there are: exactly, or one against several.
 
     A number is said as often of a kind that has it as of one that has another, so the number alone tells nothing.
+    Kinds that have no plural are left out.
     """
-    counts = Counter(item["name"] for item in things)
+    counts = Counter(item["name"] for item in things if plural(item["name"]))
+    if not counts:
+        return
     if chance.random() < 0.4:
         several = chance.random() < 0.5
         kinds = sorted(name for name, number in counts.items() if (number > 1) == several)
@@ -129,7 +128,7 @@ def _number(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterato
             many = _any(chance, ("There are some {}.", "There are a number of {}."))
             yield many.format(plural(name)), several
         return
-    counts[_any(chance, _absent(things))] = 0
+    counts[_any(chance, [name for name in _absent(things) if plural(name)])] = 0
     name, other = (str(one) for one in chance.permutation(sorted(counts))[:2])
     if counts[name] != counts[other]:
         yield _exactly(counts[name], name), True
@@ -148,13 +147,37 @@ def _related(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterat
         return
     item, relation = found[int(chance.integers(len(found)))]
     target = things[int(relation["object"])]["name"]
-    verb = "is " if chance.random() < 0.5 else ""
-    yield f"A{'n' * (item['name'][0] in 'aeiou')} {item['name']} {verb}{relation['name']} {with_article(target)}.", True
+    frame = "{} is {relation} {target}." if chance.random() < 0.5 else "{} {relation} {target}."
+    yield framed(frame, item["name"], relation=relation["name"], target=with_article(target)), True
+
+
+def framed(frame: str, *phrases: str, **words: str) -> str:
+    """Put phrases with their articles into a frame, whose verb is "are" if the first phrase is a plural.
+
+    >>> framed("There is {}.", "red pants"), framed("{} there.", "cup", "open box")
+    ('There are red pants.', 'A cup and an open box there.')
+    """
+    *first, last = map(with_article, phrases)
+    said = f"{', '.join(first)} and {last}" if first else last
+    return _capital(_with_verb(frame, phrases[0]).format(said, **words))
+
+
+def denied(frame: str, phrase: str) -> str:
+    """Put a phrase with "no" into a frame.
+
+    >>> denied("There is {}.", "red pants"), denied("There is {} there.", "cup")
+    ('There are no red pants.', 'There is no cup there.')
+    """
+    return _with_verb(frame, phrase).format(f"no {phrase}")
+
+
+def _with_verb(frame: str, phrase: str) -> str:
+    return frame.replace(" is ", " are ") if phrase.endswith(PLURALS) else frame
 
 
 def with_article(phrase: str) -> str:
-    """Put an article before a phrase, unless its noun is a plural."""
-    return phrase if phrase.endswith(PLURALS) else with_any_article(phrase)
+    """Put an article before a phrase, unless its noun is a plural or is not counted."""
+    return phrase if phrase.endswith((*PLURALS, *UNCOUNTED)) else with_any_article(phrase)
 
 
 def _present(things: Sequence[GqaObject]) -> list[str]:
@@ -171,11 +194,6 @@ def _colour_of(item: GqaObject) -> str:
 
 def _any(chance: np.random.Generator, words: Sequence[str]) -> str:
     return words[int(chance.integers(len(words)))]
-
-
-def _list(names: Sequence[str]) -> str:
-    *first, last = map(with_article, names)
-    return f"{', '.join(first)} and {last}"
 
 
 def _capital(text: str) -> str:

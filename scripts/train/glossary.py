@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from train.captions import FRAMES, MADE_OF, with_article
+from train.captions import FRAMES, MADE_OF, THERE, denied, framed
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.perturb.inflection import plural
-from vlgate.perturb.negation import negate
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions.phrases import NounPhrase, Number
 from vlgate.perturb.questions.templates.asking import ask, fits
@@ -63,8 +62,9 @@ def glossary(scenes: Sequence[Scene]) -> tuple[list[Phrase], NDArray[np.uint8]]:
 
 
 def can_be_written(phrase: Phrase) -> bool:
-    """Return whether ``written`` has texts for a phrase."""
-    return phrase[1] != "" and phrase[0] not in MORE
+    """Return whether ``written`` has texts for a phrase; of a noun without a plural no number is said."""
+    word, noun = phrase
+    return noun != "" and word not in MORE and (word not in (SINGLE, SEVERAL) or plural(noun) is not None)
 
 
 def written(phrase: Phrase, chance: np.random.Generator) -> tuple[str, str]:
@@ -82,17 +82,16 @@ def written(phrase: Phrase, chance: np.random.Generator) -> tuple[str, str]:
     way = chance.random()
     if way < ASKED:
         return _question(NounPhrase(noun, _grammar(noun), (attribute,) if word else ()), chance)
-    named = with_article(f"{attribute} {noun}".strip())
+    named = f"{attribute} {noun}".strip()
     if way < ASKED + ALONE:
-        text = _any(chance, FRAMES).format(named)
-        return text[0].upper() + text[1:], ""
-    text = _any(chance, ("There is {}.", "There is {} in the picture.")).format(named)
-    return text, negate(text) or ""
+        return framed(_any(chance, FRAMES), named), ""
+    frame = _any(chance, THERE)
+    return framed(frame, named), denied(frame, named)
 
 
 def _number(noun: str, chance: np.random.Generator, *, several: bool) -> str:
     if several:
-        return _any(chance, ("There are some {}.", "There are a number of {}.")).format(plural(noun) or noun)
+        return _any(chance, ("There are some {}.", "There are a number of {}.")).format(plural(noun))
     return _any(chance, ("There is exactly one {}.", "There is a single {}.")).format(noun)
 
 

@@ -96,3 +96,32 @@ def test_whether_a_number_is_large_does_not_tell_whether_a_text_is_true(train):
         truths = [truth for text, truth in said if re.search(rf"exactly ({'|'.join(numbers)})\b", text)]
         assert len(truths) > 100
         assert abs(np.mean(truths) - 1 / 2) < 4 * np.sqrt(0.25 / len(truths)), numbers
+
+
+def test_no_number_is_said_of_a_kind_without_a_plural(train):
+    chance = np.random.default_rng(0)
+    said = [
+        text
+        for _ in range(400)
+        for text, _ in train.captions.captions_of(graph(("pants", "red"), ("pants", "blue"), ("broccoli",)), chance)
+    ]
+    wrong = re.compile(r"None|exactly one pants|\bis pants|[Pp]ants is|\b[Aa] (red |blue )?pants")
+    assert not [text for text in said if wrong.search(text)]
+    assert "There are red pants." in said
+    assert "There are no red pants." in said
+    phrases = {("several", "pants"), ("one", "furniture"), ("several", "cup"), ("red", "pants")}
+    assert {phrase for phrase in phrases if train.glossary.can_be_written(phrase)} == {
+        ("several", "cup"),
+        ("red", "pants"),
+    }
+
+
+def test_as_many_denials_are_true_as_false(train):
+    first = train.scenes.FIRST_SEED
+    chance = np.random.default_rng(0)
+    graphs = [scene.graph for scene in train.scenes.portion(first)[:600]]
+    for known in graphs:
+        captions = train.captions.captions_of(known, chance)
+        denied = [truth for text, truth in captions if re.search(r"\bno\b", text, re.IGNORECASE)]
+        assert denied.count(True) == denied.count(False)
+        assert not [text for text, _ in captions if "None" in text]
