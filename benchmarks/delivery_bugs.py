@@ -5,12 +5,11 @@ Run from the top of a checkout: ``.venv/bin/python -m benchmarks.delivery_bugs``
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from tests.controls.delivery.planted import PLANTED, spoilt, wrong_mean
+from tests.controls.delivery.planted import PLANTED, planted
 from vlgate.controls.delivery.diagnosing import diagnose
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
@@ -32,12 +31,8 @@ def main() -> None:
 
 def told(name: str, model: Any, bug: str) -> bool:
     """Print a row, and return whether exactly the planted bug was named."""
-    how = PLANTED[bug]() if bug in PLANTED else {}
-    if bug == "stretched aspect":
-        how["aspect"] = "kept" if model.aspect == "kept" else "padded"  # what the pipeline around it should do
-    used = spoilt(model, **how) if how else model
     start, used_before = perf_counter(), process_time()
-    with wrong_mean(model) if bug == "wrong mean" else nullcontext():
+    with planted(model, bug) as used:
         found = diagnose(ModelPredictor(model=used, name=name, caller=Caller(name=name, size=64)))
     took, used_after = perf_counter() - start, process_time() - used_before
     named = [one.bug for one in found.findings]

@@ -142,13 +142,28 @@ PLANTED: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 @contextmanager
-def wrong_mean(model: Any) -> Iterator[Any]:
-    """Normalise pixels wrongly inside a model of the package: twice in LXMERT, with the mean of CLIP in the other."""
+def planted(model: Any, bug: str) -> Iterator[Any]:
+    """Yield a model of the package with a bug, "wrong mean" or one of ``PLANTED``; "none" is none."""
+    if bug == "wrong mean":
+        with wrong_mean(model):
+            yield model
+        return
+    how = PLANTED[bug]() if bug in PLANTED else {}
+    if bug == "stretched aspect":
+        how["aspect"] = "kept" if model.aspect == "kept" else "padded"  # what the pipeline around it should do
+    yield spoilt(model, **how) if how else model
+
+
+@contextmanager
+def wrong_mean(
+    model: Any, mean: Sequence[float] = OPENAI_CLIP_MEAN, deviation: Sequence[float] = OPENAI_CLIP_STD
+) -> Iterator[None]:
+    """Normalise pixels wrongly inside a model of the package: twice in LXMERT, with another mean in the other."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(model, "match"):
             patch.setattr(source, "features_of", lambda net, crops, places: features_of(net, 2 * crops - 1, places))
             patch.setattr(model._inputs.source, "_cache", RegionCache())
         else:
-            prepare, mean, deviation = model._prepare, OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
+            prepare = model._prepare
             patch.setattr(model, "_prepare", lambda image: F.normalize(prepare(image) / 2 + 0.5, mean, deviation))
-        yield model
+        yield

@@ -77,9 +77,10 @@ def _diagnosed(asker: Asker) -> Diagnosis:
 
 def _of_pixels(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
     undone = repaired(asker, plain)
-    if undone is not None:  # what is asked below needs a model that sees the canaries as they are
+    if undone is not None:
         yield undone
-        return
+    if undone is not None or recognised(plain).mean() < ENOUGH:
+        return  # what is asked below needs a model that sees the canaries as they are
     declared = getattr(asker.predictor.model, "aspect", None)
     found = (wrong_frame(frame(asker), declared or ""), aliased(asker))
     yield from (one for one in found if one is not None)

@@ -34,8 +34,19 @@ def _turned(times: int, pixels: Pixels) -> Pixels:
     return np.ascontiguousarray(np.rot90(pixels, times))
 
 
-def _levels(scale: float, offset: float) -> Callable[[Pixels], Pixels]:
-    return lambda pixels: np.clip(np.rint(pixels * scale + offset), 0, 255).astype(np.uint8)
+Levels = tuple[float, float, float]
+# The means and deviations of red, green and blue that pixels from 0 to 1 are normalised with.
+_HALF: tuple[Levels, Levels] = ((0.5,) * 3, (0.5,) * 3)
+_CLIP: tuple[Levels, Levels] = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+_IMAGENET: tuple[Levels, Levels] = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+_UNCHANGED: tuple[Levels, Levels] = ((0.0,) * 3, (1.0,) * 3)
+
+
+def _renormalised(used: tuple[Levels, Levels], right: tuple[Levels, Levels]) -> Callable[[Pixels], Pixels]:
+    """Return a change of pixels after which the wrong normalisation gives what the right one gives without it."""
+    (mean, deviation), (right_mean, right_deviation) = np.array(used) * 255, np.array(right) * 255
+    scale = deviation / right_deviation
+    return lambda pixels: np.clip(np.rint(mean + (pixels - right_mean) * scale), 0, 255).astype(np.uint8)
 
 
 REPAIRS: Mapping[str, Repair] = MappingProxyType(
@@ -54,12 +65,13 @@ REPAIRS: Mapping[str, Repair] = MappingProxyType(
             for times in (1, 2, 3)
         },
         **{
-            name: Repair(bug="wrong mean", says=says, change=_levels(scale, offset))
-            for name, says, scale, offset in (
-                ("paler", "they are half as far from white", 0.5, 127.5),  # undoes a mean that is subtracted twice
-                ("darker", "they are darker by a quarter", 0.75, 0.0),
-                ("flatter", "they have seven tenths of the contrast", 0.7, 38.0),
-                ("steeper", "they have twice the contrast", 2.0, -127.5),
+            name: Repair(bug="wrong mean", says=f"their pixels make up for {says}", change=_renormalised(used, right))
+            for name, says, used, right in (
+                ("twice", "a mean that is subtracted twice", _HALF, _UNCHANGED),
+                ("clip", "the mean of CLIP or of ImageNet in place of 0.5", _CLIP, _HALF),
+                ("imagenet", "the mean of CLIP or of ImageNet in place of 0.5", _IMAGENET, _HALF),
+                # The next one nearly undoes 0.5 in place of one of the others, too.
+                ("none", "a mean that is not subtracted", _UNCHANGED, _HALF),
             )
         },
     }
