@@ -211,7 +211,7 @@ def within(folder: Path, network: Network, rounds: int) -> None:
             others.append(cpu_of(theirs) / len(requests) * 2)
     print(f"captions_choice: one pair takes vlgate {median(ours) * 1000:.0f} ms of CPU", end="")
     print(f", CLIP_benchmark {median(others) * 1000:.0f} ms, in one process" if others else "")
-    checked = cpu_of(lambda: checks_of(predictor, tasks, options))
+    checked = cpu_of(lambda: checks_of(predictor, tasks, options, "the benchmark"))
     share = checked / (checked + median(ours) * FULL_RUN)
     print(f"captions_choice: the checks take {checked:.1f} CPU seconds, {share:.1%} of a run of {FULL_RUN:,} pairs")
 

@@ -200,9 +200,11 @@ class Closing:
         scores = run.collected.expected if run.worker is None else not only_searches(session)
         if run.worker or not scores or run.ending.interrupted:
             return ()
+        judged = None if run.result is None else run.result.digests
+        plan = f"blake2b:{run.digest}" if judged is None else judged.plan
         run.exits.start()
         try:
-            return run.limits.within(lambda: checks_of(run.loaded[1], run.plan.tasks, run.options))
+            return run.limits.within(lambda: checks_of(run.loaded[1], run.plan.tasks, run.options, plan))
         except KeyboardInterrupt:
             run.ending.interrupted = True
             session.exitstatus = pytest.ExitCode.INTERRUPTED

@@ -84,17 +84,17 @@ def _is_full(error: ModelLoadError) -> bool:
     return error.__cause__ is not None and out_of_memory(error.__cause__)
 
 
-def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> tuple[Check, ...]:
+def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
     """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
 
     The checks of batch invariance, determinism and precision ask the model itself, never a memory of its replies;
     batch invariance and determinism share a round. The check of polarity takes what the run has asked already. Only a
     run that had all its replies from the cache takes the outcome of the checks from there too, if the same checks were
-    made on the same cases.
+    made on the same cases, of which ``plan`` is the digest.
 
     If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
     """
-    kept = kept_checks(predictor, tasks, options)
+    kept = kept_checks(predictor, tasks, options, plan)
     if kept:
         return kept
     caller, remembers, predictor = predictor.caller, predictor.uncounted(), predictor.bare()
@@ -119,7 +119,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
             found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
-    keep_checks(caller, tuple(found), tasks, options)
+    keep_checks(caller, tuple(found), tasks, options, plan)
     return tuple(found)
 
 
