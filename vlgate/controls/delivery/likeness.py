@@ -57,16 +57,24 @@ def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
     """Return whether canaries are understood better in a view than as they are.
 
     Args:
-        view: the leads of n canaries in the view.
-        plain: their leads as they are.
+        view: the replies to n canaries in the view, shape (n, 4).
+        plain: the replies to them as they are.
         by: how many times as large the mean lead must be.
 
-    Returns: whether it is, and whether more canaries lead further than a fair coin would say (one-sided exact binomial
-        test, p < ``SIGNIFICANT``).
+    Returns: whether it is, whether more canaries lead further than a fair coin would say, and whether more are
+        recognised in the view than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
     """
-    if not view.mean() > max(0.0, by * float(plain.mean())):
+    ahead, before = leads(view), leads(plain)
+    if not ahead.mean() > max(0.0, by * float(before.mean())):
         return False
-    return tail(int((view > plain).sum()), len(plain)) < SIGNIFICANT
+    seen, guessing = recognised(view), 1 / view.shape[1]
+    further = tail(int((ahead > before).sum()), len(ahead)) < SIGNIFICANT
+    return further and tail(int(seen.sum()), len(seen), guessing) < SIGNIFICANT
+
+
+def behind(scores: FloatArray) -> bool:
+    """Return whether the true texts of more canaries score below the mean of the others than by guessing."""
+    return tail(int((leads(scores) < 0).sum()), len(scores)) < SIGNIFICANT
 
 
 def tail(successes: int, n: int, chance: float = 0.5) -> float:

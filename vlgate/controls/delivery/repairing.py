@@ -88,28 +88,28 @@ def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
         asker: asks the model.
         plain: the replies to all canaries as they are, shape (12, 4).
     """
-    as_they_are = leads(plain)
     best: tuple[float, Finding] | None = None
     for name, repair in REPAIRS.items():
         images = [asker.image(f"{name}/{place}.png", repair.change(one.pixels)) for place, one in enumerate(CANARIES)]
-        seen = leads(asker.scores(images, [one.texts() for one in CANARIES]))
-        if better(seen, as_they_are, repair.by) and (best is None or seen.mean() > best[0]):
-            best = seen.mean(), Finding(bug=repair.bug, why=_why(repair.says, seen, as_they_are))
-    return best[1] if best else _by_words(asker, as_they_are)
+        view = asker.scores(images, [one.texts() for one in CANARIES])
+        led = float(leads(view).mean())
+        if better(view, plain, repair.by) and (best is None or led > best[0]):
+            best = led, Finding(bug=repair.bug, why=_why(repair.says, view, plain))
+    return best[1] if best else _by_words(asker, plain)
 
 
-def _by_words(asker: Asker, as_they_are: FloatArray) -> Finding | None:
+def _by_words(asker: Asker, plain: FloatArray) -> Finding | None:
     images = [asker.image(f"words/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
     for form in _FORMS:
-        seen = leads(asker.scores(images, [one.texts(form) for one in CANARIES]))
-        if better(seen, as_they_are, _BY_WORDS):
-            return Finding(
-                bug="wrong template", why=_why(f"the texts are {form.format('red', 'cup')!r}", seen, as_they_are)
-            )
+        view = asker.scores(images, [one.texts(form) for one in CANARIES])
+        if better(view, plain, _BY_WORDS):
+            says = f"the texts are {form.format('red', 'cup')!r}"
+            return Finding(bug="wrong template", why=_why(says, view, plain))
     return None
 
 
-def _why(says: str, seen: FloatArray, as_they_are: FloatArray) -> str:
+def _why(says: str, view: FloatArray, plain: FloatArray) -> str:
+    seen, as_they_are = leads(view), leads(plain)
     further = int((seen > as_they_are).sum())
     return (
         f"the true texts of {further} of {len(seen)} canaries lead further if {says}, on average by {seen.mean():.3g} "
