@@ -35,8 +35,7 @@ def test_the_page_is_what_the_code_says(script):
     assert {(row[0], row[1]) for row in rows} == {
         (f"`{model}`", family) for model in script.MODELS for family in FAMILIES
     }
-    rises = {(row[0], row[1]): row[-1] for row in rows if row[-1] != "none"}
-    assert rises == {("`tiny-lxmert`", "gaussian-noise"): "4 to 5"}  # the page says why
+    assert {row[-1] for row in rows} == {"none"}  # a curve that rises needs a reason on the page
     assert tuple(sorted(FAMILIES)) == script.FAMILIES
 
 
