@@ -62,9 +62,9 @@ significantly better at the higher one (McNemar's exact test, at 5 % for all fif
 {curves}
 
 The trained models lose images that can be read. `tiny-lxmert` finds its regions by how they differ from the
-background, so that it is at chance from the first severity of contrast on. At severity 4 of Gaussian noise the image is
-one region or two to it, at 5 the noise parts it into eight (twelve without noise), and it does better. `tiny-clip` sees
-images reduced to 192 x 192 pixels, which pixelation and JPEG hardly change.
+background, so that it is at chance from the first severity of contrast on. At the severities 4 and 5 of Gaussian
+noise it is near chance, as in shot noise from 3 on. `tiny-clip` sees images reduced to 192 x 192 pixels, which pixelation and JPEG hardly
+change.
 
 ## Hidden backgrounds
 
