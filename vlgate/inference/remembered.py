@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
@@ -226,7 +227,9 @@ class RememberingCaller:
         return [None if (said := told(item, images)) is None else self._key(called, said) for item in items]
 
     def _key(self, called: str, told: bytes) -> bytes:
-        return blake2b(called.encode() + b"\0" + told, digest_size=DIGEST, key=self.model).digest()
+        key = _begun(self.model, called).copy()
+        key.update(told)
+        return key.digest()
 
     def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
         """The keys of the digests of the pixels of those images that must be compared."""
@@ -259,6 +262,12 @@ class RememberingCaller:
                 new[key] = load.digests[load.made]
         if new:
             self.memory.put(new)
+
+
+@cache
+def _begun(model: bytes, called: str) -> blake2b:
+    """The hash of a key as far as all items of a method share it; the caller copies it."""
+    return blake2b(called.encode() + b"\0", digest_size=DIGEST, key=model)
 
 
 def _loaded(image: LazyImage) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -66,11 +66,15 @@ def task_rows(table: Any, headlines: Mapping[str, str], wanted: Wanted) -> dict[
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     return {
-        name: _of_task(
-            name, rows_at(table, order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted
-        )
+        name: _of_task(name, _part(table, order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted)
         for number, name in enumerate(names)
     }
+
+
+def _part(table: Any, places: NDArray[Any]) -> Any:
+    """The rows at some rising places; without a copy if they follow each other, as those of a task do."""
+    together = len(places) and places[-1] - places[0] == len(places) - 1
+    return table.slice(places[0], len(places)) if together else rows_at(table, places)
 
 
 def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
@@ -80,7 +84,7 @@ def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
     missed = judged[~right[judged]]
     scores = _scores(table)
     margin = margins(headline, scores[missed], 1.0 - _column(table, "acc")[missed])
-    places = _among(rows_at(table, missed).column("case").to_pylist(), wanted.broken.get(name, frozenset()))
+    places = _among(table, missed, wanted.broken.get(name, frozenset()))
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     return TaskRows(
@@ -94,8 +98,9 @@ def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
     )
 
 
-def _among(cases: Sequence[str], ids: frozenset[str]) -> NDArray[np.intp]:
-    """The places of the cases that are among some ids."""
+def _among(table: Any, rows: NDArray[Any], ids: frozenset[str]) -> NDArray[np.intp]:
+    """The places in ``rows`` of the cases that are among some ids."""
+    cases = rows_at(table.select(["case"]), rows).column("case").to_pylist() if ids else []
     return np.array([place for place, case in enumerate(cases) if case in ids], dtype=np.intp)
 
 

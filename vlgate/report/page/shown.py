@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vlgate.errors import OptionError
-from vlgate.recorded.cases import read_cases
+from vlgate.recorded.cases import read_cases, rows_at
 from vlgate.recorded.folder import CASES, RecordedRun
 from vlgate.report.page.cards import CardMaker
 from vlgate.report.page.changes import quota
@@ -89,8 +91,9 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
 def _lost(table: Any) -> int:
     if table is None:
         return 0
-    said = zip(table.column("state").to_pylist(), table.column("why").to_pylist(), strict=True)
-    return sum(state == "unscored" and not (why or "").endswith(UNASKED) for state, why in said)
+    unscored = [place for place, state in enumerate(table.column("state").to_pylist()) if state == "unscored"]
+    reasons = rows_at(table.select(["why"]), np.array(unscored, dtype=np.int64)).column("why").to_pylist()
+    return sum(not (why or "").endswith(UNASKED) for why in reasons)
 
 
 def _history(

@@ -19,7 +19,7 @@ _COUNTED = ("no", "one", "two", "three", "four")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """One record of a file, whose fields are read with a check of their type.
 
