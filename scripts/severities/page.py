@@ -63,8 +63,8 @@ significantly better at the higher one (McNemar's exact test, at 5 % for all fif
 
 The trained models lose images that can be read. `tiny-lxmert` finds its regions by how they differ from the
 background, so that it is at chance from the first severity of contrast on. At the severities 4 and 5 of Gaussian
-noise it is near chance, as in shot noise from 3 on. `tiny-clip` sees images reduced to 192 x 192 pixels, which pixelation and JPEG hardly
-change.
+noise it is near chance, as in shot noise from 3 on. `tiny-clip` sees images reduced to 192 x 192 pixels, which
+pixelation and JPEG hardly change.
 
 ## Hidden backgrounds
 
