@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from train.half import halved
 from train.lessons import IGNORED, LENGTH, PADDING, Batch, Lessons
 from vlgate.models.region_network.settings import Settings
 from vlgate.models.regions.regions import Regions
@@ -131,7 +132,7 @@ def _taught(model: Any, finder: Any, lesson: str, batch: Batch, seen: Seen) -> t
     """Return the loss of one lesson, and the share of its replies that are right."""
     import torch
 
-    with torch.autocast("cpu", torch.bfloat16):
+    with halved():
         output, pooled = _run(model, batch, seen)
         heads = {"match": model.cls.seq_relationship, "ask": getattr(model, "answer_head", None)}
         whole = heads[lesson](pooled).float() if lesson in heads else None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from train.captions import NOUNS, attribute_groups
 from train.drawing import drawn
+from train.half import halved
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.fixtures.scenes.palette import ALL_COLOURS
@@ -108,7 +109,7 @@ def train_regions(
         order = torch.randperm(len(crops))
         for start in range(0, len(crops) - BATCH + 1, BATCH):
             some = order[start : start + BATCH]
-            with torch.autocast("cpu", torch.bfloat16):
+            with halved():
                 features = features_of(network, _seen(crops[some]), places[some])
                 named, described = network["objects"](features), network["attributes"](features)
             real = objects[some] != nothing

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from train.glossary import Phrase, can_be_written, written
+from train.half import halved
 from train.pairs import NONE, Pairs, tokens_of
 
 BATCH = 192
@@ -109,7 +110,7 @@ def _wide(model: Any, sights: Sights, tokenizer: Any, chance: np.random.Generato
 def _seen(model: Any, sights: Sights, some: NDArray[np.int64]) -> Any:
     import torch
 
-    with torch.autocast("cpu", torch.bfloat16):
+    with halved():
         found = model.visual.head(sights.seen[some])
     return torch.nn.functional.normalize(found.float(), dim=1)
 
@@ -133,7 +134,7 @@ def _encoded(tower: Any, tokens: NDArray[np.int16]) -> Any:
     length = tokens.shape[1]
     ids = torch.from_numpy(tokens.astype(np.int64))
     # The other kernels are slow backwards, if texts are this short.
-    with torch.autocast("cpu", torch.bfloat16), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+    with halved(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         embedded = tower.token_embedding(ids) + tower.positional_embedding[:length]
         states = tower.ln_final(tower.transformer(embedded, attn_mask=tower.attn_mask[:length, :length]))
         ends = (ids == tower.eos_id).int().argmax(dim=1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from train.glossary import Phrase, glossary
+from train.half import halved
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.models.region_network.proposals import Pixels
@@ -86,7 +87,7 @@ def train_tower(tower: Any, album: Album, *, steps: int, seed: int, log: Callabl
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(steps, 2), pct_start=0.1)
     began, losses = time.monotonic(), []
     for step, some in zip(range(steps), _batches(len(album.images), np.random.default_rng(seed)), strict=False):
-        with torch.autocast("cpu", torch.bfloat16):
+        with halved():
             found = tower.trunk.forward_features(_input(album.images, some))
             most = found.amax((2, 3))
             seen, named, there = tower.head(most), namer(found.flatten(2).transpose(1, 2)), whole(most)
