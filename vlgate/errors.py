@@ -52,6 +52,10 @@ class ModelReplyError(VlgateError):
     """A reply of a model that cannot be used: NaN, too few scores, a wrong type, or an exception."""
 
 
+class ClusterEndedError(ModelReplyError):
+    """No actor of a cluster replies any more, because all of them ended or because a call took too long."""
+
+
 class NoReplyError(VlgateError):
     """What a model raises if it has no reply to some of its requests, such as a replay file without a row for them."""
 

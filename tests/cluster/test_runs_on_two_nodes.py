@@ -92,6 +92,8 @@ def test_a_model_that_hangs_ends_the_run_which_says_where(folder):
     status, said = folder.run("on_ray", "--limit=12", "--call-timeout=1")
     assert status == 1
     assert "match() of 8 requests did not return within 1 s on the node" in said
+    assert "1 failed" in said  # the test that asked; no other one could be scored, so the run stops
+    assert said.count("did not return within 1 s") < 5
 
 
 OTHER = """

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from vlgate.errors import OptionError
 
 _PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
+_ANSWERS = 30.0  # seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else
 _START = "start one with ray start --head, or leave --ray out"
 
 
@@ -62,6 +65,8 @@ def connect(address: str) -> Callable[[], None]:
     Raises: OptionError if there is no cluster, or if Ray or Python has another version there.
     """
     check_address(address)
+    if address != "auto":
+        _check_health(address)
     with _calm():
         import ray
 
@@ -74,6 +79,15 @@ def connect(address: str) -> Callable[[], None]:
             raise OptionError(f"--ray={address}: no cluster can be used ({why[:300]}); {_START}") from None
         end: Callable[[], None] = ray.shutdown
         return end
+
+
+def _check_health(address: str) -> None:
+    """Refuse an address at which something else than a cluster answers; what else is wrong, connecting will say."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        subprocess.run(command, timeout=_ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
+    except subprocess.TimeoutExpired:
+        raise OptionError(f"--ray={address}: what answers at {address} is no Ray cluster; {_START}") from None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from vlgate.cluster.records import Call, Failed, NotHere, Outcome, Replied, Surf
 from vlgate.cluster.seating import Seated, check_alike, seat_again, seat_all
 from vlgate.cluster.seats import Seat
 from vlgate.cluster.work import Waiting, Work
-from vlgate.errors import ModelReplyError
+from vlgate.errors import ClusterEndedError, ModelReplyError
 
 DEPTH = 2  # calls that an actor is given at once: the next one is on its way while the model works on the first
 LOSSES = 3  # actors that may end during one call until the call is at fault
@@ -190,7 +190,7 @@ class Pool:
                 if found is not None and self.surface is not None:
                     check_alike([found], self.surface)
             except Exception as error:  # noqa: BLE001  # whoever waits for work raises it
-                self._waiting.close(error)
+                self._waiting.close(str(error))
                 return
         if found is not None:
             self._seated.append(found)
@@ -198,16 +198,16 @@ class Pool:
         elif not self._seated:
             last = f"the last one on {one.seat.node.name} during {work.call.called}() of {len(work.items)} requests"
             ended = f"all {len(self.seats)} actors of the cluster ended, {last}"
-            self._waiting.close(ModelReplyError(f"{ended}; see Ray's logs, and start the run again"))
+            self._waiting.close(f"{ended}; see Ray's logs, and start the run again")
 
     def _late(self, one: Seated, work: Work) -> None:
         import ray
 
         what = f"{work.call.called}() of {len(work.items)} requests did not return within {self.limit:g} s"
         remedy = "allow more with --call-timeout, ask less at once with --batch-size, or correct the model"
-        error = ModelReplyError(f"{what} on the node {one.seat.node.name}; {remedy}")
-        work.future.set_exception(error)
-        self._waiting.close(error)
+        why = f"{what} on the node {one.seat.node.name}; {remedy}"
+        self._waiting.close(why)
+        work.future.set_exception(ClusterEndedError(why))
         one.alive = False
         ray.kill(one.actor)
 

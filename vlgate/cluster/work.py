@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from threading import Condition
 
 from vlgate.cluster.records import Call, Replied, TooLarge
+from vlgate.errors import ClusterEndedError
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Waiting:
     _heap: list[tuple[int, Work]] = field(default_factory=list)
     _changed: Condition = field(default_factory=Condition)
     _put: int = 0
-    _over: BaseException | None = None
+    _over: str = ""  # why there is no more
     _closed: bool = False
 
     def put(self, work: Work) -> int:
@@ -53,11 +54,11 @@ class Waiting:
                 if work.lost or work.future.set_running_or_notify_cancel():
                     return number, work
 
-    def close(self, error: BaseException | None = None) -> None:
-        """Give out no more work; whoever waits for some, now or later, gets the error."""
+    def close(self, why: str = "the connection to the cluster is closed") -> None:
+        """Give out no more work; whoever waits for some, now or later, gets a ClusterEndedError that says why."""
         with self._changed:
             self._closed = True
-            self._over = self._over or error or RuntimeError("the connection to the cluster is closed")
+            self._over = self._over or why
             for _, work in self._heap:
                 self._end(work)
             self._heap.clear()
@@ -72,4 +73,5 @@ class Waiting:
 
     def _end(self, work: Work) -> None:
         if work.lost or work.future.set_running_or_notify_cancel():
-            work.future.set_exception(self._over)
+            # Each gets an error of its own: the traceback of one that is raised again and again grows each time.
+            work.future.set_exception(ClusterEndedError(self._over))
