@@ -203,3 +203,19 @@ def test_a_closed_pipe_is_not_an_error(redirected):
         ["bash", "-c", f"{command} {redirected}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_reader_that_leaves_early_does_not_change_the_exit_status():
+    program = (
+        "from vlgate.cli.output import patient_output\n"
+        "with patient_output():\n"
+        "    for _ in range(9999): print('a line that nobody reads')\n"
+        "raise SystemExit(3)"
+    )
+    ended = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$0" -c "$1" | true', sys.executable, program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (3, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -11,6 +10,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from vlgate import __version__
+from vlgate.cli.output import patient_output
 from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -75,11 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
-        status = int(import_module(COMMANDS[given.command]).run(given))
-        print(end="", flush=True)  # noqa: T201  # so that a broken pipe shows here, not when Python exits
-    except BrokenPipeError:  # the reader has enough, as in "| head"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python flushes again at exit
-        return 0
+        with patient_output():
+            status = int(import_module(COMMANDS[given.command]).run(given))
     except VlgateError as error:
         begins = f"vlgate {given.command}"
         said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
