@@ -14,7 +14,7 @@ from vlgate.types import Batch, Case
 
 SHARE = 50  # one case in so many is asked, which makes the run 2 % longer
 MOST = 64  # cases; the rate of a model varies more between machines than between larger samples
-LEAST = 4  # cases; a run of fewer than SHARE * LEAST is not measured
+LEAST = 4  # cases; a run of fewer than SHARE * LEAST is measured only if it asks more than its cases
 _WARMING = 2  # cases that are asked before the clock starts: the first call compiles, and fills caches
 _OF_A_BATCH = 8  # neighbours share images, which a model may encode once
 
@@ -35,7 +35,9 @@ class Pace:
         return self.seconds * cases / self.cases / workers
 
 
-def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True) -> Pace | None:
+def pace(
+    predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True, short: bool = False
+) -> Pace | None:
     """Ask a model a sample of a run's cases, and measure the time.
 
     Args:
@@ -43,6 +45,7 @@ def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, toge
         batches: the batches of the run.
         name: seeds the sample.
         together: whether the cases share calls of the model; otherwise each is asked on its own.
+        short: whether to measure a short run, too, because its controls or searches ask much more than its cases.
 
     The model itself is asked, not the memory of its replies.
 
@@ -50,9 +53,9 @@ def pace(predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, toge
         to the whole sample, or if the model raised, which the run will show.
     """
     total = sum(len(batch.positions) for batch in batches)
-    if total < SHARE * LEAST:
+    if total < (LEAST + _WARMING if short else SHARE * LEAST):
         return None
-    cases = _some(batches, min(MOST, total // SHARE) + _WARMING, name)
+    cases = _some(batches, min(MOST, max(LEAST, total // SHARE)) + _WARMING, name)
     warming, timed = cases[:_WARMING], cases[_WARMING:]
     try:
         if _remembered(predictor, cases):

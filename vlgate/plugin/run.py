@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.errors import VlgateError, printable
+from vlgate.errors import ClusterEndedError, VlgateError, printable
 from vlgate.plugin import allure_link
 from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
@@ -110,7 +110,8 @@ class Run(Asked):
         small = all(len(batch.positions) == 1 for batch in batches)
         if not self.worker and not self.searches:  # the first worker measures for all
             alone = self.worker is not None and small
-            self.pace = pace(predictor, batches, f"{self.options.seed}:pace", together=not alone)
+            short = bool(self.options.controls)
+            self.pace = pace(predictor, batches, f"{self.options.seed}:pace", together=not alone, short=short)
         self.predictor = self._foreseeing(predictor, batches, small=small)
         return self.predictor
 
@@ -154,6 +155,8 @@ class Run(Asked):
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         """Attach the replies of a scored batch to its report."""
         self.limits.observe(call)
+        if call.excinfo is not None and isinstance(call.excinfo.value, ClusterEndedError):
+            item.session.shouldfail = printable(str(call.excinfo.value))  # no other test could be scored
         verdicts = item.stash.get(VERDICTS, None)
         if call.when == "call" and verdicts is not None:
             vars(report)["vlgate_rows"] = pack(verdicts, "" if self.worker is None else self.digest)

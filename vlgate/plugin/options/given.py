@@ -24,6 +24,8 @@ T = TypeVar("T")
 SUITE = "tests_vl"
 _LONGEST = 1e6  # seconds, 11 days
 _SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
+_NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
+_PART = "a part I/N, with I from 1 to N, such as 2/4"
 _SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
@@ -33,9 +35,13 @@ def read(config: pytest.Config) -> Options:
     Raises: pytest.UsageError, which names the option, if a value cannot be used.
     """
     given = {setting.name: _given(config, setting) for setting in SETTINGS}
+    _refuse_empty(config)
     controls = _controls(given["controls"])
     model = str(given["model"] or DEFAULT_MODEL)
     folder = config.invocation_params.dir
+    asked = controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"])
+    if not asked and config.getoption("--controls-limit", None):
+        raise pytest.UsageError(f"--controls-limit={given['controls-limit']}: {_NO_CONTROL}")
     return Options(
         folder=folder,
         model=model,
@@ -44,7 +50,7 @@ def read(config: pytest.Config) -> Options:
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
         disputes=tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
         limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
-        shard=_parsed(given["shard"], read_shard, "--shard", "a part I/N, with I from 1 to N, such as 2/4", None),
+        shard=_parsed(given["shard"], read_shard, "--shard", _PART, None),
         log_to=_names(given["log-to"]),
         quick=_flag(given["quick"], default=False),
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
@@ -66,7 +72,7 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
-        controls=controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"]),
+        controls=asked,
         controls_named=bool(controls),
         controls_limit=_parsed(
             given["controls-limit"],
@@ -91,6 +97,13 @@ def _given(config: pytest.Config, setting: Setting) -> Any:
         return config.getini(setting.ini)
     except (ValueError, pytest.UsageError) as error:
         raise pytest.UsageError(f"{setting.ini} in the ini file: {error}; expected true or false") from None
+
+
+def _refuse_empty(config: pytest.Config) -> None:
+    """Refuse an empty value, as a variable that is not set gives it, where it would run the whole suite here."""
+    for name, expected in (("shard", _PART), ("ray", "auto, HOST:PORT or none")):
+        if config.getoption(next(setting.dest for setting in SETTINGS if setting.name == name), None) == "":
+            raise pytest.UsageError(f"--{name}=: expected {expected}")
 
 
 def _base(config: pytest.Config, name: str) -> Path:
