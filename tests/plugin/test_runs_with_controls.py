@@ -202,6 +202,7 @@ def match(self, pairs):
     (("--controls=",), "--controls=: expected NAME*, the names of controls, or none"),
     (("--controls=none,look",), "--controls=none,look: leave out none, or the others"),
     (("--controls=look", "--controls-limit=0"), "--controls-limit=0: expected a whole number above 0"),
+    (("--controls-limit=9",), "--controls-limit=9: no control is asked; name some with --controls"),
     (("--controls=look", "--shard=1/2"), "--shard=1/2: --controls asks about a sample of the whole run"),
 ])  # fmt: skip
 def test_what_cannot_be_asked_is_refused_at_the_start(place, right, args, says):
@@ -219,3 +220,55 @@ def test_which_controls_are_asked_by_default():
     assert controls_of([], model="tiny-lxmert", scenes=False) == ()
     assert controls_of([], model="tiny-clip", scenes=True) == ()
     assert controls_of(["look", "look"], model="oracle", scenes=False) == ("look",)
+
+
+FLIPS = '[gate."valse/*".flip_rate]\nmax = {}\n'
+
+
+def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys):
+    place.valse(n=40)
+    place.thresholds(FLIPS.format(0.2))
+    body = "def match(self, pairs):\n    return np.array([float(len(pair.text)) for pair in pairs])"
+    result = place.run(place.model(body, name="blind_model"), "--controls=delivery", "--controls-limit=36")
+    [found] = place.metrics()["gates"]
+    assert (result.ret, found["value"], found["decision"]) == (1, 0.0, "inconclusive")
+    assert "within max = 0.2, but answers that do not depend on the picture survive every change" in found["why"]
+    from vlgate.cli import main
+
+    assert main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "thresholds.toml")]) == 1
+    assert "answers that do not depend on the picture" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_gate_says_that_the_model_raised_in_its_control(place):
+    place.valse(n=40)
+    place.thresholds(GAIN.format(0.05))
+    body = """
+def match(self, pairs):
+    if any(pair.image.key.startswith("uniform") for pair in pairs):
+        raise RuntimeError("I see nothing")
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
+    result = place.run(place.model(body, name="failing_model"), "--controls=look")
+    [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
+    assert (result.ret, found["decision"]) == (1, "inconclusive")
+    assert found["why"] == (
+        "the control look has no visual_gain of this task, because the model raised RuntimeError: I see nothing; "
+        "correct the model, and ask again"
+    )
+
+
+def test_the_time_of_a_control_is_said_for_a_short_run_too(place):
+    place.valse(n=12)
+    place.thresholds()
+    body = """
+def match(self, pairs):
+    import time
+    if Model.asked < 12:  # as many as are measured; the test need not wait for the others
+        time.sleep(0.1 * len(pairs))
+    Model.asked += len(pairs)
+    return np.array([float(len(pair.text)) for pair in pairs])
+
+asked = 0
+"""
+    result = place.run(place.model(body, name="slow_model"), "--controls=delivery")
+    result.stdout.fnmatch_lines(["*about * min more for the * requests of the control delivery*"])

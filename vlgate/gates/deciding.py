@@ -24,7 +24,8 @@ class Judged:
     """What the gates of a task are decided from: its shape, the counts of its cases, and the judged ones.
 
     ``columns`` is None if none of its cases was selected. ``metrics`` have intervals of 95 %; those of another
-    confidence are computed from the columns. ``controls`` holds what each control measured, by the control's name.
+    confidence are computed from the columns. ``controls`` holds what each control measured, by the control's name, and
+    ``lacking`` why a control was not asked to its end.
     """
 
     shape: Shape
@@ -32,6 +33,7 @@ class Judged:
     columns: Columns | None = field(default=None, repr=False)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     controls: Mapping[str, ControlledTask] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, gate: Gate) -> Mapping[str, Metric]:
         """Return the metrics, or the figures of the control that a gate is about, with intervals of its confidence."""
@@ -65,9 +67,23 @@ def decide_all(
 def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
     """The decision of one gate; one that fails on an interval has its p-value."""
     found = decide(gate, task.coverage, task.at(gate), ties)
+    if gate.metric in CONTROLLED:
+        found = _doubted(found, CONTROLLED[gate.metric], task)
     if found.outcome != "fail" or not found.tested or task.columns is None:
         return found
     return replace(found, p=tail(gate, _at_confidence(gate, task, task.columns)))
+
+
+def _doubted(found: Decision, control: str, task: Judged) -> Decision:
+    """The decision of a gate on a control: one that passes on figures that prove nothing is inconclusive."""
+    lacking = task.lacking.get(control)
+    if found.metric is None and lacking:
+        why = f"the control {control} has no {found.gate.metric} of this task, because {lacking}"
+        return replace(found, why=f"{why}; correct the model, and ask again")
+    doubt = task.controls[control].doubt if control in task.controls else ""
+    if found.outcome == "pass" and doubt:
+        return replace(found, outcome="inconclusive", why=f"{found.why}, but {doubt}")
+    return found
 
 
 def _at_confidence(gate: Gate, task: Judged, cases: Columns) -> Callable[[float], Metric]:

@@ -90,6 +90,7 @@ def _task(measured: Mapping[str, Any]) -> ControlledTask:
         notes=tuple(measured["notes"]),
         beside=measured["beside"],
         requests=measured["requests"],
+        doubt=measured.get("doubt", ""),
     )
 
 

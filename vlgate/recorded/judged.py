@@ -45,10 +45,12 @@ def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
     names = table.column("task").combine_chunks().dictionary_encode()
     codes, known = names.indices.to_numpy(), names.dictionary.to_pylist()
     controls = read_controls(run)
+    lacking = {name: one["lacking"] for name, one in run.figures.get("controls", {}).items() if one.get("lacking")}
     found: dict[str, Judged] = {}
     for task, told in run.figures["tasks"].items():
         places = np.flatnonzero(codes == known.index(task)) if task in known else np.array([], dtype=np.intp)
-        found[task] = replace(_judged(run, table.take(places), told), controls=controls.get(task, {}))
+        judged = _judged(run, table.take(places), told)
+        found[task] = replace(judged, controls=controls.get(task, {}), lacking=lacking)
         _refuse_other_figures(run, task, found[task], told["metrics"])
     for task, told in run.figures.get("unasked", {}).items():
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=told["cases"], distinct=0)

@@ -105,6 +105,8 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
         for some in samples:
             tasks[some.task.id] = asked.measure(some, predictor)
         model = None if asked.about_model is None else asked.about_model(predictor, options.seed)
+        if model is not None and model.doubt:
+            tasks = {task: replace(one, doubt=model.doubt) for task, one in tasks.items()}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does

@@ -179,6 +179,7 @@ def decisions(
             columns=result.columns,
             metrics=result.metrics,
             controls=of_task(controls, result.task.id),
+            lacking={one.name: one.lacking for one in controls if one.lacking},
         )
         for result in results
     }

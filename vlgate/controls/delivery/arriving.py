@@ -18,6 +18,8 @@ from vlgate.types import FloatArray
 SHOWN = CANARIES[:8]
 TEXTS = (SHOWN[0].texts()[0], SHOWN[4].texts()[0])
 """All pictures are asked the same, so that only the picture can make replies differ."""
+LOST = "lost image"
+"""The fault of a model whose replies do not depend on the picture."""
 _SAME = 1e-6
 _PAIR = 2
 
@@ -38,7 +40,7 @@ def lost(apart: FloatArray) -> Finding | None:
     if float(np.ptp(apart, axis=0).max()) > _SAME * max(1.0, float(np.abs(apart).max())):
         return None
     why = f"{len(apart)} different pictures get the same scores, so no picture arrives, or the same one each time"
-    return Finding(bug="lost image", why=why, or_else=("wrong image",))
+    return Finding(bug=LOST, why=why, or_else=("wrong image",))
 
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vlgate.controls.control import Control
+from vlgate.controls.delivery.arriving import LOST
 from vlgate.controls.delivery.canaries import CANARIES
 from vlgate.controls.delivery.diagnosing import MOST_REQUESTS, diagnose
 from vlgate.controls.delivery.findings import Diagnosis
@@ -10,6 +11,8 @@ from vlgate.controls.delivery.flips import measure, requests
 from vlgate.controls.delivery.variants import FAMILIES
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.metrics.controlled import ControlledTask, Figure
+
+_BLIND = "answers that do not depend on the picture survive every change of it"
 
 
 def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
@@ -24,6 +27,7 @@ def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
         notes=tuple(_said(found)),
         beside={"chance": found.chance} if n else {},
         requests=found.requests,
+        doubt=next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == LOST), ""),
     )
 
 

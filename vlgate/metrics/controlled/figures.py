@@ -34,6 +34,7 @@ class ControlledTask:
         notes: what a reader of the figures must know, in sentences.
         beside: known values that stand beside the figures, such as chance, by name.
         requests: how many distinct requests the control asked.
+        doubt: why its figures, however good, prove nothing; empty if they do. No gate on them can pass then.
     """
 
     cases: tuple[str, ...]
@@ -44,6 +45,7 @@ class ControlledTask:
     notes: tuple[str, ...] = ()
     beside: Mapping[str, float] = field(default_factory=dict)
     requests: int = 0
+    doubt: str = ""
 
     def metric(self, name: str, confidence: float = 0.95) -> Metric | None:
         """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1.

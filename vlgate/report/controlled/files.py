@@ -85,6 +85,7 @@ def _columns(one: ControlledTask) -> dict[str, Any]:
         "notes": list(one.notes),
         "beside": dict(one.beside),
         "requests": one.requests,
+        "doubt": one.doubt,
     }
 
 
