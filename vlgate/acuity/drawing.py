@@ -10,7 +10,7 @@ from vlgate.acuity.asking import charts, cost, seconds_per_call
 from vlgate.acuity.figure import sheet
 from vlgate.acuity.pages import lines, page
 from vlgate.acuity.record import FILE, Release, text_of
-from vlgate.errors import ModelLoadError, ModelReplyError, OptionError
+from vlgate.errors import OptionError, VlgateError, described
 from vlgate.gates.acuity import AcuityDecision, AcuityGate, decide_acuity
 from vlgate.gates.thresholds import checked_thresholds, toml_of
 from vlgate.report.whole_file import write_whole
@@ -68,8 +68,10 @@ def draw(
         needed = price.seconds(seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {_time(needed)}")
         found = tuple(charts(predictor, faculties, price.trials, options.seed))
-    except (ModelLoadError, ModelReplyError) as error:
+    except VlgateError as error:
         raise OptionError(str(error)) from error
+    except Exception as error:  # a foreign model may raise anything
+        raise OptionError(f"--model={options.model}: the model raised {described(error)}; correct it") from error
     release = Release(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found)
     return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
 

@@ -61,8 +61,8 @@ def run(given: argparse.Namespace) -> int:
     faculties = chosen([name for entry in given.faculty for name in entry.split(",")])
     file = given.thresholds or Path("thresholds.toml")
     gates = gates_of(file) if given.thresholds is not None or file.is_file() else ()
-    if given.faculty:
-        gates = tuple(gate for gate in gates if gate.faculty in faculties)
+    idle = [gate.faculty for gate in gates if gate.faculty not in faculties]
+    gates = tuple(gate for gate in gates if gate.faculty in faculties)
     earlier = read_release(given.against) if given.against else None
     options = replace(
         options_of(argparse.Namespace(data=[], suite=[])),
@@ -73,7 +73,7 @@ def run(given: argparse.Namespace) -> int:
         data=(),
     )
     drawn = draw(options, faculties, gates, given.limit, _say)
-    for line in written(drawn, earlier, given.out):
+    for line in (*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)):
         _say(line)
     _say(f"written: {given.out / 'acuity.html'}")
     return 0 if drawn.passed else 1
