@@ -95,13 +95,13 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
     folder, _ = made(files=files, out="pruned", prune=True)
     found = report(folder)
     assert "shortcuts" not in plain
-    assert found["shortcuts"]["why"] == "at chance: the interval of no probe is above it"
+    assert found["shortcuts"]["why"] == "not above chance: the interval of no probe is above it"
     probes = found["shortcuts"]["probes"]
     assert probes["words"]["before"] > 0.6
     assert all(one["low"] <= 0.5 for one in probes.values())
     dropped = found["dropped"]["solved by its text alone (--prune-shortcuts)"]
     assert found["shortcuts"]["dropped"] == dropped == plain["cases"] - found["cases"] > 0
-    assert f"{dropped:,} cases were dropped. Text alone is at chance" in (folder / "bias.md").read_text()
+    assert f"{dropped:,} cases were dropped. Text alone is not above chance" in (folder / "bias.md").read_text()
 
 
 def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_file):

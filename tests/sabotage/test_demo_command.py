@@ -37,8 +37,8 @@ def test_a_demo_ends_red_and_opens_the_page_on_what_broke(tmp_path, monkeypatch,
     assert main(words) == 1
     said = capsys.readouterr().out
     assert "sabotaged: colour-blind: Takes every colour for every other." in said
-    assert "caught by 1 of 1 gate: scenes/attributes:acc_r (0.000, min 0.85)" in said
-    assert "claimed by 1 task of the run, and caught by 1" in said
+    assert "stopped by 1 of 1 gate: scenes/attributes:acc_r (0.000, min 0.85)" in said
+    assert "claimed by 1 task of the run, and stopped by 1" in said
     assert opened == [f"{(folder / 'report.html').as_uri()}#scenes/attributes"]
     assert 'id="scenes/attributes"' in (folder / "report.html").read_text(encoding="utf-8")
 
@@ -63,9 +63,11 @@ def test_what_broke_most_comes_first():
 
 def test_the_closing_lines_say_which_claims_hold():
     said = closing_lines("colour-blind", sabotages()["colour-blind"], FIGURES)
-    assert said[1].startswith("caught by 2 of 3 gates: scenes/attributes:acc_r (0.500, min 0.85), ")
+    assert said[1].startswith(
+        "stopped by 2 of 3 gates (1 fail, 1 inconclusive): scenes/attributes:acc_r (0.500, min 0.85), "
+    )
     assert said[1].endswith("scenes/attribute-size:acc_r (0.840, min 0.85, inconclusive)")
-    assert said[2] == "claimed by 2 tasks of the run, and caught by 2"
+    assert said[2] == "claimed by 2 tasks of the run, and stopped by 2"
 
 
 def test_a_sabotage_that_passes_is_called_not_caught():

@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
     images = "the folder of the images: names get the extension that they have there, graphs the size if they lack it"
     parser.add_argument("--images", type=Path, metavar="DIR", help=images)
-    prune = "drop cases that the probes of vlgate shortcuts solve, until text alone is at chance"
+    prune = "drop cases that the probes of vlgate shortcuts solve, until text alone is not above chance"
     parser.add_argument("--prune-shortcuts", action="store_true", help=prune)
     _add_tools(parser)
     questions.add(parser)

@@ -31,16 +31,17 @@ def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> 
     if not stops:
         return [*lines, f"NOT CAUGHT: {_counted(len(gates), 'gate')}, and none fails"]
     more = f", and {len(stops) - _SHOWN} more" if len(stops) > _SHOWN else ""
-    lines.append(
-        f"caught by {len(stops)} of {_counted(len(gates), 'gate')}: {', '.join(map(_said, stops[:_SHOWN]))}{more}"
-    )
+    failed = sum(gate["decision"] == "fail" for gate in stops)
+    doubted = "" if failed == len(stops) else f" ({failed} fail, {len(stops) - failed} inconclusive)"
+    said = ", ".join(map(_said, stops[:_SHOWN]))
+    lines.append(f"stopped by {len(stops)} of {_counted(len(gates), 'gate')}{doubted}: {said}{more}")
     if sabotage.claimed:
         caught = {judged_by(gate)[0] for gate in stops}
         there = sabotage.claimed & set(figures["tasks"])
         missing = sorted(there - caught)
         without = f"; not by {', '.join(missing)}" if missing else ""
         lines.append(
-            f"claimed by {_counted(len(there), 'task')} of the run, and caught by {len(there & caught)}{without}"
+            f"claimed by {_counted(len(there), 'task')} of the run, and stopped by {len(there & caught)}{without}"
         )
     return lines
 

@@ -1,6 +1,6 @@
-"""Pruning: cases are dropped that the probes of ``vlgate.shortcuts`` solve, until text alone is at chance.
+"""Pruning: cases are dropped that the probes of ``vlgate.shortcuts`` solve, until text alone is not above chance.
 
-It goes further than the filter of ``blind``, which every set passes through: three probes instead of one, and at
+It goes further than the filter of ``blind``, which every set passes through: three probes instead of one, and not above
 chance instead of near it. Each round drops the cases that a probe solves most surely, as AFLite does (Le Bras et al.
 2020, "Adversarial filters of dataset biases"), and the probes learn again from the cases that are left.
 """
@@ -41,12 +41,14 @@ class Reached:
 
     @property
     def why(self) -> str:
-        """Whether text alone is at chance, in words."""
+        """Whether text alone is above chance, in words."""
         if not self.probes:
             return "not measured: fewer than ten images"
         if self.above:
             return f"above chance, by {', '.join(self.above)}"
-        return "at chance: the interval of no probe is above it"
+        below = [name for name, metric in self.probes.items() if metric.high < self.chance]
+        said = "not above chance: the interval of no probe is above it"
+        return f"{said}, and that of {', '.join(below)} is below it" if below else said
 
 
 def reached(items: Sequence[Item], shape: Shape) -> Reached:

@@ -18,7 +18,7 @@ class Settings:
 
     ``images`` is the folder of the images, None if names in the files are to stay as they are.
     ``limit`` is the most cases, None for all. ``form`` is our own shape of cases or the benchmark's own format.
-    ``prune`` is whether cases are dropped until text alone is at chance.
+    ``prune`` is whether cases are dropped until text alone is not above chance.
     """
 
     kind: str
