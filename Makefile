@@ -32,7 +32,7 @@ sensitivity: $(VENV)/.core ## hold every drawn task against what it claims to ca
 bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
 	$(BIN)/python benchmarks/run_all.py
 
-train: $(VENV)/.dev        ## train tiny-lxmert and tiny-clip anew, into fixtures/checkpoints; most of an hour
+train: $(VENV)/.dev        ## train tiny-lxmert and tiny-clip anew, into fixtures/checkpoints; an hour
 	$(BIN)/python scripts/train_models.py
 	$(BIN)/python scripts/write_cards.py
 
