@@ -87,7 +87,7 @@ def _check_health(address: str) -> None:
     try:
         subprocess.run(command, timeout=_ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
     except subprocess.TimeoutExpired:
-        raise OptionError(f"--ray={address}: what answers at {address} is no Ray cluster; {_START}") from None
+        raise OptionError(f"--ray={address}: something else than a Ray cluster answers there; {_START}") from None
 
 
 @contextmanager

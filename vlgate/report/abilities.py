@@ -13,7 +13,10 @@ from vlgate.types import Metric
 
 Word = Literal["can", "cannot", "unknown"]
 WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
-HEADING = "can: the interval is above the middle of text alone and 1; cannot: it is below that of chance and 1"
+HEADING = (
+    "can: the interval is above the middle of text alone (or chance) and 1; "
+    "cannot: it is below the middle of chance and 1, or a known limit holds; unknown: neither"
+)
 _BESIDE = 11  # the characters of a line beside its task and its figures: a word and blanks
 _LEAST_WORDS = 24  # characters; fewer do not make a question
 

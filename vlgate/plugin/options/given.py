@@ -100,7 +100,7 @@ def _given(config: pytest.Config, setting: Setting) -> Any:
 
 
 def _refuse_empty(config: pytest.Config) -> None:
-    """Refuse an empty value, as a variable that is not set gives it, where it would run the whole suite here."""
+    """Refuse an empty value, as a variable that is not set gives it: this process would ask the whole suite."""
     for name, expected in (("shard", _PART), ("ray", "auto, HOST:PORT or none")):
         if config.getoption(next(setting.dest for setting in SETTINGS if setting.name == name), None) == "":
             raise pytest.UsageError(f"--{name}=: expected {expected}")
