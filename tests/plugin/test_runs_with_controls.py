@@ -15,6 +15,12 @@ def score(self, pair):
     looks = abs(red - 5 * (number // 2 * 2 + 1)) <= 3  # the colour of its own image
     return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
 """
+RAISING = """
+def match(self, pairs):
+    if any(pair.image.key.startswith("uniform") for pair in pairs):
+        raise RuntimeError("I see nothing")
+    return np.array([-float(len(pair.text)) for pair in pairs])
+"""
 
 
 @pytest.fixture
@@ -185,13 +191,7 @@ def test_no_control_is_asked_without_the_option(place, right):
 def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
     place.valse(n=8)
     place.thresholds()
-    body = """
-def match(self, pairs):
-    if any(pair.image.key.startswith("uniform") for pair in pairs):
-        raise RuntimeError("I see nothing")
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-    result = place.run(place.model(body, name="failing_model"), "--controls=look")
+    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
     assert place.metrics()["controls"]["look"]["lacking"] == "the model raised RuntimeError: I see nothing"
     assert place.metrics()["complete"]
     result.stdout.fnmatch_lines(["not all was asked: the model raised RuntimeError: I see nothing"])
@@ -239,16 +239,25 @@ def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys)
     assert "answers that do not depend on the picture" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_gate_on_flips_does_not_pass_without_the_canaries(place):
+    place.valse(n=40)
+    place.thresholds(FLIPS.format(0.2))
+    body = """
+def match(self, pairs):
+    if any("alone" in pair.image.key for pair in pairs):  # as the canaries are named
+        raise RuntimeError("no canaries")
+    return np.array([float(len(pair.text)) for pair in pairs])
+"""
+    result = place.run(place.model(body, name="evading_model"), "--controls=delivery", "--controls-limit=36")
+    [found] = place.metrics()["gates"]
+    assert (result.ret, found["value"], found["decision"]) == (1, 0.0, "inconclusive")
+    assert "but not all of the control delivery was asked: the model raised RuntimeError: no canaries" in found["why"]
+
+
 def test_a_gate_says_that_the_model_raised_in_its_control(place):
     place.valse(n=40)
     place.thresholds(GAIN.format(0.05))
-    body = """
-def match(self, pairs):
-    if any(pair.image.key.startswith("uniform") for pair in pairs):
-        raise RuntimeError("I see nothing")
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-    result = place.run(place.model(body, name="failing_model"), "--controls=look")
+    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
     [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
     assert (result.ret, found["decision"]) == (1, "inconclusive")
     assert found["why"] == (

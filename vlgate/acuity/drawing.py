@@ -70,7 +70,7 @@ def draw(
         found = tuple(charts(predictor, faculties, price.trials, options.seed))
     except VlgateError as error:
         raise OptionError(str(error)) from error
-    except Exception as error:  # a foreign model may raise anything
+    except Exception as error:  # what a foreign model raises has any class; it is told in one line, with its class
         raise OptionError(f"--model={options.model}: the model raised {described(error)}; correct it") from error
     release = Release(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found)
     return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))

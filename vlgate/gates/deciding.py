@@ -75,12 +75,13 @@ def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
 
 
 def _doubted(found: Decision, control: str, task: Judged) -> Decision:
-    """The decision of a gate on a control: one that passes on figures that prove nothing is inconclusive."""
+    """The decision of a gate on a control; a pass without all of it, or on figures without meaning, is inconclusive."""
     lacking = task.lacking.get(control)
     if found.metric is None and lacking:
         why = f"the control {control} has no {found.gate.metric} of this task, because {lacking}"
         return replace(found, why=f"{why}; correct the model, and ask again")
     doubt = task.controls[control].doubt if control in task.controls else ""
+    doubt = f"not all of the control {control} was asked: {lacking}" if lacking else doubt
     if found.outcome == "pass" and doubt:
         return replace(found, outcome="inconclusive", why=f"{found.why}, but {doubt}")
     return found

@@ -45,7 +45,7 @@ def pace(
         batches: the batches of the run.
         name: seeds the sample.
         together: whether the cases share calls of the model; otherwise each is asked on its own.
-        short: whether to measure a short run, too, because its controls or searches ask much more than its cases.
+        short: whether to measure a short run, too, because its controls ask much more than its cases.
 
     The model itself is asked, not the memory of its replies.
 

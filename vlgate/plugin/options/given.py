@@ -26,6 +26,8 @@ _LONGEST = 1e6  # seconds, 11 days
 _SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
 _NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
 _PART = "a part I/N, with I from 1 to N, such as 2/4"
+_NEVER_EMPTY = {"shard": _PART, "ray": "auto, HOST:PORT or none"}
+"""What is expected of options that refuse an empty value: a variable that is not set would ask the whole suite here."""
 _SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
@@ -35,13 +37,9 @@ def read(config: pytest.Config) -> Options:
     Raises: pytest.UsageError, which names the option, if a value cannot be used.
     """
     given = {setting.name: _given(config, setting) for setting in SETTINGS}
-    _refuse_empty(config)
     controls = _controls(given["controls"])
     model = str(given["model"] or DEFAULT_MODEL)
     folder = config.invocation_params.dir
-    asked = controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"])
-    if not asked and config.getoption("--controls-limit", None):
-        raise pytest.UsageError(f"--controls-limit={given['controls-limit']}: {_NO_CONTROL}")
     return Options(
         folder=folder,
         model=model,
@@ -72,7 +70,7 @@ def read(config: pytest.Config) -> Options:
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
-        controls=asked,
+        controls=_asked(config, given, controls, model),
         controls_named=bool(controls),
         controls_limit=_parsed(
             given["controls-limit"],
@@ -91,19 +89,14 @@ def read(config: pytest.Config) -> Options:
 
 def _given(config: pytest.Config, setting: Setting) -> Any:
     option = config.getoption(setting.dest, None)
+    if option == "" and setting.name in _NEVER_EMPTY:
+        raise pytest.UsageError(f"--{setting.name}=: expected {_NEVER_EMPTY[setting.name]}")
     if option is not None or not setting.lasting:
         return option
     try:
         return config.getini(setting.ini)
     except (ValueError, pytest.UsageError) as error:
         raise pytest.UsageError(f"{setting.ini} in the ini file: {error}; expected true or false") from None
-
-
-def _refuse_empty(config: pytest.Config) -> None:
-    """Refuse an empty value, as a variable that is not set gives it: this process would ask the whole suite."""
-    for name, expected in (("shard", _PART), ("ray", "auto, HOST:PORT or none")):
-        if config.getoption(next(setting.dest for setting in SETTINGS if setting.name == name), None) == "":
-            raise pytest.UsageError(f"--{name}=: expected {expected}")
 
 
 def _base(config: pytest.Config, name: str) -> Path:
@@ -151,6 +144,14 @@ def _controls(value: Any) -> tuple[str, ...]:
     if _list(value) and not names:
         raise pytest.UsageError("--controls=: expected NAME[,NAME], the names of controls, or none")
     return names
+
+
+def _asked(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
+    """The controls to ask: those that are named, or the default ones; a limit for none of them is refused."""
+    asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
+    if not asked and config.getoption("--controls-limit", None):
+        raise pytest.UsageError(f"--controls-limit={given['controls-limit']}: {_NO_CONTROL}")
+    return asked
 
 
 def _data(value: Any) -> list[str]:
