@@ -85,6 +85,8 @@ def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
     ["--per-text", "nan"],
     ["--within", "0"],
     ["--rate", "5", "--per-pair", "1"],
+    ["--controls", "look", "--controls-limit", "0"],
+    ["--controls-limit", "40"],
 ])  # fmt: skip
 def test_a_wrong_option_ends_with_4(capsys, arguments):
     assert main(["tasks", *arguments]) == 4

@@ -1,10 +1,11 @@
 """Where actors are placed, and what is compared before they score."""
 
 import re
+import socket
 
 import pytest
 
-from vlgate.cluster.connecting import Node, check_address
+from vlgate.cluster.connecting import Node, check_address, connect
 from vlgate.cluster.records import Surface
 from vlgate.cluster.seating import Seated, check_alike, check_versions
 from vlgate.cluster.seats import Seat, seats
@@ -77,6 +78,15 @@ def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch, address, e
     monkeypatch.setattr("vlgate.cluster.connecting.importlib.util.find_spec", lambda _: True)
     with pytest.raises(OptionError, match=expected):
         check_address(address)
+
+
+def test_an_address_where_something_else_listens_is_refused_in_time(monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setattr("vlgate.cluster.connecting.ANSWERS", 5.0)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(OptionError, match=f"--ray={address}: something else than a Ray cluster answers there; st"):
+            connect(address)
 
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch):

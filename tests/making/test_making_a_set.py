@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
+from vlgate.making.checks.pruning import Reached
 from vlgate.making.kinds.kind import Made, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.run import make_set
@@ -21,6 +22,7 @@ from vlgate.making.sets.settings import Settings
 from vlgate.perturb.foils.candidate import Foil, Found, SentenceSet, Swap
 from vlgate.sources.benchmarks import own_cases
 from vlgate.sources.reading.options import ReadOptions
+from vlgate.types import Metric
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +111,15 @@ def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_fi
     found = report(made(files=(file,), prune=True)[0])
     assert (found["cases"], found["shortcuts"]["dropped"]) == (200, 0)
     assert found["shortcuts"]["why"].startswith("above chance, by words")
+
+
+def test_a_probe_below_chance_is_named_and_not_called_at_chance():
+    probes = {
+        "words": Metric(value=0.4, low=0.35, high=0.45, n=200),
+        "order": Metric(value=0.5, low=0.4, high=0.6, n=200),
+    }
+    expected = "not above chance: the interval of no probe is above it, and that of words is below it"
+    assert Reached(probes=probes, chance=0.5).why == expected
 
 
 def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made, captions_file):

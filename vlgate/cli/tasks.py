@@ -72,7 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     names = f"count what these controls ask, too: {', '.join(known_controls())}"
     parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
     most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
-    parser.add_argument("--controls-limit", type=int, default=LIMIT, metavar="N", help=most)
+    parser.add_argument("--controls-limit", type=int, metavar="N", help=most)
     parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
 
 
@@ -116,9 +116,12 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
     for name in names:
         if name not in known_controls():
             raise UnknownNameError("control in --controls", name, known_controls())
-    if given.controls_limit < 1:
-        raise OptionError(f"--controls-limit {given.controls_limit}: expected a whole number above 0")
-    return replace(options, controls=names, controls_limit=given.controls_limit)
+    limit = LIMIT if given.controls_limit is None else given.controls_limit
+    if limit < 1:
+        raise OptionError(f"--controls-limit {limit}: expected a whole number above 0")
+    if given.controls_limit is not None and not names:
+        raise OptionError(f"--controls-limit {limit}: name controls with --controls, or leave this out")
+    return replace(options, controls=names, controls_limit=limit)
 
 
 def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from vlgate.errors import OptionError
 
 _PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
-_ANSWERS = 30.0  # seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else
+ANSWERS = 30.0
+"""Seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else."""
 _START = "start one with ray start --head, or leave --ray out"
 
 
@@ -85,7 +86,7 @@ def _check_health(address: str) -> None:
     """Refuse an address at which something else than a cluster answers; what else is wrong, connecting will say."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
-        subprocess.run(command, timeout=_ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
+        subprocess.run(command, timeout=ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
     except subprocess.TimeoutExpired:
         raise OptionError(f"--ray={address}: something else than a Ray cluster answers there; {_START}") from None
 
