@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from vlgate.explaining.margin import Margin, margin_of
-from vlgate.explaining.painting import Box
-from vlgate.explaining.record import Method, Part
+from vlgate.explaining.record import Box, Method, Part
 from vlgate.explaining.regions import WINDOWS, from_another, hidden
 from vlgate.explaining.words import Swap, exchanged, left_out, swaps, words_of
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, Shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vlgate.explaining.painting import Box
+from vlgate.explaining.record import Box
 from vlgate.fixtures.reader.forms import Choice
 from vlgate.fixtures.reader.reading import Reading, UnreadableError
 from vlgate.fixtures.reader.seeing import view_of, without

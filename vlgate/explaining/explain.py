@@ -8,9 +8,9 @@ from dataclasses import replace
 from vlgate.errors import VlgateError
 from vlgate.explaining.attending import attended_in
 from vlgate.explaining.changes import Boxes, Change, Subject, images_of, subject_of, texts_of
-from vlgate.explaining.painting import Box, Decoded
+from vlgate.explaining.painting import Decoded
 from vlgate.explaining.protocols import Boxed
-from vlgate.explaining.record import INTERVENTIONS, Attended, Explanation, Finding, Part
+from vlgate.explaining.record import INTERVENTIONS, Attended, Box, Explanation, Finding, Part
 from vlgate.explaining.segments import segments
 from vlgate.explaining.sentences import says
 from vlgate.types import LazyImage, Prediction, Predictor, Request, Shape, Verdict

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vlgate.explaining.record import Box
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom, each in 0..1 of the image."""
 SIDE = 112
 """The longer side at which a box is painted: the smooth colours that fill it need no more pixels."""
 RADIUS = 3

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.explaining.painting import Box, places
-from vlgate.explaining.record import Method
+from vlgate.explaining.painting import places
+from vlgate.explaining.record import Box, Method
 from vlgate.explaining.regions import heat
 from vlgate.metrics.stats import wilson
 from vlgate.types import FloatArray

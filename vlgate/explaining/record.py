@@ -8,9 +8,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from vlgate.explaining.painting import Box
 from vlgate.types import FloatArray
 
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, each in 0..1 of the image."""
 Method = Literal[
     "hide windows",
     "hide boxes",

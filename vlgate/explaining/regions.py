@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vlgate.explaining.painting import Box, Decoded, ExchangedLoad, HiddenLoad, places
+from vlgate.explaining.painting import Decoded, ExchangedLoad, HiddenLoad, places
+from vlgate.explaining.record import Box
 from vlgate.types import FloatArray, LazyImage
 
 if TYPE_CHECKING:

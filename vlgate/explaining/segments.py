@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.explaining.painting import Box, resized
+from vlgate.explaining.painting import resized
+from vlgate.explaining.record import Box
 from vlgate.perturb.images.pixels import Pixels
 
 MOST_SEGMENTS = 49

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vlgate.explaining.painting import Box
-from vlgate.explaining.record import Explanation, Finding, Part, turning
+from vlgate.explaining.record import Box, Explanation, Finding, Part, turning
 
 _NAMED = 3  # the most parts that a sentence names
 _SAID = {

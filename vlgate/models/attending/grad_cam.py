@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vlgate.explaining.painting import Box
-from vlgate.explaining.record import Attended
+from vlgate.explaining.record import Attended, Box
 from vlgate.types import LazyImage, Match
 
 if TYPE_CHECKING:

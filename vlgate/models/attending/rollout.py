@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from vlgate.explaining.painting import Box
-from vlgate.explaining.record import Attended
+from vlgate.explaining.record import Attended, Box
 from vlgate.models.attending.grad_cam import WHOLE
 from vlgate.models.attending.regions import attention
 from vlgate.types import FloatArray

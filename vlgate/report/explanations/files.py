@@ -12,9 +12,8 @@ import numpy as np
 
 from vlgate.errors import ImageError
 from vlgate.explaining.changes import images_of
-from vlgate.explaining.painting import Box
 from vlgate.explaining.rates import beside
-from vlgate.explaining.record import ATTENDS, Attended, Explained, Explanation, of_the_true_text
+from vlgate.explaining.record import ATTENDS, Attended, Box, Explained, Explanation, of_the_true_text
 from vlgate.report.explanations.place import FOLDER, INDEX
 from vlgate.report.whole_file import whole_file, write_whole
 from vlgate.types import FloatArray, LazyImage, Task

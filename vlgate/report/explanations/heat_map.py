@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from vlgate.explaining.painting import Box
+from vlgate.explaining.record import Box
 from vlgate.explaining.regions import heat
 from vlgate.types import FloatArray
 
