@@ -1,7 +1,8 @@
 """``tiny-lxmert`` and ``tiny-clip``: small models that were trained on the drawn scenes, in the package itself.
 
 Each is a folder of ``fixtures/checkpoints`` that is loaded like any other folder of its family; its README says what it
-was trained on and what it reaches.
+was trained on and what it reaches. The start of every run checks the default model, so what a family needs is imported
+when a model is built, or when there are options to check.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.region_models import lxmert
-from vlgate.models.region_models.lxmert_heads import Lxmert
 
 if TYPE_CHECKING:
     from vlgate.models.open_clip.adapter import OpenClip
+    from vlgate.models.region_models.lxmert_heads import Lxmert
 
 LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
 PACKAGES = ("torch", "torchvision", "transformers")
@@ -50,6 +50,8 @@ def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", 
 
     Raises: ModelLoadError if a package or a file is missing.
     """
+    from vlgate.models.region_models import lxmert
+
     check_lxmert(weights, folder)
     return lxmert.build(f"{checkpoint(LXMERT)}{weights}", folder, device, dtype)
 
@@ -59,13 +61,18 @@ def check_lxmert(weights: str, folder: Path) -> None:
 
     Raises: ModelLoadError if an option is wrong, weights are named, or a package is missing.
     """
-    name, _ = hub.split_options(weights, lxmert.OPTIONS)
     lacking = [package for package in PACKAGES if find_spec(package) is None]
     if lacking:
         raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")
+    place = checkpoint(LXMERT)
+    if not weights:
+        return
+    from vlgate.models.region_models import lxmert
+
+    name, _ = hub.split_options(weights, lxmert.OPTIONS)
     if name:
         raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
-    lxmert.check(f"{checkpoint(LXMERT)}{weights}", folder)
+    lxmert.check(f"{place}{weights}", folder)
 
 
 def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
@@ -73,6 +80,6 @@ def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
 
     Raises: ModelLoadError if a package or a file is missing.
     """
-    from vlgate.models.open_clip import adapter as open_clip  # not at the top: every run checks tiny-lxmert's options
+    from vlgate.models.open_clip import adapter as open_clip
 
     return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)
