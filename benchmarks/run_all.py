@@ -66,6 +66,7 @@ BENCHES = (
     Bench(script="reading_and_judging"),
     Bench(script="ray_two_nodes", whole=("wait",), quick=("wait", "--quick")),
     Bench(script="everything_on", whole=("--images", "2000"), quick=("--images", "200")),
+    Bench(script="everything_on", whole=("--images", "2000", "--items", "batch"), quick=("--none",)),
     Bench(script="everything_on", whole=("--images", "200", "--model", "open_clip:ViT-B-32/random"), quick=("--none",)),
     Bench(script="captions_choice", whole=("--pairs", "2000"), quick=("--none",)),
     Bench(script="captions_choice", whole=("--pairs", "2000", "--model", "tiny-clip"), quick=("--none",)),

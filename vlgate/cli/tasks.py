@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from vlgate.cli.folders import add_folders, options_of
-from vlgate.controls.registry import LIMIT, known_controls
+from vlgate.controls.registry import LIMIT, NONE, known_controls
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
@@ -112,7 +112,7 @@ def _rates(given: argparse.Namespace) -> Rates:
 
 
 def _with_controls(options: Options, given: argparse.Namespace) -> Options:
-    names = tuple(name.strip() for name in given.controls.split(",") if name.strip())
+    names = tuple(name.strip() for name in given.controls.split(",") if name.strip() and name.strip() != NONE)
     for name in names:
         if name not in known_controls():
             raise UnknownNameError("control in --controls", name, known_controls())

@@ -216,11 +216,13 @@ def test_nothing_heavy_is_imported(tmp_path):
     import vlgate.models
     from vlgate.models import check, load
     folder = Path({str(tmp_path)!r})
-    for spec in ("oracle", "blind", "open_clip:ViT-B-32/openai", "replay:m.jsonl", "own_m:build"):
+    for spec in ("oracle", "blind", "open_clip:ViT-B-32/openai", "replay:m.jsonl", "own_m:build", "tiny-lxmert"):
         check(spec, folder=folder)
     load("oracle", folder=folder), load("replay:m.jsonl", folder=folder)
     heavy = {{"torch", "open_clip", "PIL", "transformers", "pyarrow", "pytest", "own_m"}} & set(sys.modules)
     assert not heavy, heavy
+    family = [name for name in sys.modules if name.startswith("vlgate.models.region_models")]
+    assert not family, family
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
 
