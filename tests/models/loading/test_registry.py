@@ -246,3 +246,9 @@ def test_a_file_in_place_of_a_module_is_named(own, spec, says):
     with pytest.raises(ModelLoadError) as caught:
         check(spec, folder=folder)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["tiny-lxmert", "lxmert"])
+def test_options_without_a_colon_are_named(name, tmp_path):
+    with pytest.raises(ModelLoadError, match=rf"options stand after a colon; write {name}:\?mode=open$"):
+        check(f"{name}?mode=open", folder=tmp_path)

@@ -181,6 +181,9 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
             f"model={spec!r}: {name!r} is a module; write the callable that returns the model after a colon, "
             f"did you mean '{name.removesuffix('.py')}:build'?"
         )
+    plain, mark, options = spec.partition("?")
+    if mark and plain in registered():
+        raise ModelLoadError(f"model={spec!r}: options stand after a colon; write {plain}:?{options}")
     known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
     raise ModelLoadError(
         f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"
