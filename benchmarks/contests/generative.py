@@ -122,6 +122,7 @@ def _choices(model: Any, processor: Any) -> Callable[[Sequence[Ask]], list[str]]
         named = [f"{one.question} Answer with one of: {', '.join(one.choices)}." for one in some]
         inputs = _inputs(processor, some, named)
         state = model(**inputs, use_cache=True, logits_to_keep=1)
+        cache = "cache" if hasattr(state, "cache") else "past_key_values"  # transformers renamed it in 5.24
         mask = inputs["attention_mask"]
         likely: dict[str, Any] = {}
         for choice in CHOICES:
@@ -129,8 +130,7 @@ def _choices(model: Any, processor: Any) -> Callable[[Sequence[Ask]], list[str]]
             for ids in written(choice):
                 rows = torch.tensor([ids] * len(some))
                 seen = torch.cat([mask, torch.ones_like(rows)], dim=1)
-                so_far = deepcopy(state.past_key_values)
-                after = model(input_ids=rows, attention_mask=seen, past_key_values=so_far)
+                after = model(input_ids=rows, attention_mask=seen, **{cache: deepcopy(getattr(state, cache))})
                 logits = torch.cat([state.logits[:, -1:], after.logits], dim=1).double().log_softmax(-1)
                 said = logits[:, :-1].gather(2, rows[..., None]).sum(dim=(1, 2))
                 sums.append(said + logits[:, -1, ends].logsumexp(-1))

@@ -49,10 +49,11 @@ def read(model: Any, inputs: Mapping[str, Any]) -> State:
     placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
     placed = {} if placing is not None else {"position_ids": positions_of(mask)}
     output = model(**inputs, **placed, **_only_last(model), use_cache=True)
-    if getattr(output, "past_key_values", None) is None:
+    cache = _cache_of(output)
+    if cache is None:
         raise ModelLoadError(f"a {type(model).__name__} keeps no cache of keys and values, and is not supported")
     shift = getattr(placing, "rope_deltas", None)
-    return State(cache=output.past_key_values, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
+    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
 
 
 def select(state: State, rows: Sequence[int]) -> State:
@@ -88,8 +89,8 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
     rows = [[filler] * before + list(row) for row, before in _with_gaps(tokens)]
     seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
     output, mask = _forward(model, state, rows, seen, **_only_last(model))
-    shift, cache = state.shift, output.past_key_values
-    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
+    following = log_probabilities(output.logits[:, -1])
+    return State(cache=_cache_of(output), mask=mask, next=following, shift=state.shift)
 
 
 def log_likelihoods(
@@ -142,7 +143,8 @@ def _forward(
         positions = positions + state.shift.to(device)
     output = model(
         input_ids=torch.tensor(rows, device=device), attention_mask=mask,
-        position_ids=positions[:, -len(rows[0]) :].contiguous(), past_key_values=state.cache, use_cache=True, **kept,
+        position_ids=positions[:, -len(rows[0]) :].contiguous(), use_cache=True,
+        **{_cache_name(model): state.cache}, **kept,
     )  # fmt: skip
     return output, mask
 
@@ -150,6 +152,17 @@ def _forward(
 def positions_of(mask: torch.Tensor) -> torch.Tensor:
     """Return the positions of tokens, counted without padding, in the shape of ``mask`` (n, length)."""
     return (mask.long().cumsum(-1) - 1).clamp(min=0)
+
+
+def _cache_of(output: Any) -> Any:
+    """The cache in a model's output, None if it has none; transformers renamed it in 5.24."""
+    new = getattr(output, "cache", None)
+    return getattr(output, "past_key_values", None) if new is None else new
+
+
+def _cache_name(model: Any) -> str:
+    """The name of the argument that takes the cache."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def _only_last(model: Any) -> dict[str, int]:

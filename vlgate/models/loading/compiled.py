@@ -20,7 +20,7 @@ from vlgate.models.loading.registry import LoadedModel
 if TYPE_CHECKING:
     from torch import nn
 
-_CACHES = {"past_key_values", "past_key_value", "layer_past"}
+_CACHES = {"cache", "past_key_values", "past_key_value", "layer_past"}
 # Compilations allowed per block. Torch's default of 8 is too few if the text and the image encoder share a block class.
 _SHAPES = 64
 
