@@ -81,15 +81,15 @@ def main() -> None:
         print(f"captions_choice: {given.pairs} pairs of {images} images, {given.model}, float32")
         network = tiny() if given.model == "tiny-clip" else vit(write_weights(Path(folder)))
         if not given.within:
-            report(Path(folder), network, command(given.clip_benchmark), given.rounds)
+            report(Path(folder), network, located(given.clip_benchmark), given.rounds)
         within(Path(folder), network, given.rounds)
 
 
-def command(named: str) -> str | None:
+def located(named: str) -> str | None:
     """The path of a command that is beside this Python, on the PATH or named by its path; None if it is not there."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    found = shutil.which(named, path=places)
-    return None if found is None else os.path.abspath(found)  # noqa: PTH100  # a link stays a link
+    place = shutil.which(named, path=places)
+    return None if place is None else os.path.abspath(place)  # noqa: PTH100  # a link stays a link
 
 
 def vit(weights: Path) -> Network:

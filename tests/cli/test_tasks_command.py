@@ -87,6 +87,9 @@ def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
     ["--rate", "5", "--per-pair", "1"],
     ["--controls", "look", "--controls-limit", "0"],
     ["--controls-limit", "40"],
+    ["--controls", "none,look"],
+    ["--controls", "none", "--controls-limit", "40"],
+    ["--controls", "loook"],
 ])  # fmt: skip
 def test_a_wrong_option_ends_with_4(capsys, arguments):
     assert main(["tasks", *arguments]) == 4

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from vlgate.cli.folders import add_folders, options_of
-from vlgate.controls.registry import LIMIT, NONE, known_controls
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.controls.registry import LIMIT, chosen, known_controls
+from vlgate.errors import OptionError
 from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
@@ -112,10 +112,7 @@ def _rates(given: argparse.Namespace) -> Rates:
 
 
 def _with_controls(options: Options, given: argparse.Namespace) -> Options:
-    names = tuple(name.strip() for name in given.controls.split(",") if name.strip() and name.strip() != NONE)
-    for name in names:
-        if name not in known_controls():
-            raise UnknownNameError("control in --controls", name, known_controls())
+    names = chosen(name.strip() for name in given.controls.split(",") if name.strip())
     limit = LIMIT if given.controls_limit is None else given.controls_limit
     if limit < 1:
         raise OptionError(f"--controls-limit {limit}: expected a whole number above 0")

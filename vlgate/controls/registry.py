@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from vlgate.errors import OptionError, UnknownNameError
 
 if TYPE_CHECKING:  # the names are read before every run, and nothing else is needed then
     from vlgate.controls.control import Control
@@ -31,6 +33,23 @@ _CONTROLS: Mapping[str, tuple[str, str]] = MappingProxyType(
 def known_controls() -> dict[str, str]:
     """Return what each control asks, in a few words, by its name."""
     return {name: about for name, (_, about) in _CONTROLS.items()}
+
+
+def chosen(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the controls that ``--controls`` names, each once; none of them for ``none``.
+
+    Raises: UnknownNameError if there is no such control; OptionError if ``none`` is named with others.
+
+    >>> chosen(["look", "look"]), chosen(["none"])
+    (('look',), ())
+    """
+    names = tuple(dict.fromkeys(named))
+    if NONE in names and len(names) > 1:
+        raise OptionError(f"--controls={','.join(names)}: leave out {NONE}, or the others")
+    for name in names:
+        if name != NONE and name not in _CONTROLS:
+            raise UnknownNameError("control in --controls", name, [*_CONTROLS, NONE])
+    return () if NONE in names else names
 
 
 def control(name: str) -> Control:

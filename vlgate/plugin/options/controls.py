@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from vlgate.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, NONE, known_controls
-from vlgate.errors import UnknownNameError
+from vlgate.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
+from vlgate.errors import VlgateError
 from vlgate.run.options import DEFAULT_MODEL
 
 
@@ -26,13 +26,10 @@ def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str,
     """
     if not named:
         return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
-    chosen = tuple(dict.fromkeys(named))
-    if NONE in chosen and len(chosen) > 1:
-        raise pytest.UsageError(f"--controls={','.join(chosen)}: leave out {NONE}, or the others")
-    for name in chosen:
-        if name != NONE and name not in known_controls():
-            raise pytest.UsageError(str(UnknownNameError("control in --controls", name, [*known_controls(), NONE])))
-    return () if NONE in chosen else chosen
+    try:
+        return chosen(named)
+    except VlgateError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def limit_of(named: Sequence[str]) -> int:
