@@ -25,6 +25,7 @@ _TURN = re.compile(
 )
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|chatbot|final)\s*(?:\n|\Z|(?=<))", re.IGNORECASE)
 _SPEAKER = re.compile(r"\A\W*(?:assistant|model|chatbot|bot|gpt|ai)\s*:\s*", re.IGNORECASE)
+_ANSWERER = re.compile(r"\n\W*(?:assistant|model|chatbot|bot|gpt|ai)\s*:", re.IGNORECASE)
 _NEXT_TURN = re.compile(
     r"(?:^|\n)[#>*_ \t]*(?:question|q|user|human|instruction|input|query)[ \t]*\d{0,3}[*_ \t]*[:\uff1a]", re.IGNORECASE
 )
@@ -80,6 +81,8 @@ def own_turn(reply: str) -> str | None:
         return None
     text = _TOKEN_BOX.sub(lambda mark: "<answer>" if mark[1].lower() == "begin" else "</answer>", text)
     text = _SPEAKER.sub("", _first_turn(text))
+    if _NEXT_TURN.match(text) and (answerer := _ANSWERER.search(text)):  # it repeats the question first
+        text = text[answerer.end() :]
     starts = [mark.start() for mark in _NEXT_TURN.finditer(text) if text[: mark.start()].strip()]
     return _LATEX.sub(r"\1", _STRUCK.sub(" ", text[: starts[0]] if starts else text)).strip()
 

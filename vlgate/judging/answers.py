@@ -8,87 +8,26 @@ Services, local models and recorded replies are read by the same rules; ``announ
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from string import ascii_lowercase
 
 from vlgate.judging.announced import announced, announced_lines, own_turn, without_reasons
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
+from vlgate.judging.mentions import SPOKEN, STOP, Mention, Tokens, folded, named_choice, tokens_of, words_of
 from vlgate.perturb.inflection import either_number, plural, regular_singular, singular
 from vlgate.types import Ask
 
 _ENDS = re.compile(r"^[\s\"'`]+|[\s\"'`.,;:!]+$")
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
-_STOP = "|"
-_TOKEN = re.compile(
-    rf"{MARK}-?\d+|(?<![\w.)\]])-\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*(?![\w+#])"
-    r"|\w+(?:['-]\w+)*(?:[+#]+(?!\w))?|[.,;!?\n|\u2013\u2014\u2026\u3001\u3002]|\s-\s"
-)
-_SECTION = re.compile(
-    r"^\W*(?:reason(?:ing)?|analysis|explanation|thoughts?|step \d+|observations?|description|context|evidence|note)"
-    r"\W*:",
-    re.MULTILINE,
-)
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_ARTICLES = _set("a an the")
-_LEADS = _set(
-    "a again also and answer be believe boxed caption certainly choice choose clearly conclusion correct decision "
-    "definitely description else final go hence i i'd i'll image is it it's judge judgement judgment label likely me "
-    "most must my obviously of ok okay option or otherwise output pick prediction probably provided question reply "
-    "response result right say select short should simply so statement still suppose text that that's the then "
-    "therefore these they think this thus to two verdict was well will with would your"
-)
-_ANNOUNCES = _set("answer be boxed choose pick reply response select verdict conclusion")
-_OFFERED = _set("caption choice description option output")  # these announce an answer if "is" follows
-_BLOCKS = _set(
-    "absent cannot could deny denies doubt doubtful either except excluding hardly if instead lack lacking lacks maybe "
-    "may might minus neither never no none nor not opposite perhaps possibly rather than unless unlike unlikely "
-    "whether without"
-)
-_BREAKS = _set("although because but however since though whereas while")
-_JOINS = _BREAKS | {"and", "or"}
-_IS = _set("are can could did do does is seem seems was were would")
-_WRONG = _set("error false impossible inaccurate incorrect lie mistake mistaken untrue wrong")
-# Words that may follow "yes" or "no" if it is the answer; before any other word, "no" may be a determiner.
-_AFTER = _set(
-    "a absolutely an as at because both certainly clearly definitely for he her his i in indeed it it's my not "
-    "obviously of on she sir sorry sure that that's the their there there's these they this those to we you"
-)
-_UNSURE = (
-    r"\b(?:can ?not|can't|could(?: not|n't)|unable to|(?:im|not )possible to|hard to|difficult to|no way to)"
-    r" (?:\w+ )?(?:answer|assist|be (?:certain|sure)|decide|determined?|help|judge|know|provide|say|tell)\b"
-    r"|\b(?:do not|don't|not) know\b|\b(?:no idea|depends on|unsure|unclear|uncertain)\b"
-    r"|\bnot (?:\w+ )?(?:sure|certain)\b|\bnot (?:\w+ )?clear (?:enough|from|if|what|whether|which)\b"
-    r"|(?:^|\| |\bis |\bare )unknown\b|(?:^|\| )(?:either|maybe|perhaps|possibly)(?= \||$)"
-)
-_HEDGE = re.compile(_UNSURE)
-_HEDGE_OR_NEITHER = re.compile(rf"{_UNSURE}|\b(?:neither|none of)\b")
-_DENIED = re.compile(
-    r"\b(?:any|every|all)(?:thing|body|one|where)?(?: \w+)? but\b"
-    r"|\b(?:other|apart|aside|far|different|away|distinct) (?:than|from)\b"
-    r"|\b(?:rul(?:e|es|ed|ing) out|the (?:opposite|contrary|reverse|inverse) (?:of|to))\b"
-    r"|\b(?:fails? to be|no longer|besides)\b"
-    r"|\b(?:wrong|incorrect|false|inaccurate|untrue|mistaken|a (?:lie|mistake)|an error)"
-    r"(?= (?:to|answer|choice|option|reply|response)\b)|\b(?:exclud(?:e|es|ing)|reject(?:s|ed)?)\b"
-)
-_NOTHING_BUT = re.compile(r"\b(?:nothing|none) (?:but|other than|except)\b")
-_TAKEN_BACK = re.compile(
-    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong|wait)\b"
-)
-_FILLS = _set("a also an caption choice either image is it it's maybe option perhaps possibly the")
-_POSITIVE = _set("yes y yeah yep yup true correct affirmative")
-_NEGATIVE = _set("no n nah nope false incorrect negative")
-_SPOKEN = {"yeah": "yes", "yep": "yes", "yup": "yes", "nah": "no", "nope": "no"}
+_ARTICLES = words_of("a an the")
+_POSITIVE = words_of("yes y yeah yep yup true correct affirmative")
+_NEGATIVE = words_of("no n nah nope false incorrect negative")
+_OPENING = re.compile(r"^\W*(true|false)(?=\s*[.,;!])", re.IGNORECASE)  # "True, it is there."
 
 
 def normal_answer(text: str) -> str:
@@ -165,25 +104,13 @@ def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
     >>> told_apart_by_the_letter(("Happy Easter", "Happy Easter!", "none"))
     [('Happy Easter', 'Happy Easter!')]
     """
-    words = [(choice, tuple(token for token in _tokens(_lower(choice)) if token != _STOP)) for choice in choices]
+    words = [(choice, tuple(token for token in tokens_of(folded(choice)) if token != STOP)) for choice in choices]
     return [
         (first, second)
         for place, (first, one) in enumerate(words)
         for second, other in words[place + 1 :]
         if one == other
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Mention:
-    """A choice named in a reply: its number (-1 for an option that was not offered), its position and its words."""
-
-    choice: int
-    place: int
-    words: tuple[str, ...]
-
-
-_Tokens = list[str | _Mention]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,36 +166,28 @@ class _ChoiceParser:
         for rule, choices in zip(_SPELLINGS, self.spellings, strict=True):
             spelling = rule(text)
             if spelling in choices:
-                return choices[spelling]
+                choice = choices[spelling]
+                labelled = self.labels.get(spelling) if spelling != text else None
+                return choice if labelled is None or self.choices[labelled] == choice else None
         return None
 
     def _sentence(self, text: str) -> str | None:
-        tokens = self._mentions(_tokens(self._labelled(text)))
-        offered, both = _coordinated(tokens)
-        mentions = [token for token in tokens if isinstance(token, _Mention)]
-        named = [m for m in mentions if m.place not in offered and _affirmed(m, tokens)]
-        if _TAKEN_BACK.search(_lower(text)):
-            named = [m for m in mentions if m.place not in offered]
-        if len({mention.choice for mention in named}) != 1 or named[0].choice < 0:
-            return None
-        if any(m.place in both for m in named) or any(_wrongly_named(m, tokens) for m in mentions if m not in named):
-            return None
-        if _hedged(tokens) and not any(_announced(m, tokens) and not _hedged(tokens[m.place :]) for m in named):
-            return None
-        return self.choices[named[0].choice]
+        number = named_choice(self._mentions(tokens_of(self._labelled(text))), folded(text))
+        return None if number is None else self.choices[number]
 
     def _labelled(self, text: str) -> str:
         """The text in lower case, with the letters and numbers of options marked, or dropped if they mean nothing."""
         text = _TAG.sub("\n", _STYLE.sub("", text))
+        text = _OPENING.sub(lambda word: self.opposites.get(word[1].lower(), word[0]), text)
         if not self.labels:
-            return self.decorated.sub(" ", _lower(text))
+            return self.decorated.sub(" ", folded(text))
         texts = {form[0]: number for form, number in self.forms.items() if len(form) == 1}
-        return replace_labels(_lower(mark_capitals(text, self.labels)), self.labels, texts, len(self.choices))
+        return replace_labels(folded(mark_capitals(text, self.labels)), self.labels, texts, len(self.choices))
 
-    def _mentions(self, tokens: Sequence[str]) -> _Tokens:
+    def _mentions(self, tokens: Sequence[str]) -> Tokens:
         """The tokens, with the tokens of each named choice replaced by one mention; the longest choice wins."""
-        words = [place for place, token in enumerate(tokens) if token != _STOP]
-        found: _Tokens = list(tokens)
+        words = [place for place, token in enumerate(tokens) if token != STOP]
+        found: Tokens = list(tokens)
         start = 0
         while start < len(words):
             length, mention = self._at(tokens, words[start:])
@@ -279,30 +198,30 @@ class _ChoiceParser:
             start += length
         return found
 
-    def _at(self, tokens: Sequence[str], words: Sequence[int]) -> tuple[int, _Mention | None]:
+    def _at(self, tokens: Sequence[str], words: Sequence[int]) -> tuple[int, Mention | None]:
         first = tokens[words[0]]
         if first.startswith(MARK):
-            return 1, _Mention(int(first[1:]), words[0], (first,))
+            return 1, Mention(int(first[1:]), words[0], (first,))
         for length in self.lengths:
             form = tuple(tokens[place] for place in words[:length])
             if form in self.forms:
                 number = self.forms[form]
-                return length, None if number < 0 else _Mention(number, words[0], form)
+                return length, None if number < 0 else Mention(number, words[0], form)
         return 1, None
 
 
 def _unquoted(text: str) -> str:
-    return _folded(text).strip(_OUTER)
+    return _collapsed(text).strip(_OUTER)
 
 
-def _folded(text: str) -> str:
-    return " ".join(_lower(text).split())
+def _collapsed(text: str) -> str:
+    return " ".join(folded(text).split())
 
 
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     str,
     str.strip,
-    _folded,
+    _collapsed,
     _unquoted,
     lambda text: _unquoted(text).rstrip(".\u3002"),
     lambda text: normal_answer(_unquoted(text)),
@@ -359,7 +278,7 @@ def _opposites(choices: Sequence[str]) -> dict[str, str]:
 
 def _decorated(choices: Sequence[str]) -> re.Pattern[str]:
     """A letter or number of an option, in front of the text of a choice."""
-    texts = sorted((re.escape(_folded(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
+    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
     own = "|".join(texts) or r"(?!)"
     return re.compile(
         rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
@@ -373,7 +292,7 @@ def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ..
     that before an alias.
     """
     given, others = (
-        [tuple(token for token in _tokens(_lower(text)) if token != _STOP) for text in texts]
+        [tuple(token for token in tokens_of(folded(text)) if token != STOP) for text in texts]
         for texts in (choices, aliases)
     )
     found: dict[tuple[str, ...], int] = {}
@@ -390,8 +309,8 @@ def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ..
                 if first >= 0 and choices[first] != choices[number]:
                     here[form] = -1
         found = here | found
-    if len(choices) == len({_folded(choice) for choice in choices} & {"yes", "no"}):
-        found |= {(word,): found[meant,] for word, meant in _SPOKEN.items() if (meant,) in found}
+    if len(choices) == len({_collapsed(choice) for choice in choices} & {"yes", "no"}):
+        found |= {(word,): found[meant,] for word, meant in SPOKEN.items() if (meant,) in found}
     found.pop((), None)
     return found
 
@@ -410,117 +329,3 @@ def _inflected(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     # "Reds" for "red" and "a scissor" for "scissors", too: nobody replies with a form that is not English.
     others = {one, plural(head), *either_number(head)} - {head}
     return {(*bare[:-1], other) for other in others if other}
-
-
-def _lower(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
-
-
-def _tokens(text: str) -> list[str]:
-    """Words, numbers and stops; quotes, brackets and colons are dropped."""
-    text = _NOTHING_BUT.sub(" ", _SECTION.sub("\n", text))
-    text = _DENIED.sub(" except ", text).replace("/", " or ").replace("_", " ")
-    found = _TOKEN.findall(re.sub(r":\s+", " ", text))
-    return [token if token[0] == MARK or token[-1].isalnum() or token[-1] in "+#" else _STOP for token in found]
-
-
-def _coordinated(tokens: _Tokens) -> tuple[set[int], set[int]]:
-    """The places of choices that are offered ("red or blue"), and of those that are named together ("red and blue")."""
-    offered: set[int] = set()
-    together: set[int] = set()
-    mentions = [token for token in tokens if isinstance(token, _Mention)]
-    for first, second in reversed(list(pairwise(mentions))):
-        between = [token for token in tokens[first.place + 1 : second.place] if token]
-        words = [token for token in between if token not in _FILLS and token != _STOP]
-        follows = next((token for token in tokens[second.place + 1 :] if token), _STOP)
-        ended = isinstance(follows, _Mention) or follows == _STOP or not _is_answer_word(second.words) or follows in _IS
-        if first.choice == second.choice or not ended:
-            continue
-        if words in (["or"], ["and", "or"]) or (not words and second.place in offered and _STOP in between):
-            offered |= {first.place, second.place}
-        elif words in (["and"], ["as", "well", "as"], ["plus"]) or (not words and second.place in together):
-            together |= {first.place, second.place}
-    return offered, together
-
-
-def _is_answer_word(words: tuple[str, ...]) -> bool:
-    """Whether a choice is "yes", "no" or a letter, which are words of sentences about other things, too."""
-    return words[0] in {"yes", "no", *_SPOKEN} or (len(words) == 1 and words[0] in ascii_lowercase)
-
-
-def _affirmed(mention: _Mention, tokens: _Tokens) -> bool:
-    """Whether a mention is meant as the answer, rather than denied or guessed."""
-    if _is_answer_word(mention.words):
-        return _spoken(mention, tokens, _LEADS)
-    before, after = list(_before(mention, tokens, _BREAKS)), list(_after(mention, tokens, _BREAKS))
-    if any(word in _BLOCKS or word.endswith("n't") for word in before):
-        return False
-    return not _denied(after) and not any(word in _WRONG or word.endswith("n't") for word in after)
-
-
-def _denied(after: Sequence[str]) -> bool:
-    return any(word in _IS and then in _BLOCKS for word, then in pairwise(after))
-
-
-def _spoken(mention: _Mention, tokens: _Tokens, leads: frozenset[str]) -> bool:
-    """Whether "yes", "no" or a letter is the answer itself, with at most words like "the answer is" before it."""
-    if not all(word in leads or word == MARK for word in _before(mention, tokens, _JOINS)):
-        return False
-    after = list(_after(mention, tokens, _JOINS))
-    if not after:
-        return not _called_wrong(mention, tokens)
-    if after[0] in _IS:
-        return not _denied(after) and _WRONG.isdisjoint(after)
-    return after[0] == MARK or (after[0] in _AFTER and not _called_wrong(mention, tokens))
-
-
-def _called_wrong(mention: _Mention, tokens: _Tokens) -> bool:
-    """Whether what follows takes an answer back: "yes, that is wrong"."""
-    words = [token for token in tokens[mention.place + 1 :] if token]
-    text = " ".join(MARK if isinstance(word, _Mention) else word for word in words[:8])
-    return (
-        re.match(rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(_WRONG)})\b", text)
-        is not None
-    )
-
-
-def _wrongly_named(mention: _Mention, tokens: _Tokens) -> bool:
-    """Whether "yes" or "no" is named as the wrong answer, which says nothing certain about the other one."""
-    return (
-        _is_answer_word(mention.words)
-        and "except" in _before(mention, tokens, _JOINS)
-        and (_spoken(mention, tokens, _LEADS | {"except"}))
-    )
-
-
-def _announced(mention: _Mention, tokens: _Tokens) -> bool:
-    before = list(_before(mention, tokens, _BREAKS))
-    said = not _ANNOUNCES.isdisjoint(before) or ("is" in before and not _OFFERED.isdisjoint(before))
-    return said and all(word in _LEADS for word in before)
-
-
-def _hedged(tokens: _Tokens) -> bool:
-    """Whether the reply hedges; after a "yes" or "no" at its beginning, "neither" is not a hedge."""
-    text = " ".join(MARK if isinstance(token, _Mention) else token for token in tokens if token)
-    opening = tokens[0] if tokens else ""
-    plain = isinstance(opening, _Mention) and opening.words in {("yes",), ("no",)}
-    return (_HEDGE if plain else _HEDGE_OR_NEITHER).search(text) is not None
-
-
-def _before(mention: _Mention, tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[: mention.place][::-1], breaks)
-
-
-def _after(mention: _Mention, tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[mention.place + 1 :], breaks)
-
-
-def _clause(tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    """The words up to the end of the clause; a choice that is named there becomes a neutral mark."""
-    for token in tokens:
-        if isinstance(token, _Mention):
-            yield MARK
-        elif token == _STOP or token in breaks:
-            return
-        elif token:
-            yield token
