@@ -381,7 +381,7 @@ def test_a_tie_is_a_miss_and_consistent_with_nothing_for_a_matcher_and_an_answer
 def test_an_answerer_that_cannot_tell_yes_from_no_gives_no_score():
     found = scorer(Answerer(lambda _: TIED)).predict([match(A, "one")])
     assert scores_of(found) == [None]
-    assert [one.problem for one in found.values()] == ["the answers yes and no are equally likely, which is no score"]
+    assert [one.problem for one in found.values()] == ["the answers yes and no are equally likely"]
 
 
 def test_a_tie_below_the_best_choice_changes_nothing():

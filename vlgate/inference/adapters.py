@@ -68,12 +68,12 @@ def described(pair: Match) -> Ask:
 def agreement(answer: Prediction) -> float | Problem:
     """Return the score of a pair from the answer to the question whether its text describes its image.
 
-    An answer that is neither yes nor no is no score: as a 0, it would make a foil look rejected.
+    An answer that is neither yes nor no gives none: as a 0, it would make a foil look rejected.
     """
     if answer.problem is not None:
         return Problem(why=answer.problem, skipped=answer.skipped)
     if answer.answer is None:
-        return Problem(why="the answers yes and no are equally likely, which is no score")
+        return Problem(why="the answers yes and no are equally likely")
     said = read_answer(answer.answer, ("yes", "no"))
     return (
         Problem(why=f"the answer {answer.answer[:_SHOWN]!r} is neither yes nor no")

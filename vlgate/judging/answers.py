@@ -123,6 +123,7 @@ class _ChoiceParser:
     lengths: tuple[int, ...]
     plain: Mapping[str, str]
     spellings: tuple[Mapping[str, str | None], ...]
+    longest: int
     opposites: Mapping[str, str]
     decorated: re.Pattern[str]
 
@@ -163,6 +164,8 @@ class _ChoiceParser:
 
     def _spelled(self, text: str) -> str | None:
         """The choice that a text equals under the strictest rule that makes it equal to any; None if to several."""
+        if len(text) > self.longest:
+            return None
         for rule, choices in zip(_SPELLINGS, self.spellings, strict=True):
             spelling = rule(text)
             if spelling in choices:
@@ -252,6 +255,7 @@ def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser
         lengths=tuple(sorted({len(form) for form in forms}, reverse=True)),
         plain=plain,
         spellings=spellings,
+        longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
         opposites=_opposites(choices),
         decorated=_decorated(choices),
     )
