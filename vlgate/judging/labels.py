@@ -8,12 +8,14 @@ from functools import lru_cache
 from string import ascii_lowercase
 
 MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain
-_HERE = "\ue001"  # marks the place of a letter or number that is an option
+_HERE = "\ue001"  # marks the place of a letter or number that may be an option
+_CAPITAL = "\ue002"  # marks that of a capital that is one
 _LABEL = r"(?:[a-z]|\d{1,2})"
 _ONE = re.compile(_LABEL, re.IGNORECASE)
 _MEANT = re.compile(
-    r"""(?<!\w)[(\[\{]\s*([a-z]|\d{1,2})\s*[)\]\}](?!\w)  # (2), [b]
+    r"""(?<!\w)[(\[\{]\s*([a-z]|\d{1,2})\s*[)\]\}]  # (2), [b]
     | (?<![\w(])([a-z]|\d{1,2})\)  # 2)
+    | (?<=\ue002)([a-z])
     | (?<=\ue001)([a-z]|\d{1,2})
       (?=\s*(?:$|[.,;:!?"'*\n()\[\]/\u2013\u2014-]|(?:is|was|because|since|as|and|or|but|which|over|not|rather|instead)\b))
     | ^[^\w\n(\[]*([a-z]|\d{1,2})(?=[^\w\n]*$|[.:]\s|\s+[-\u2013\u2014]\s|\s*\()  # B., 2: a dog, A - a dog
@@ -27,6 +29,7 @@ _BEFORE = re.compile(
 _CAPITAL_A = re.compile(  # "so A is right", but not "A dog"
     r"(?<=[a-z,:;]\s)(A)(?![\w'\u2019-]|\.\w)"
     r"(?=\s*(?:[^\s\w]|$|(?:and|or|is|was|because|since|as|rather|instead|over)\b))"
+    r"|(?<=(?:[Oo]ption|[Cc]hoice|[Ll]etter)\s)(A)(?![\w'\u2019-]|\.\w)"
 )
 _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w))\s*", re.IGNORECASE)
 
@@ -55,8 +58,8 @@ def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
     """Return a reply with a mark before each capital that can only be the letter of an option: not "A" or "I"."""
     letters = "".join(label.upper() for label in labels if label.isalpha() and len(label) == 1 and label not in "ai")
     capital = rf"(?<![\w'\u2019.-])([{letters}])(?![\w'\u2019-]|\.\w)" if letters else r"((?!))"
-    marked = re.sub(capital, rf"{_HERE}\1", reply)
-    return _CAPITAL_A.sub(rf"{_HERE}\1", marked) if "a" in labels else marked
+    marked = re.sub(capital, rf"{_CAPITAL}\1", reply)
+    return _CAPITAL_A.sub(rf"{_CAPITAL}A", marked) if "a" in labels else marked
 
 
 def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int], count: int) -> str:
@@ -77,7 +80,7 @@ def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int
             return f" {MARK}-1 " if label.isdigit() else match[0]
         return f" {MARK}{number if texts.get(label, number) == number else -1} "
 
-    return _MEANT.sub(mark, _BEFORE.sub(rf"\1 {_HERE}", text)).replace(_HERE, "")
+    return _MEANT.sub(mark, _BEFORE.sub(rf"\1 {_HERE}", text)).replace(_HERE, "").replace(_CAPITAL, "")
 
 
 @lru_cache(maxsize=4096)

@@ -28,8 +28,8 @@ def words_of(words: str) -> frozenset[str]:
 _LEADS = words_of(
     "a again also and answer be believe best boxed caption certainly choice choose clearly conclusion correct decision "
     "definitely description else final go guess hence i i'd i'll image is it it's judge judgement judgment label "
-    "likely me most must my obviously of ok okay option or otherwise output pick prediction probably provided question reply "
-    "response result right say select short should simply so statement still suppose text that that's the then "
+    "likely me most must my obviously of ok okay option or otherwise output pick prediction probably provided question "
+    "reply response result right say select short should simply so statement still suppose text that that's the then "
     "therefore these they think this thus to two verdict was well will with would your"
 )
 _ANNOUNCES = words_of("answer be boxed choose pick reply response select verdict conclusion")
