@@ -113,6 +113,15 @@ def test_pairs_are_counted_by_what_is_right_and_whether_the_wrong_answer_stays()
     assert {row.value for row in found.values()} == {0.2}
 
 
+def test_two_wrong_answers_of_which_one_says_nothing_are_neither_the_same_nor_others():
+    said = [[None, None], ["I cannot tell.", "I cannot tell."], ["no", "I cannot tell."], ["no", "no"], ["yes", "yes"]]
+    cases = answered(said, [["yes", "yes"]] * 5)
+    cases.facts["read"] = np.array([1.0, 0.0, 0.5, 1.0, 1.0])
+    found = rows(carets.analyse([run(carets__x=cases)]), "From the original to the perturbed question")
+    values = {labels[-1]: row.value for labels, row in found.items() if row.value}
+    assert values == {"wrong, no answer": 0.6, "wrong, same answer": 0.2, "right, right": 0.2}
+
+
 def test_replies_are_shares_of_yes_no_and_other():
     cases = answered(
         [["yes", "yes"], ["no", "yes"], ["a cup", "yes"], ["no", "no"]],

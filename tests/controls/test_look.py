@@ -11,6 +11,10 @@ from vlgate.controls.look.absent import NOTHING, QUESTIONS, REFUSALS, about_mode
 from vlgate.controls.look.control import LOOK
 from vlgate.controls.look.others import images_of, others_of
 from vlgate.controls.look.told import TOLD
+from vlgate.gates.decide import Coverage
+from vlgate.gates.deciding import Judged, decide_all
+from vlgate.gates.records import Gate
+from vlgate.gates.thresholds import Thresholds
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
@@ -216,6 +220,53 @@ def test_a_model_that_is_told_that_there_is_no_image():
     assert found.metric("visual_gain") == found.metric("gain_other")  # every other image makes it say yes
     assert found.metric("visual_gain").value == 0.0
     assert found.metric(HEADLINE["questions"]) is None
+
+
+REFUSAL = "I cannot see an image."
+
+
+class Refuser(Toy):
+    """Knows the answer to all questions from their text, and refuses some of them if the image is not their own."""
+
+    def __init__(self, refuses):
+        super().__init__(self.reply)
+        self.refuses = refuses
+
+    def reply(self, question, key):
+        number = question.split()[-1][:-2]
+        return REFUSAL if key != f"{number}.jpg" and self.refuses(int(number), key) else "yes"
+
+
+@pytest.mark.parametrize("share", [2, 3, 10])
+def test_a_model_that_does_not_look_gains_nothing_by_refusing_without_the_image(share):
+    found = measured(Refuser(lambda number, _: number % share == 0), questions())
+    assert found.metric("other").value == pytest.approx(1 - 1 / share, abs=0.02)
+    assert found.metric("visual_gain").value == 0.0
+    assert any(note.startswith("grey: the answers of ") for note in found.notes)
+
+
+def test_a_condition_that_most_answers_refuse_is_left_out():
+    found = measured(Refuser(lambda _, key: key.startswith("uniform")), questions())
+    assert (found.metric("grey").value, found.metric("other").value) == (0.0, 1.0)
+    assert found.figures["visual_gain"].before == "other"
+    assert not found.doubt
+
+
+def test_a_model_that_refuses_whatever_is_not_its_image_has_no_gain_and_no_gate_passes():
+    found = measured(Refuser(lambda *_: True), questions())
+    assert found.metric("visual_gain") is None
+    assert "could not be read" in found.doubt
+    coverage = Coverage(cases=40, judged=40, unscored=0, skipped=0)
+    task = Judged(shape="questions", coverage=coverage, controls={"look": found})
+    gate = Gate(task="toy/questions", metric="visual_gain", min=0.1)
+    thresholds = Thresholds(file=Path("t.toml"), rules=(gate,), require=())
+    [decision] = decide_all(thresholds, {"toy/questions": task})
+    assert decision.outcome == "inconclusive"
+    assert found.doubt in decision.why
+
+
+def test_a_model_that_says_nothing_has_no_gain():
+    assert measured(Toy(lambda *_: REFUSAL), questions()).metric("visual_gain").value == 0.0
 
 
 def test_who_cannot_be_asked_without_an_image_is_not_told():

@@ -108,3 +108,24 @@ def test_choices_that_only_the_letter_tells_apart_are_named():
     assert told_apart_by_the_letter(("C", "C#", "C++")) == []
     assert told_apart_by_the_letter(("3", "-3", "3.")) == [("3", "3.")]
     assert told_apart_by_the_letter(("red", "Red", "blue", "red")) == [("red", "Red"), ("red", "red"), ("Red", "red")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("red", "red"),
+        ("The red one.", "The red one."),
+        ("It is blue?</think>red<|im_end|>", "red"),
+        ("<think>blue</think><answer>red</answer>", "red"),
+        ("\\boxed{red}", "red"),
+        ("Final answer: red", "red"),
+        ("It is warm. Answer: red", "red"),
+        ("red\n\nQuestion: And this?\nAnswer: blue", "red"),
+        ("", None),
+        (" . ", None),
+        ("<think>red", None),
+        ("<answer></answer>", None),
+    ],
+)
+def test_an_answer_without_choices_is_what_the_reply_says_in_the_end(reply, answer):
+    assert read_reply(reply, asked("What colour is it?", ())) == answer

@@ -33,32 +33,44 @@ def test_an_answer_that_names_no_choice_or_several_is_wrong_and_counted_as_unrea
 
 
 @pytest.mark.parametrize(
-    ("answers", "same"),
+    "answers",
     [
-        (("holding", "holding"), True),
-        (("holding", ' "Holding". '), True),
-        (("holding", "wearing"), False),
-        (("holding", "red"), False),
-        (("red or blue", "red or blue"), True),
+        ("holding", "holding"),
+        ("holding", ' "Holding". '),
+        ("holding", "wearing"),
+        ("holding", "red"),
+        ("red", "holding"),
+        ("red or blue", "red or blue"),
+        ("", ""),
     ],
 )
-def test_unread_answers_are_consistent_by_their_normal_texts(answers, same):
-    assert judged(answers).facts["cons"] == same
-    assert judged(answers, truths=("red", "blue"), capability="directional").facts["cons"] == (not same)
-    assert judged(answers).facts["read"] == (0.5 if "red" in answers else 0.0)
+@pytest.mark.parametrize("capability", ["invariance", "directional"])
+def test_an_unread_answer_is_consistent_with_nothing(answers, capability):
+    verdict = judged(answers, truths=("red", "blue"), capability=capability)
+    assert verdict.facts["cons"] == 0.0
+    assert verdict.facts["read"] == (0.5 if "red" in answers else 0.0)
 
 
 def test_an_unread_text_is_wrong_even_if_it_is_the_text_of_the_right_answer():
     verdict = judged(("green", "green"), truths=("green", "green"))
-    assert (verdict.right, verdict.facts["acc"], verdict.facts["cons"]) == (False, 0.0, 1.0)
+    assert (verdict.right, verdict.facts["acc"], verdict.facts["cons"]) == (False, 0.0, 0.0)
 
 
-def test_an_answer_that_only_one_of_the_two_questions_offers_is_consistent_with_itself():
+def test_an_answer_that_only_one_of_the_two_questions_offers_is_not_consistent_with_itself():
     asks = tuple(Ask(image=IMAGE, question="?", choices=choices) for choices in (("red", "blue"), ("big", "small")))
     case = Case(id="1", requests=asks, truths=("red", "big"))
     task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
     [verdict] = judge(Batch(task=task, positions=(0,)), {ask: Prediction(request=ask, answer="Red.") for ask in asks})
-    assert (verdict.facts["acc"], verdict.facts["cons"], verdict.facts["read"]) == (0.5, 1.0, 0.5)
+    assert (verdict.facts["acc"], verdict.facts["cons"], verdict.facts["read"]) == (0.5, 0.0, 0.5)
+
+
+@pytest.mark.parametrize("silence", ["", "  ", '"."'])
+@pytest.mark.parametrize("capability", ["invariance", "directional"])
+def test_an_empty_answer_without_choices_is_unread(silence, capability):
+    verdict = judged((silence, silence), choices=(), capability=capability)
+    assert (verdict.facts["read"], verdict.facts["cons"], verdict.right) == (0.0, 0.0, False)
+    assert f"{silence!r} is empty" in verdict.why
+    assert len(unread(verdict)) == 2
 
 
 def test_an_answer_without_choices_is_always_read():

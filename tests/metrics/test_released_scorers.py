@@ -18,8 +18,8 @@ from vlgate.sources.registry import shapes
 FEW = st.integers(0, 2).map(float)  # many ties
 
 
-def values(task, evidence):
-    return {name.partition("@")[0]: estimate(one).value for name, one in measures(["release"], task, evidence).items()}
+def values(task, evidence, variant="release"):
+    return {name.partition("@")[0]: estimate(one).value for name, one in measures([variant], task, evidence).items()}
 
 
 def softmax(first, second):
@@ -92,27 +92,50 @@ def popes_reading(text):
     return "no" if "No" in words or "not" in words or "no" in words else "yes"
 
 
-@given(st.lists(st.tuples(ANSWERS, st.booleans()), min_size=1, max_size=40))
-def test_pope_reads_every_answer_without_its_words_as_a_yes(replies):
-    tp = fp = tn = fn = 0
-    for answer, truth in replies:
-        yes = popes_reading(answer) == "yes"
-        tp, fp, fn, tn = (
-            tp + (yes and truth),
-            fp + (yes and not truth),
-            fn + (not yes and truth),
-            tn + (not yes and not truth),
-        )
-    expected = {"accuracy": (tp + tn) / len(replies), "yes_share": (tp + fp) / len(replies)}
-    expected |= {"precision": tp / (tp + fp)} if tp + fp else {}
-    expected |= {"recall": tp / (tp + fn)} if tp + fn else {}
-    expected |= {"f1": 2 * tp / (2 * tp + fp + fn)} if tp + fp + fn else {}
-    evidence = Evidence(
+def counted(replies, reading):
+    """The figures of yes and no answers; ``reading`` gives "yes", "no" or None for an answer that counts nowhere."""
+    known = [(reading(answer) == "yes", truth) for answer, truth in replies if reading(answer) is not None]
+    if not known:
+        return {}
+    tp, fp, fn, tn = (known.count(one) for one in ((True, True), (True, False), (False, True), (False, False)))
+    found = {"accuracy": (tp + tn) / len(known), "yes_share": (tp + fp) / len(known)}
+    found |= {"precision": tp / (tp + fp)} if tp + fp else {}
+    found |= {"recall": tp / (tp + fn)} if tp + fn else {}
+    return found | ({"f1": 2 * tp / (2 * tp + fp + fn)} if tp + fp + fn else {})
+
+
+def yes_no(replies):
+    return Evidence(
         answers=np.array([[answer] for answer, _ in replies], dtype=object),
         truths=np.array([[("no", "yes")[truth]] for _, truth in replies], dtype=object),
     )
+
+
+@given(st.lists(st.tuples(ANSWERS, st.booleans()), min_size=1, max_size=40))
+def test_pope_reads_every_answer_without_its_words_as_a_yes(replies):
+    expected = counted(replies, popes_reading)
+    assert values("pope/coco-random", yes_no(replies)) == pytest.approx(expected)
     for task in ("pope/coco-random", "pope/repope-popular"):
-        assert values(task, evidence) == pytest.approx(expected)
+        assert values(task, yes_no(replies), "pope_release") == pytest.approx(expected)
+
+
+def repopes_reading(text):
+    return "yes" if "yes" in text.lower() else "no" if "no" in text.lower() else None
+
+
+@given(st.lists(st.tuples(ANSWERS, st.booleans()), min_size=1, max_size=40))
+def test_repope_leaves_out_every_answer_without_yes_and_no(replies):
+    assert values("pope/repope-popular", yes_no(replies)) == pytest.approx(counted(replies, repopes_reading))
+
+
+def test_what_repope_s_code_prints_for_four_answers():
+    """The figures of ``compute_results`` in src/eval_utils.py of YanNeu/RePOPE, beside those of POPE's evaluate.py."""
+    said = [("Yes", True), ("I see none.", False), ("Yes", True), ("Cars are absent.", False)]
+    ours = values("pope/repope-random", yes_no(said))
+    assert (ours["accuracy"], ours["f1"], ours["yes_share"]) == (1.0, 1.0, pytest.approx(2 / 3))
+    theirs = values("pope/repope-random", yes_no(said), "pope_release")
+    assert (theirs["accuracy"], theirs["f1"], theirs["yes_share"]) == (0.5, pytest.approx(2 / 3), 1.0)
+    assert measures(["release"], "pope/repope-random", yes_no(said))["accuracy@release"].rows.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("answer", ["", "NO", "isn't", None, "yes"])

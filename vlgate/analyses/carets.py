@@ -19,7 +19,8 @@ HEADLINE = "c_acc"
 _SOURCE = "Jimenez et al. 2022"
 _ORDER = ("original", "perturbed")
 _REPLIES = ("yes", "no", "other")
-_CHANGES = ("right, right", "right, wrong", "wrong, right", "wrong, same answer", "wrong, another answer")
+_SILENT = "wrong, no answer"
+_CHANGES = ("right, right", "right, wrong", "wrong, right", "wrong, same answer", "wrong, another answer", _SILENT)
 _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics of a test
 
 
@@ -55,6 +56,8 @@ def change_of(cases: Cases, row: int) -> str:
         return "right, right"
     if first or second:
         return "right, wrong" if first else "wrong, right"
+    if None in cases.answers[row] or ("read" in cases.facts and cases.facts["read"][row] < 1.0):
+        return _SILENT  # a tie, or a reply that could not be read, is the same as no other answer
     answers = [_said(answer) for answer in cases.answers[row]]
     return "wrong, same answer" if answers[0] == answers[1] else "wrong, another answer"
 
@@ -110,7 +113,7 @@ def _answers(runs: Sequence[Run], pattern: str) -> Table:
     for run in runs:
         for task, cases in chosen(run, pattern, HEADLINE).items():
             changes = np.array([change_of(cases, row) for row in range(len(cases.ids))])
-            for change in _CHANGES:
+            for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
                 found = share((changes == change).astype(np.float64), cases.groups)
                 if found is not None:
                     rows.append(measured((run.name, task, change), found))

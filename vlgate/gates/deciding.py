@@ -10,7 +10,7 @@ from vlgate.gates.expanding import expand
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
-from vlgate.metrics.compute import Columns, at_confidence, metrics
+from vlgate.metrics.compute import Columns, at_confidence, at_most, metrics
 from vlgate.metrics.controlled import ControlledTask
 from vlgate.metrics.names import CONTROLLED
 from vlgate.types import Metric, Shape, Ties
@@ -69,9 +69,21 @@ def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
     found = decide(gate, task.coverage, task.at(gate), ties)
     if gate.metric in CONTROLLED:
         found = _doubted(found, CONTROLLED[gate.metric], task)
+    elif found.outcome == "pass" and task.columns is not None:
+        found = _refused(found, task, task.columns, ties)
     if found.outcome != "fail" or not found.tested or task.columns is None:
         return found
     return replace(found, p=tail(gate, _at_confidence(gate, task, task.columns)))
+
+
+def _refused(found: Decision, task: Judged, cases: Columns, ties: Ties) -> Decision:
+    """The decision of a gate that passes; it is inconclusive if cases without an answer could change that."""
+    gate = found.gate
+    most = at_most(cases, gate.metric, gate.confidence)
+    if most is None or decide(gate, task.coverage, {gate.metric: most}, ties).outcome == "pass":
+        return found
+    why = f"{found.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
+    return replace(found, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
 
 
 def _doubted(found: Decision, control: str, task: Judged) -> Decision:
@@ -81,6 +93,8 @@ def _doubted(found: Decision, control: str, task: Judged) -> Decision:
         why = f"the control {control} has no {found.gate.metric} of this task, because {lacking}"
         return replace(found, why=f"{why}; correct the model, and ask again")
     doubt = task.controls[control].doubt if control in task.controls else ""
+    if found.metric is None and doubt:
+        return replace(found, why=f"the control {control} has no {found.gate.metric} of this task: {doubt}")
     doubt = f"not all of the control {control} was asked: {lacking}" if lacking else doubt
     if found.outcome == "pass" and doubt:
         return replace(found, outcome="inconclusive", why=f"{found.why}, but {doubt}")

@@ -52,15 +52,27 @@ def normal_choice(text: str, choices: tuple[str, ...]) -> str:
 
 
 def read_reply(answer: str, question: Ask) -> str | None:
-    """Return the choice that the answer to a question names, as ``read_answer``; without choices, the answer itself."""
+    """Return the choice that the answer to a question names, as ``read_answer``.
+
+    Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is empty.
+    """
     if not question.choices:
-        return answer
+        return _free_answer(answer)
     exact = _reader(question.choices, question.aliases).plain.get(answer)
     if exact is not None:
         return exact
     return read_answer(
         answer, question.choices, aliases=question.aliases or listed_aliases(question.question, question.choices)
     )
+
+
+def _free_answer(reply: str) -> str | None:
+    text = own_turn(reply) or ""
+    inner = announced(text)
+    text = text if inner is None else inner
+    lines = {line for line, _ in announced_lines(text)}
+    text = lines.pop() or text if len(lines) == 1 else text
+    return text if normal_answer(text) else None
 
 
 def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = ()) -> str | None:

@@ -9,7 +9,7 @@ from vlgate.types import Ask, Case, Prediction
 
 
 class Unread(str):
-    """The normal text of an answer that names none of the choices, or several."""
+    """The normal text of an answer that names none of the choices, or several, or that is empty."""
 
     __slots__ = ()
 
@@ -46,7 +46,11 @@ def shown(said: str | None) -> str:
 def why_unread(one: ReadCase) -> str:
     """Return what a sentence says about the answers that could not be read; empty if there is none."""
     return "".join(
-        f"; {reply.answer!r} names none of {', '.join(map(repr, reply.request.choices))}, or several"
+        f"; {reply.answer!r} {_names_nothing(reply.request.choices)}"
         for reply, said in zip(one.replies, one.values, strict=True)
         if type(said) is Unread and isinstance(reply.request, Ask)
     )
+
+
+def _names_nothing(choices: tuple[str, ...]) -> str:
+    return f"names none of {', '.join(map(repr, choices))}, or several" if choices else "is empty"

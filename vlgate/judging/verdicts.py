@@ -15,7 +15,7 @@ from vlgate.judging import further_shapes
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
-from vlgate.metrics import questions
+from vlgate.metrics import questions, without_answer
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
@@ -77,7 +77,7 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
 
 
 def _said(answer: str | None, question: Ask) -> str | Unread | None:
-    """The choice that an answer names, in normal form; None for a tie."""
+    """The choice that an answer names, in normal form; None for a tie. Without choices, any text but an empty one."""
     if answer is None:
         return None
     read = read_reply(answer, question)
@@ -111,10 +111,8 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
     rows = [(*one.values, *right_answers(one.case)) for one in judged]
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
-    # A tie is not an answer, so two ties do not agree either.
-    consistent = [
-        first is not None and second is not None and (first == second) == stays for first, second, _, _ in rows
-    ]
+    # A tie and an unread reply answer nothing, so they neither agree with another reply nor differ from it.
+    consistent = [_answers(first) and _answers(second) and (first == second) == stays for first, second, _, _ in rows]
     return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
@@ -123,7 +121,13 @@ def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArra
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
-    return questions.twin_facts(right & read, prior, read[:, 1])
+    tied = np.array([second is None for _, second, _, _ in rows], dtype=np.bool_)
+    return questions.twin_facts(right & read, prior, read[:, 1]) | without_answer.of_ties(tied)
+
+
+def _answers(said: str | None) -> bool:
+    """Whether a reply says something that can agree with another one."""
+    return said is not None and type(said) is not Unread
 
 
 _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {

@@ -20,6 +20,8 @@ METRICS: Mapping[Shape, tuple[str, ...]] = {
 }
 """The thesis names a preference by its two sentences: in Tables 7.1 and 7.3 (shape ``active_passive_set``) by True or
 False, Active or Passive; in Table 7.4 (shape ``set``) by True or False, of Person 1 or 2."""
+PREFERENCES = {shape: names[len(_RANKED) :] for shape, names in METRICS.items()}
+"""The six preferences of a shape, without the metrics of the ranking."""
 
 _OVER_ORDERS: Mapping[Ties, Callable[..., FloatArray]] = {"strict": np.min, "half": np.mean, "credit": np.max}
 
@@ -56,6 +58,15 @@ def facts(scores: FloatArray, names: Sequence[str], ties: Ties = "strict") -> di
     )
     found = dict(zip(names, (*ranked, *preferred), strict=True))
     return {**found, "tied": (scores[:, :2, None] == scores[:, None, 2:]).any(axis=(1, 2)).astype(np.float64)}
+
+
+def compared(shape: Shape, preference: str) -> tuple[int, int]:
+    """Return the positions of the two sentences that a preference compares.
+
+    >>> compared("set", "tp1_tp2")
+    (0, 1)
+    """
+    return _PAIRS[PREFERENCES[shape].index(preference)]
 
 
 def _above(scores: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics import ranking, single
+from vlgate.metrics import ranking, single, without_answer
 from vlgate.metrics.clusters import numbered, photograph
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
@@ -120,6 +120,24 @@ def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
     return lambda confidence: estimate(measure, groups, confidence)
 
 
+def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | None:
+    """Compute a metric as if each case without an answer counted in full; see ``metrics.without_answer``.
+
+    Args:
+        cases: the columns of the cases.
+        name: the metric.
+        confidence: of the two-sided interval.
+
+    Returns: the metric; None if it cannot be lowered by saying nothing, or if all cases have an answer.
+    """
+    silent = without_answer.lowered(cases.shape, name, cases.facts, cases.scores)
+    if not silent.any():
+        return None
+    values = np.where(silent, 1.0, cases.facts[name])
+    measure = Values(values=values, rows=np.arange(len(values)))
+    return with_intervals({name: measure}, cases, confidence)[name]
+
+
 def points(cases: Columns) -> dict[str, float]:
     """Compute the values of all metrics, without their intervals; otherwise like ``metrics``."""
     return {name: estimate(measure).value for name, measure in _measures(cases).items()}
@@ -145,7 +163,9 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
     if cases.shape == "pair":
         found |= ranking.statistics(cases.scores, cases.accepted)
     if cases.shape == "single":
-        found |= single.statistics(cases.facts["yes_share"], cases.facts["truth"] == 1.0, cases.scores[:, 0])
+        truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
+        said = (truths == right).astype(np.float64)  # what is neither yes nor no counts as the wrong answer
+        found |= single.statistics(said, truths, cases.scores[:, 0])
     right = cases.facts.get(HEADLINE[cases.shape], np.full(len(cases.images), np.nan))
     overall = ((name, measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
     return found | {name: one for name, one in overall if one is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate.metrics import without_answer
 from vlgate.metrics.measures import Measure, Separation, Values
 from vlgate.types import FloatArray
 
@@ -15,7 +16,8 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
     """Return what each question contributes to the metrics of POPE that are means over all questions (section 5).
 
     ``accuracy``: the answer is right; ``yes_share``: the answer is yes; ``read``: the answer could be read. An answer
-    that could not be read is neither yes nor no, so it is wrong. ``truth``, which is not a metric: yes is right.
+    that could not be read is neither yes nor no, so it is wrong. ``truth``, which is not a metric: yes is right. So is
+    ``tied``: the answer is a tie; only ties have it.
 
     Args:
         said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
@@ -32,6 +34,7 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
         "yes_share": (said == 1.0).astype(np.float64),
         "read": read.astype(np.float64),
         "truth": truths.astype(np.float64),
+        **without_answer.of_ties(np.isnan(said) & read),
     }
 
 
@@ -43,14 +46,18 @@ def statistics(said: FloatArray, truths: NDArray[np.bool_], scores: FloatArray) 
     ``f1``: ``2 TP / (2 TP + FP + FN)``; absent if both are. ``auroc``: the area under the ROC curve of the scores;
     absent if the model gives none, or all truths are alike.
 
+    An answer that could not be read, or a tie, counts as the wrong answer: a false positive if the truth is no, a false
+    negative if it is yes. So ``f1`` and ``precision`` fall if a model refuses what it would have denied. POPE's code
+    takes such an answer for a yes unless it has one of three words, and that of RePOPE leaves it out.
+
     Args:
-        said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read.
+        said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
         truths: shape (n,), whether yes is right.
         scores: shape (n,), how surely the answer is yes; NaN if the model does not say.
 
     Returns: measures by name.
     """
-    yes = said == 1.0
+    yes = np.where(np.isnan(said), ~truths, said == 1.0)
     hits = yes & truths
     counted = np.repeat(np.arange(len(said)), yes.astype(np.int64) + truths)
     found: dict[str, Measure] = {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vlgate.metrics.measures import Measure, Values, wins
 from vlgate.metrics.released.evidence import Evidence, Rule
 from vlgate.metrics.released.first_index import first_of_four, first_of_two, softmax_of_two_images
-from vlgate.metrics.released.words import naturalbench_choice, naturalbench_yes_no, pope
+from vlgate.metrics.released.words import naturalbench_choice, naturalbench_yes_no, pope, repope
 
 BoolArray = NDArray[np.bool_]
 
@@ -161,6 +161,7 @@ def bla_volta(evidence: Evidence) -> dict[str, Measure]:
 
 _ONE_SCORE = "a tie is right, so one score for everything is always right"
 _NOT_YES = "every answer without 'No', 'not' or 'no' in its first sentence is a yes, even an empty one"
+_POPE = ("accuracy", "precision", "recall", "f1", "yes_share")
 _CROSSED = ("g_acc", "q_acc", "i_acc", "q_image_acc")
 _LAST_FILE = "over the last file only, with exact texts"
 
@@ -191,11 +192,12 @@ _RELEASE = {
         rule=naturalbench_choice,
         differs="the first 'a' or 'b' of an answer counts, so the article 'a' is option A",
     ),
-    "pope/*": Definition(
-        metrics=("accuracy", "precision", "recall", "f1", "yes_share"),
-        rule=pope,
-        differs=_NOT_YES,
+    "pope/repope-*": Definition(
+        metrics=_POPE,
+        rule=repope,
+        differs="'yes' anywhere in an answer is a yes, or else 'no' anywhere a no, and all other answers are left out",
     ),
+    "pope/*": Definition(metrics=_POPE, rule=pope, differs=_NOT_YES),
     "whatsup/[ab]": Definition(metrics=("top1_text", "pair_all", "set_all"), rule=first_of_four, differs=_ONE_SCORE),
     "whatsup/*": Definition(metrics=("acc_r",), rule=first_of_two, differs=_ONE_SCORE),
 }
@@ -228,9 +230,13 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
             },
         ),
         "release": Variant(
-            about="the scores of MMVP-VLM, NaturalBench, POPE and What'sUp as their released code computes them, with "
-            "its way to count ties and to read answers",
+            about="the scores of MMVP-VLM, NaturalBench, POPE, RePOPE and What'sUp as their released code computes "
+            "them, with its way to count ties and to read answers",
             definitions=_RELEASE,
+        ),
+        "pope_release": Variant(
+            about="the scores of POPE and RePOPE as evaluate.py of POPE computes them: an answer without a no is a yes",
+            definitions={"pope/*": _RELEASE["pope/*"]},
         ),
     },
 )

@@ -61,8 +61,8 @@ class TaskResult:
 
     @property
     def tied(self) -> int:
-        """The number of judged cases with an exact tie of two scores that should differ."""
-        return int(self.columns.facts["tied"].sum()) if "tied" in self.columns.facts else 0
+        """The number of judged cases with an exact tie of two scores that should differ, or of the best choices."""
+        return int(np.nansum(self.columns.facts["tied"])) if "tied" in self.columns.facts else 0
 
     @property
     def unread(self) -> int:

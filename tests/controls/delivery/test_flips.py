@@ -16,7 +16,7 @@ from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.perturb.images.encodings import as_png
-from vlgate.types import Batch, Case, Match, Task
+from vlgate.types import TIED, Ask, Batch, Case, Match, Task
 
 
 def asked(model):
@@ -94,3 +94,44 @@ def test_variants_without_a_reply_are_counted(sample):
     found = measure(sample, asked(Files()))
     assert found.metrics() == {}
     assert found.left_out == {"variants of cases without a reply": 4 * len(VARIANTS)}
+
+
+SILENCES = {"text": "I cannot tell.", "empty": "", "both": "yes or no", "tie": TIED}
+
+
+@pytest.fixture
+def questions(tmp_path):
+    file = tmp_path / "thing.png"
+    file.write_bytes(as_png(CANARIES[0].pixels))
+    asks = [Ask(image=file_image("thing", file), question=f"{number}?", choices=("yes", "no")) for number in range(4)]
+    cases = tuple(Case(id=ask.question, requests=(ask,), truths=("yes",)) for ask in asks)
+    return Task(id="own/questions", capability="foil", shape="single", cases=cases)
+
+
+class Says:
+    """Gives ``own`` to the images of a run and ``changed`` to their variants."""
+
+    def __init__(self, own, changed):
+        self.own, self.changed = own, changed
+
+    def answer(self, questions):
+        return [self.changed if "#delivery-" in one.image.key else self.own for one in questions]
+
+
+def flips(task, own, changed):
+    batch = Batch(task=task, positions=tuple(range(len(task.cases))))
+    model = asked(Says(own, changed))
+    verdicts = judge(batch, model.predict(request for case in task.cases for request in case.requests))
+    return measure(Sample(task=task, verdicts=tuple(verdicts)), model).metric("flip_rate").value
+
+
+@pytest.mark.parametrize(("own", "changed", "rate"), [("yes", "yes", 0.0), ("no", "no", 0.0)])
+def test_an_answer_that_stays_is_no_flip(questions, own, changed, rate):
+    assert flips(questions, own, changed) == rate
+
+
+@pytest.mark.parametrize("silence", SILENCES.values(), ids=list(SILENCES))
+def test_silence_is_not_stable(questions, silence):
+    assert flips(questions, "yes", silence) == flips(questions, "no", silence) == 1.0
+    assert flips(questions, silence, silence) == 1.0
+    assert flips(questions, silence, "no") == 0.9  # the progressive JPEG says what the baseline one says

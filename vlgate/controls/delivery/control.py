@@ -42,9 +42,9 @@ DELIVERY = Control(
     name="delivery",
     says="Whether pictures arrive as they are, and answers survive changes that nobody sees",
     figures={
-        "flip_rate": "the share of all variants of a case's images that change its verdict",
+        "flip_rate": "the share of all variants of a case's images that change its verdict, or leave it unanswered",
         **{f"flip_rate_{family}": f"the same, of these variants: {about}" for family, about in FAMILIES.items()},
-        "unstable": "the share of cases whose verdict some variant changes",
+        "unstable": "the share of cases that some variant flips",
         "replies_changed": "the share of variants that change an answer, or a score by more than rounding",
     },
     shown=("flip_rate", *(f"flip_rate_{family}" for family in FAMILIES)),

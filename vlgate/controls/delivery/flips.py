@@ -16,11 +16,11 @@ from vlgate.controls.delivery.variants import FAMILIES, OWN, VARIANTS
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
 from vlgate.inference.predictor import ModelPredictor
-from vlgate.judging.verdicts import judge
+from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.seeds import generator
-from vlgate.types import Batch, Case, FloatArray, LazyImage, Prediction, Read, Request, Verdict
+from vlgate.types import Ask, Batch, Case, FloatArray, LazyImage, Prediction, Read, Request, Verdict
 
 Verdicts = Mapping[str, Verdict]
 """Judged verdicts by the ids of their cases."""
@@ -118,13 +118,21 @@ def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatA
     together = [[pair for some in row for pair in some] for row in zip(*pairs.values(), strict=True)]
     flips = {"flip_rate": together, **{f"flip_rate_{family}": found for family, found in pairs.items()}}
     columns = {
-        name: np.array([_share([a.right != b.right for a, b in some]) for some in rows]) for name, rows in flips.items()
+        name: np.array([_share([_flips(a, b) for a, b in some]) for some in rows]) for name, rows in flips.items()
     }
-    columns["unstable"] = np.array(
-        [float(max(a.right != b.right for a, b in row)) if row else np.nan for row in together]
-    )
+    columns["unstable"] = np.array([float(max(_flips(a, b) for a, b in row)) if row else np.nan for row in together])
     columns["replies_changed"] = np.array([_share([_changed(a, b) for a, b in row]) for row in together])
     return columns
+
+
+def _flips(verdict: Verdict, other: Verdict) -> bool:
+    """Whether a verdict changes; a reply that answers nothing agrees with none, so silence is not stable."""
+    return verdict.right != other.right or not (_answered(verdict) and _answered(other))
+
+
+def _answered(verdict: Verdict) -> bool:
+    tied = any(isinstance(one.request, Ask) and one.answer is None for one in verdict.predictions)
+    return not tied and not unread(verdict)
 
 
 def _share(happened: Sequence[bool]) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.controls.control import Control, Sample
 from vlgate.controls.look.absent import QUESTIONS, about_model
@@ -13,7 +14,7 @@ from vlgate.controls.look.conditions import CONDITIONS, SHOWN, TELLS, WITHOUT, c
 from vlgate.controls.look.others import images_of
 from vlgate.controls.look.told import ImagelessAnswerer, answers_without_image
 from vlgate.inference.predictor import ModelPredictor
-from vlgate.judging.verdicts import judge
+from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics.clusters import photograph
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
@@ -25,6 +26,9 @@ _ONE_IMAGE = (
     "grey and blank put one image in the place of several, so the model cannot tell them apart: texts about them tie, "
     "and answers agree"
 )
+_IF_READ = "_if_read"  # a column in which a case without a readable answer has its value with the image
+_MOST_SILENT = 0.5  # of the cases of a condition
+_NOTHING_READ = "most answers without the image could not be read, so there is nothing to compare with"
 
 
 def requests(cases: Sequence[Case]) -> int:
@@ -45,19 +49,30 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
     left_out = dict(sample.left_out)
     several = any(len(images_of(case)) > 1 for case in sample.cases)
+    notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
-        columns[name] = _values(sample, _judged(sample, cases, replies), metric)
+        verdicts = _judged(sample, cases, replies)
+        columns[name] = _values(sample, verdicts, metric)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
+        quiet = _silent(sample, verdicts)
+        if name in WITHOUT and quiet.any():
+            silent[name] = int(quiet.sum())
+            columns[f"{name}{_IF_READ}"] = np.where(quiet, columns[IMAGE], columns[name])
+            notes.append(f"{name}: the answers of {silent[name]} cases could not be read; these cases show no gain")
+    if _silent(sample, sample.verdicts).mean() > _MOST_SILENT:
+        silent = {}  # a model that says nothing anyway has no condition to leave out
+    figures = _figures(columns, silent, several=several)
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
         images=tuple(_cluster(case) for case in sample.cases),
         columns=columns,
-        figures=_figures(columns, several=several),
+        figures=figures,
         left_out=left_out,
-        notes=(_ONE_IMAGE,) if several else (),
+        notes=tuple(notes),
         beside=_beside(sample, metric),
         requests=n,
+        doubt="" if GAIN in figures or not silent else _NOTHING_READ,
     )
 
 
@@ -81,18 +96,29 @@ def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatAr
     return np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
 
 
-def _figures(columns: Mapping[str, FloatArray], *, several: bool) -> dict[str, Figure]:
-    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
-    figures = {name: Figure(column=name) for name in columns}
-    figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in columns if name != IMAGE}
+def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
+    """Which cases of a sample are judged and have an answer that could not be read, shape (n,)."""
+    silent = {one.case.id for one in verdicts if one.state == "judged" and unread(one)}
+    return np.array([case.id in silent for case in sample.cases], dtype=np.bool_)
+
+
+def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, several: bool) -> dict[str, Figure]:
+    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most.
+
+    A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
+    with the image. A condition in which a model that otherwise speaks leaves most answers unread is no comparison.
+    """
+    names = [name for name in columns if not name.endswith(_IF_READ)]
+    figures = {name: Figure(column=name) for name in names}
+    figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in names if name != IMAGE}
     known = {name: int(np.isfinite(columns[name]).sum()) for name in WITHOUT if name in columns}
-    kept = {
-        name: float(np.nanmean(columns[name]))
-        for name, number in known.items()
-        if number and number * 2 >= max(known.values())
-    }
+    kept: dict[str, float] = {}
+    for name, number in known.items():
+        column = f"{name}{_IF_READ}" if f"{name}{_IF_READ}" in columns else name
+        if number and number * 2 >= max(known.values()) and silent.get(name, 0) <= _MOST_SILENT * number:
+            kept[column] = float(np.nanmean(columns[column]))
     # Grey and blank put one image in the place of several, over which any model that sees pixels gains.
-    if kept and ("other" in kept or not several):
+    if kept and (any(name.startswith("other") for name in kept) or not several):
         figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]))
     return figures
 

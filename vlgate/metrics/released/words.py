@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,13 +34,41 @@ def pope(evidence: Evidence) -> dict[str, Measure]:
     So an answer that is neither is right for half of the questions, and a model that says nothing has an accuracy of
     1/2 and a recall of 1. The words are searched in the first sentence, with their case.
     """
-    said = np.array([float(not pope_says_no(answer)) for [answer] in evidence.answers.tolist()])
-    truths = np.array([truth == "yes" for [truth] in evidence.truths.tolist()], dtype=np.bool_)
-    facts = single.facts(said, truths, np.ones(len(said), dtype=np.bool_))
-    found: dict[str, Measure] = {
-        name: Values(values=facts[name], rows=np.arange(len(said))) for name in ("accuracy", "yes_share")
-    }
-    return found | single.statistics(said, truths, np.full(len(said), np.nan))
+    return _yes_or_no(evidence, [not pope_says_no(answer) for [answer] in evidence.answers.tolist()])
+
+
+def repope_says(answer: str | None) -> bool | None:
+    """Return whether RePOPE's released code takes an answer for a yes; None if it drops the answer.
+
+    "Yes" anywhere in the answer, in any case and as a part of any word, is a yes; otherwise "no" anywhere is a no.
+
+    >>> [repope_says(answer) for answer in ("No, but yes", "I see none.", "Cars are absent.", "It is unknown")]
+    [True, False, None, False]
+    """
+    text = (answer or "").lower()
+    return True if "yes" in text else False if "no" in text else None
+
+
+def repope(evidence: Evidence) -> dict[str, Measure]:
+    """Compute RePOPE's metrics as its released code does: "yes", or else "no", anywhere in an answer counts.
+
+    An answer with neither is in no count, so a model that answers only what it is sure of can have 1 everywhere.
+    Source: ``src/eval_utils.py`` of https://github.com/YanNeu/RePOPE.
+    """
+    return _yes_or_no(evidence, [repope_says(answer) for [answer] in evidence.answers.tolist()])
+
+
+def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Measure]:
+    """The metrics of POPE over the answers that are a yes or a no; empty if none is."""
+    rows = np.array([row for row, one in enumerate(said) if one is not None], dtype=np.intp)
+    if not rows.size:
+        return {}
+    yes = np.array([float(said[row] or False) for row in rows])
+    truths = np.array([truth == "yes" for [truth] in evidence.truths[rows].tolist()], dtype=np.bool_)
+    facts = single.facts(yes, truths, np.ones(rows.size, dtype=np.bool_))
+    found: dict[str, Measure] = {name: Values(values=facts[name], rows=rows) for name in ("accuracy", "yes_share")}
+    others = single.statistics(yes, truths, np.full(rows.size, np.nan))
+    return found | {name: replace(one, rows=rows[one.rows]) for name, one in others.items()}
 
 
 def first_word(answer: str | None, words: Sequence[str]) -> str | None:
