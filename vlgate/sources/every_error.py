@@ -63,7 +63,7 @@ def _read(source: str, options: ReadOptions, wanted: list[str], found: Found) ->
         protocols=options.protocols,
         pairs=options.pairs,
     )
-    found.tasks += readable_tasks(source, some)
+    found.tasks += readable_tasks(source, some, even_few=True)
 
 
 def _again(read: Callable[[], None], passed: set[tuple[str, str]], found: Found) -> bool:

@@ -86,12 +86,17 @@ def read_tasks(options: ReadOptions) -> list[Task]:
     return sorted(tasks, key=lambda task: task.id)
 
 
-def readable_tasks(name: str, options: ReadOptions) -> list[Task]:
+def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -> list[Task]:
     """Make the wanted tasks of one source from all records that can be read.
+
+    Args:
+        name: the source.
+        options: what to read.
+        even_few: whether a task may lose more records than it has cases.
 
     Returns: the tasks. ``left_out`` of a task counts the other records under ``UNREADABLE``, and its note names some.
     Raises: DataError if a file cannot be read as a whole, if a task loses more records than it has cases, because then
-        the file has another form, and for every record of the user's own cases that cannot be read.
+        the file has another form, and for the first record of the user's own cases that cannot be read.
     """
     if name == _OWN:
         return list(read_source(name, options))
@@ -104,7 +109,7 @@ def readable_tasks(name: str, options: ReadOptions) -> list[Task]:
         with noting() as errors:
             alone = list(read_source(name, replace(options, wanted={task}.__contains__)))
         cases = sum(len(one.cases) for one in alone)
-        if len(errors) > cases:
+        if len(errors) > cases and not even_few:
             raise _another_form(errors, cases)
         found += [_lacking(one, errors) for one in alone] if errors else alone
     return found

@@ -60,6 +60,17 @@ class Record:
             self.reject(field, "an integer of at least 0")
         return value
 
+    def number(self, field: str) -> int:
+        """Return the integer of at least 0 in ``field``, which may also be a string of digits.
+
+        Raises: DataError if the field is missing or something else.
+
+        >>> Record(Path("test.parquet"), "in row 0", {"question_id": "12"}).number("question_id")
+        12
+        """
+        value = self.fields.get(field)
+        return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
+
     def nested(self, field: str) -> Record:
         """Return the object in ``field`` as a record whose id ends with the field's name.
 
