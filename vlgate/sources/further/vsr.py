@@ -54,8 +54,7 @@ _PLACES = (
 
 
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks whose file is in a data folder, as ``vsr/splits/<split>/<part>.jsonl``
-    or ``vsr/vsr_<split>/<part>.jsonl``.
+    """Yield the wanted tasks whose file is in a data folder, where the release or the hub's data set has it.
 
     A case is one (image, statement), true or false; its id is the line's number, from 1. Each statement's relation is
     a slice. The images are COCO's (train2017 and val2017). The note of a task says which of the two releases its file
