@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from vlgate.errors import DataError
+from vlgate.sources.other_files import other_files
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.unreadable import noting
 from vlgate.types import UNREADABLE, Shape, Task
@@ -103,7 +104,7 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
     with noting() as errors:
         tasks = list(read_source(name, options))
     if not errors:
-        return tasks
+        return tasks or _none(name, options)
     found: list[Task] = []
     for task in filter(options.wanted, shapes_of(name, options.folders)):  # a record is lost to the tasks of its file
         with noting() as errors:
@@ -113,6 +114,25 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
             raise _another_form(errors, cases)
         found += [_lacking(one, errors) for one in alone] if errors else alone
     return found
+
+
+def _none(name: str, options: ReadOptions) -> list[Task]:
+    """A task without cases that says which files are not read, if a benchmark's folder holds nothing else."""
+    note = other_files(name, options.folders)
+    known = shapes_of(name, options.folders)
+    first = next(filter(options.wanted, known), None)
+    if first is None or not note or _has_others(name, options):
+        return []
+    return [Task(id=first, capability="foil", shape=known[first], cases=(), note=note)]
+
+
+def _has_others(name: str, options: ReadOptions) -> bool:
+    """Whether the folders hold a file of a task of the source that is not wanted."""
+    try:
+        others = replace(options, wanted=lambda task: not options.wanted(task))
+        return next(iter(read_source(name, others)), None) is not None
+    except DataError:
+        return True
 
 
 def _another_form(errors: Sequence[DataError], cases: int) -> DataError:

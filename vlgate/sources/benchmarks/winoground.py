@@ -157,7 +157,7 @@ def _shards(files: Sequence[Path], folders: Sequence[Path]) -> Iterator[_Row]:
         first, second = _keys(record)
         return record, (image(row, "image_0", first), image(row, "image_1", second))
 
-    return each(pair, table_rows(files, _IMAGES))
+    return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {HUB}"))
 
 
 def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:
