@@ -106,13 +106,19 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
     if not errors:
         return tasks or _none(name, options)
     found: list[Task] = []
+    lost: dict[str, DataError] = {}
+    counted: set[str] = set()
     for task in filter(options.wanted, shapes_of(name, options.folders)):  # a record is lost to the tasks of its file
         with noting() as errors:
             alone = list(read_source(name, replace(options, wanted={task}.__contains__)))
-        cases = sum(len(one.cases) for one in alone)
-        if len(errors) > cases and not even_few:
-            raise _another_form(errors, cases)
-        found += [_lacking(one, errors) for one in alone] if errors else alone
+        lost |= {str(error): error for error in errors}
+        for one in alone:
+            if len(errors) > len(one.cases) and not even_few:
+                raise _another_form(errors, len(one.cases))
+            found.append(_lacking(one, errors) if errors else one)
+            counted |= set(map(str, errors))
+    if not even_few and (nowhere := [error for message, error in lost.items() if message not in counted]):
+        raise _another_form(nowhere, 0)
     return found
 
 
