@@ -25,6 +25,9 @@ from vlgate.types import LazyImage
 KINDS = ("*.parquet", "*.arrow")
 """The files of a table, which may be in several parts."""
 
+SMALL = 64 << 20
+"""The size of a Parquet file, in bytes, up to which it is looked for rows without an image: such rows take no space."""
+
 _LISTED = 20  # the most columns that a message lists
 
 
@@ -128,6 +131,7 @@ class _Parquet:
         from pyarrow.parquet import ParquetFile
 
         self._file = ParquetFile(file)
+        self._small = file.stat().st_size <= SMALL
         self.schema: Any = self._file.schema_arrow
         groups = range(self._file.num_row_groups)
         self.sizes = [self._file.metadata.row_group(group).num_rows for group in groups]
@@ -137,23 +141,17 @@ class _Parquet:
         return list(self._file.read(columns=columns).to_pylist())
 
     def without_bytes(self, column: str) -> set[int]:
-        """Return the rows in which a column of images has no bytes; only groups that may have such rows are read."""
+        """Return the rows in which a column of images has no bytes; in a large file, all images are taken to be inside.
+
+        The statistics of the file would tell, but pyarrow ends the process if they are damaged.
+        """
         found: set[int] = set()
         start = 0
-        for group, size in enumerate(self.sizes):
-            if self._may_lack(group, leaf := _leaf(self.schema, column)):
-                cells = self._file.read_row_group(group, columns=[leaf]).column(column).combine_chunks()
-                found |= {start + row for row in _without_bytes(cells)}
+        for group, size in enumerate(self.sizes if self._small else ()):
+            cells = self._file.read_row_group(group, columns=[_leaf(self.schema, column)]).column(column)
+            found |= {start + row for row in _without_bytes(cells.combine_chunks())}
             start += size
         return found
-
-    def _may_lack(self, group: int, leaf: str) -> bool:
-        kept = self._file.metadata.row_group(group)
-        for place in range(kept.num_columns):
-            if kept.column(place).path_in_schema == leaf:
-                known = kept.column(place).statistics
-                return known is None or not known.has_null_count or known.null_count > 0
-        return True
 
     def close(self) -> None:
         """Close the file."""
