@@ -29,7 +29,7 @@ class Coverage:
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
     counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
     that disputes left out, ``corrected`` those with truths that disputes changed. ``unreadable`` counts the records of
-    the benchmark that could not be read, so that they are no cases; they count as skipped ones.
+    the benchmark that could not be read; a gate takes each for a skipped case.
     """
 
     cases: int
