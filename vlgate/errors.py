@@ -29,6 +29,8 @@ class DataError(VlgateError):
         super().__init__(f"{place}: {expected}; {remedy}")
         self.file = file
         self.record = record
+        self.expected = expected
+        self.remedy = remedy
 
 
 class ImageError(VlgateError):

@@ -125,6 +125,10 @@ class Case:
     named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
 
 
+UNREADABLE = "record that cannot be read"
+"""The reason in ``Task.left_out`` for records that are lost; a gate counts them as skipped cases."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """All cases of one benchmark and phenomenon.

@@ -133,20 +133,24 @@ def test_a_missing_json_is_not_a_task_of_the_run(place, right):
 @pytest.mark.parametrize("field", ["caption", "foil", "image_file", "mturk"])
 def test_a_record_without_a_field_is_named(place, right, field):
     place.valse(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
+    place.thresholds()
     result = place.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: *existence.json*record_2*{field}*"])
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"*1 of its records cannot be read (record_2: *{field}*"])
+    assert place.task()["left_out"]["record that cannot be read"] == 1
+    [gate] = place.metrics()["gates"]
+    assert gate["why"].startswith("1 of 4 cases are skipped or lost to records that cannot be read, more than max_skip")
 
 
-def test_an_image_name_that_leaves_the_folder_is_refused(place, right):
+def test_a_record_whose_image_name_leaves_the_folder_is_left_out(place, right):
     def change(i, record):
         if i == 2:
             record["image_file"] = "../../etc/passwd"
 
     place.valse(n=4, change=change)
     result = place.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *existence.json*record_2*../../etc/passwd*"])
+    result.stdout.fnmatch_lines(["*1 of its records cannot be read (record_2: *../../etc/passwd*"])
+    assert (place.task()["judged"], place.task()["left_out"]["record that cannot be read"]) == (3, 1)
 
 
 # --- images --------------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_a_named_task_without_data_ends_the_run_before_it_begins(place, right):
     place.valse()
     result = place.run(right, "--suite=valse/existence,valse/foil-it")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: *nothing to ask*valse/foil-it*"])
+    result.stderr.fnmatch_lines(["ERROR: found no data for valse/foil-it in *"])
 
 
 def test_suites_add_up(place, right):

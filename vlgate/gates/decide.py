@@ -29,7 +29,8 @@ class Coverage:
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
     counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
     that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
-    answer that names none of the choices, or several.
+    answer that names none of the choices, or several. ``unreadable`` counts the records of the benchmark that could not
+    be read; a gate takes each for a skipped case.
     """
 
     cases: int
@@ -41,6 +42,7 @@ class Coverage:
     disputed: int = 0
     corrected: int = 0
     unread: int = 0
+    unreadable: int = 0
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -48,7 +50,8 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
 
     With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
     even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
-    cannot pass if cases are unscored or deselected, if the share of skipped cases is above ``max_skipped``, if there
+    cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost to records that
+    cannot be read, is above ``max_skipped``, if there
     are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
     of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
 
@@ -115,8 +118,10 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
         return f"{coverage.unscored} of {coverage.cases} cases are unscored"
     if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
         return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
-    if coverage.skipped > gate.max_skipped * coverage.cases:
-        return f"{coverage.skipped} of {coverage.cases} cases are skipped, more than max_skipped = {gate.max_skipped:g}"
+    lost, cases = coverage.skipped + coverage.unreadable, coverage.cases + coverage.unreadable
+    if lost > gate.max_skipped * cases:
+        how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
+        return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
     return _too_few(gate, coverage, metric.n)
 
 

@@ -147,7 +147,7 @@ KEYS = (
         sections=COMMON,
         holds="number from 0 to 1",
         default=0.05,
-        about="a gate is inconclusive if a larger share of its task's cases is skipped",
+        about="a gate is inconclusive if a larger share of its task's cases is skipped or cannot be read",
     ),
     Key(
         name="why",

@@ -102,8 +102,11 @@ def make_plan(options: Options) -> Plan:
     empty = tuple(task for task in found if not task.cases)
     for pattern in options.suite or ("*",):
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
-            why = next((f"{line}; " for line in empty_lines(empty) if fnmatchcase(line.partition(":")[0], pattern)), "")
-            raise OptionError(why + _nothing(options, pattern, wanted))
+            first = next((task for task in empty if fnmatchcase(task.id, pattern)), None)
+            why = [] if first is None else empty_lines([first])
+            if first is None or not first.note:
+                why.append(("" if tasks else "there is nothing to ask: ") + _nothing(options, pattern, wanted))
+            raise OptionError("; ".join(why))
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 
@@ -151,7 +154,7 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str]) -> str:
     for folder in options.data:
         if folder.name.lower() in PARTS:
             remedy = f"{folder} looks like a part of a data folder: did you mean --data {folder.parent}?"
-    return f"there is nothing to ask: found no data for {what} {folders}; {remedy}"
+    return f"found no data for {what} {folders}; {remedy}"
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:

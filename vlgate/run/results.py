@@ -30,7 +30,7 @@ from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import Ask, Case, Metric, Read, Task, Ties, Verdict
+from vlgate.types import UNREADABLE, Ask, Case, Metric, Read, Task, Ties, Verdict
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -249,6 +249,7 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
         disputed=disputed(task.left_out),
         corrected=task.corrected,
         unread=unread,
+        unreadable=task.left_out.get(UNREADABLE, 0),
     )
 
 

@@ -1,23 +1,27 @@
 """Read all data folders as a run does, but go on after an error, so that every wrong record is found at once.
 
-A reader stops at its first error. It is started again without the record that the error names, until it ends. A file
-that cannot be read as a whole is left out with its tasks.
+The records of a benchmark that cannot be read are noted in one reading. In the user's own cases, a reader stops at its
+first error, and is started again without the record that the error names, until it ends. A file that cannot be read as
+a whole is left out with its tasks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from vlgate.errors import DataError
+from vlgate.sources.reading.json_file import FETCH_AGAIN
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import passing_over
-from vlgate.sources.registry import SOURCES, read_source, shapes_of
+from vlgate.sources.reading.unreadable import noting
+from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
 from vlgate.types import Shape, Task
 
 MOST = 50
-"""The most errors that are looked for in one source; a file with more has one mistake many times."""
+"""The most errors of one file that are listed; a file with more has one mistake many times."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,21 +63,37 @@ def _read(source: str, options: ReadOptions, wanted: list[str], found: Found) ->
         protocols=options.protocols,
         pairs=options.pairs,
     )
-    found.tasks += list(read_source(source, some))
+    found.tasks += readable_tasks(source, some, even_few=True)
 
 
 def _again(read: Callable[[], None], passed: set[tuple[str, str]], found: Found) -> bool:
     """Call ``read`` until it ends, each time without the record of the last error; False if a file must be left out."""
     for _ in range(MOST):
+        errors: list[DataError] = []
         try:
-            with passing_over(frozenset(passed)):
+            with passing_over(frozenset(passed)), noting() as errors:
                 read()
         except DataError as error:
-            found.errors[str(error)] = error
+            _keep([*errors, error], found)
             place = (str(error.file), error.record or "")
             if not error.record or place in passed:
                 return False
             passed.add(place)
         else:
+            _keep(errors, found)
             return True
     return False
+
+
+def _keep(errors: Sequence[DataError], found: Found) -> None:
+    """Keep the errors by their messages: of each file, the first ``MOST`` records and how many more there are."""
+    unlike = {str(error): error for error in errors}
+    numbers: Counter[object] = Counter()
+    for message, error in unlike.items():
+        numbers[error.file] += error.record is not None
+        if numbers[error.file] <= MOST:
+            found.errors[message] = error
+    for file, number in numbers.items():
+        if number > MOST:
+            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
+            found.errors[str(more)] = more

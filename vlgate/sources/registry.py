@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
+from vlgate.errors import DataError
+from vlgate.sources.other_files import other_files
 from vlgate.sources.reading.options import ReadOptions
-from vlgate.types import Shape, Task
+from vlgate.sources.reading.unreadable import noting
+from vlgate.types import UNREADABLE, Shape, Task
 
 # Modules by name: a source is imported only when one of its tasks is wanted.
 SOURCES: Mapping[str, str] = {
@@ -49,6 +53,10 @@ PROTOCOLS: Mapping[str, str] = {
 """The ways to read a benchmark that are not the default, by the name that ``--protocol`` takes."""
 
 
+_OWN = "own"  # the user can correct these cases
+_NAMED = 3  # the records that a task's note names
+
+
 class Source(Protocol):
     """A module that makes tasks: it has ``read``, and in ``SHAPES`` the shape of each task by id.
 
@@ -72,11 +80,81 @@ def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
 def read_tasks(options: ReadOptions) -> list[Task]:
     """Return all wanted tasks whose data are in the folders, in the order of their ids.
 
-    Raises: DataError if the data of a source cannot be read.
+    Raises: DataError if the data of a source cannot be read; see ``readable_tasks``.
     """
     wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
-    tasks = [task for name in wanted for task in read_source(name, options)]
+    tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)
+
+
+def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -> list[Task]:
+    """Make the wanted tasks of one source from all records that can be read.
+
+    Args:
+        name: the source.
+        options: what to read.
+        even_few: whether a task may lose more records than it has cases.
+
+    Returns: the tasks. ``left_out`` of a task counts the other records under ``UNREADABLE``, and its note names some.
+    Raises: DataError if a file cannot be read as a whole, if a task loses more records than it has cases, because then
+        the file has another form, and for the first record of the user's own cases that cannot be read.
+    """
+    if name == _OWN:
+        return list(read_source(name, options))
+    with noting() as errors:
+        tasks = list(read_source(name, options))
+    if not errors:
+        return tasks or _none(name, options)
+    found: list[Task] = []
+    lost: dict[str, DataError] = {}
+    counted: set[str] = set()
+    for task in filter(options.wanted, shapes_of(name, options.folders)):  # a record is lost to the tasks of its file
+        with noting() as errors:
+            alone = list(read_source(name, replace(options, wanted={task}.__contains__)))
+        lost |= {str(error): error for error in errors}
+        for one in alone:
+            if len(errors) > len(one.cases) and not even_few:
+                raise _another_form(errors, len(one.cases))
+            found.append(_lacking(one, errors) if errors else one)
+            counted |= set(map(str, errors))
+    if not even_few and (nowhere := [error for message, error in lost.items() if message not in counted]):
+        raise _another_form(nowhere, 0)
+    return found
+
+
+def _none(name: str, options: ReadOptions) -> list[Task]:
+    """A task without cases that says which files are not read, if a benchmark's folder holds nothing else."""
+    note = other_files(name, options.folders)
+    known = shapes_of(name, options.folders)
+    first = next(filter(options.wanted, known), None)
+    if first is None or not note or _has_others(name, options):
+        return []
+    return [Task(id=first, capability="foil", shape=known[first], cases=(), note=note)]
+
+
+def _has_others(name: str, options: ReadOptions) -> bool:
+    """Whether the folders hold a file of a task of the source that is not wanted."""
+    try:
+        others = replace(options, wanted=lambda task: not options.wanted(task))
+        return next(iter(read_source(name, others)), None) is not None
+    except DataError:
+        return True
+
+
+def _another_form(errors: Sequence[DataError], cases: int) -> DataError:
+    first = errors[0]
+    if len(errors) == 1:
+        return first
+    problem = f"{len(errors):,} of {len(errors) + cases:,} records cannot be read; the first is {first.record}: "
+    return DataError(first.file, None, problem + first.expected, first.remedy)
+
+
+def _lacking(task: Task, errors: Sequence[DataError]) -> Task:
+    some = "; ".join(f"{one.record}: {one.expected}" for one in errors[:_NAMED])
+    more = f", and {len(errors) - _NAMED:,} more, which vlgate check lists" if len(errors) > _NAMED else ""
+    note = f"{len(errors):,} of its records cannot be read ({some}{more})"
+    left_out = {**task.left_out, UNREADABLE: len(errors)}
+    return replace(task, left_out=left_out, note="; ".join(filter(None, (task.note, note))))
 
 
 def read_source(name: str, options: ReadOptions) -> Iterable[Task]:

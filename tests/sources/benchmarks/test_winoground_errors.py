@@ -42,7 +42,7 @@ def test_a_missing_field(tmp_path, field):
     assert f"record on line 2: field {field!r} is missing" in message
 
 
-@pytest.mark.parametrize("field", ["id", "caption_0", "caption_1"])
+@pytest.mark.parametrize("field", ["caption_0", "caption_1"])
 def test_a_missing_column(tmp_path, field):
     write_parquet(tmp_path, row(0))
     file = tmp_path / "winoground/data/test-00000-of-00001.parquet"
@@ -51,7 +51,7 @@ def test_a_missing_column(tmp_path, field):
         tasks(tmp_path)
 
 
-@pytest.mark.parametrize("broken", [None, "a name", b"bytes"])
+@pytest.mark.parametrize("broken", [None, "a name", 7])
 def test_a_column_without_images(tmp_path, broken):
     write_parquet(tmp_path, row(0))
     file = tmp_path / "winoground/data/test-00000-of-00001.parquet"

@@ -149,3 +149,69 @@ def pope_v2(number, edited):
         "query": "Is there a remote in the image?",
         "label": "No" if edited else "Yes",
     }
+
+
+def hub_pope(number, category="random", answer="yes", **changed):
+    """A row of lmms-lab/POPE."""
+    record = {
+        "id": str(number - 1),
+        "question_id": str(number),
+        "question": "Is there a snowboard in the image?",
+        "answer": answer,
+        "image_source": "COCO_val2014_000000310196",
+        "image": picture("red"),
+        "category": category,
+    }
+    return record | changed
+
+
+def sugarcrepe_table(rows, *, names=True):
+    """A table of HuggingFaceM4/SugarCrepe_<kind>: ``rows`` are (caption, foil, name of the image)."""
+    classes = sorted({text for caption, foil, _ in rows for text in (caption, foil)}, reverse=True)
+    table = pa.table(
+        {
+            "image": [picture("red") | {"path": name} for _, _, name in rows],
+            "tested_labels": [[caption, foil] for caption, foil, _ in rows],
+            "true_label": pa.array([classes.index(caption) for caption, _, _ in rows], pa.int64()),
+        }
+    )
+    features = {
+        "image": {"_type": "Image"},
+        "tested_labels": {"feature": {"dtype": "string", "_type": "Value"}, "_type": "Sequence"},
+        "true_label": {"names": classes, "_type": "ClassLabel"},
+    }
+    return table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})} if names else {})
+
+
+def write(file, table, **how):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, file, **how)
+
+
+def naturalbench_rows(number, kind="yes_no", **changed):
+    """The four rows of a group of BaiqiL/NaturalBench-lmms-eval."""
+    group = naturalbench(number, kind, **changed)
+    return [
+        {
+            "Index": 4 * number + 2 * question + image,
+            "Image": group[f"Image_{image}"],
+            "Question": group[f"Question_{question}"],
+            "Answer": group[f"Image_{image}_Question_{question}"],
+            "Question_Type": kind,
+            "Source": "DOCCI",
+        }
+        for question in (0, 1)
+        for image in (0, 1)
+    ]
+
+
+def hub_mmvp(number, **changed):
+    """A row of lmms-lab-eval/MMVP."""
+    record = {
+        "Index": number,
+        "Question": "Is the door open?",
+        "Options": "(a) Open (b) Closed",
+        "Correct Answer": "(a)" if number % 2 else "(b)",
+        "image": picture("red" if number % 2 else "blue"),
+    }
+    return record | changed

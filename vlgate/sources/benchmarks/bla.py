@@ -18,6 +18,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Match, Shape, Task
 
 FILES: Mapping[str, str] = MappingProxyType(
@@ -59,10 +60,13 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
     sets: dict[str, int] = {}
-    for name, record in _sets(file):
-        image = finder.find("bla", name, file=file, record=record.id)
+
+    def case(named: tuple[str, Record]) -> Case:
+        """Make the case of a set, which counts for the ids of later ones even if it cannot be read."""
+        name, record = named
         sets[name] = sets.get(name, 0) + 1
-        yield Case(
+        image = finder.find("bla", name, file=file, record=record.id)
+        return Case(
             id=name if sets[name] == 1 else f"{name}-{sets[name]}",
             requests=tuple(Match(image=image, text=record.text(field)) for field in SENTENCES),
             truths=(True, True, False, False),
@@ -70,27 +74,29 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
             origin=f"{file.name}, record {record.id}",
         )
 
+    yield from each(case, _sets(file))
+
 
 def _sets(file: Path) -> Iterator[tuple[str, Record]]:
     """Yield the image's id and the four sentences of each set, from either form of the release."""
     content = read_json(file)
     if type(content) is dict:  # {image id: the four sentences}
-        for image, sentences in content.items():
-            yield image, _named(file, image, sentences)
+        yield from each(lambda named: _named(file, *named), content.items())
     elif type(content) is list:  # [{"image_id": ..., "caption_group": [{"True1": ..., ...}]}]
-        for position, fields in enumerate(content):
-            yield from _grouped(file, str(position), fields)
+        for sets in each(lambda numbered: _grouped(file, *numbered), enumerate(content)):
+            yield from sets
     else:
         raise DataError(file, None, "expected a list of records or an object {image id: sentences}", FETCH_AGAIN)
 
 
-def _named(file: Path, image: str, sentences: Any) -> Record:
+def _named(file: Path, image: str, sentences: Any) -> tuple[str, Record]:
     if type(sentences) is not list or len(sentences) != len(SENTENCES):
         raise DataError(file, image, "expected a list of four sentences, two true and two false", FETCH_AGAIN)
-    return Record(file, image, dict(zip(SENTENCES, sentences, strict=True)))
+    return image, Record(file, image, dict(zip(SENTENCES, sentences, strict=True)))
 
 
-def _grouped(file: Path, position: str, fields: Any) -> Iterator[tuple[str, Record]]:
+def _grouped(file: Path, number: int, fields: Any) -> list[tuple[str, Record]]:
+    position = str(number)
     if type(fields) is not dict:
         raise DataError(file, position, "expected an object with 'image_id' and 'caption_group'", FETCH_AGAIN)
     record = Record(file, position, fields)
@@ -99,5 +105,4 @@ def _grouped(file: Path, position: str, fields: Any) -> Iterator[tuple[str, Reco
     groups = fields.get("caption_group")
     if type(groups) is not list or not groups or any(type(group) is not dict for group in groups):
         record.reject("caption_group", "a list of objects")
-    for group in groups:
-        yield image, Record(file, position, group)
+    return [(image, Record(file, position, group)) for group in groups]

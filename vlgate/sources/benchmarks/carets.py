@@ -7,7 +7,7 @@ are read as the authors release them (https://github.com/princeton-nlp/CARETS, `
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, listed_records
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Ask, Capability, Case, Shape, Task
 
 DEFAULT_YML = "carets_default_yml"
@@ -186,8 +187,8 @@ class _File:
         originals, perturbed = self._halves()
         self.left_out[NO_PARTNER] = len(originals.keys() - perturbed.keys())
         self.left_out[NO_ORIGINAL] = len(perturbed.keys() - originals.keys())
-        for pair in filter(perturbed.__contains__, originals):
-            case = self._case(pair, originals[pair], perturbed[pair])
+        pairs = filter(perturbed.__contains__, originals)
+        for case in each(lambda pair: self._case(pair, originals[pair], perturbed[pair]), pairs):
             if case is None:
                 self.left_out[NO_CHOICE] += 1
             else:
@@ -197,7 +198,9 @@ class _File:
         """Return the originals and the perturbed questions, each by the id of the pair."""
         originals: dict[str, Record] = {}
         perturbed: dict[str, Record] = {}
-        for listed in listed_records(self._file):
+
+        def add(listed: Record) -> None:
+            """Add a question to its half."""
             name = listed.text("question_id")
             match = _ID.fullmatch(name)
             if match is None or match["letter"] not in {None, self._instrument.letter}:
@@ -206,6 +209,8 @@ class _File:
             if match["pair"] in half:
                 raise listed.error(f"question_id {name!r} is repeated in the file")
             half[match["pair"]] = Record(listed.file, name, listed.fields)
+
+        deque(each(add, listed_records(self._file)), maxlen=0)
         return originals, perturbed
 
     def _case(self, pair: str, original: Record, perturbed: Record) -> Case | None:

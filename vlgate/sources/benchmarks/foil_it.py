@@ -7,6 +7,7 @@ task ``valse/foil-it`` is a sample of this test set.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, collector_paused, read
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, LazyImage, Match, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"foil-it/test": "pair", "foil-it/train": "pair"})
@@ -53,22 +55,26 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
     content = Record(file, "(the whole file)", _object(file))
-    names = {record.count("id"): record.text("file_name") for record in _listed(content, "images")}
-    annotations = list(_listed(content, "annotations"))
-    captions = _captions(annotations)
+    listed = each(lambda record: (record.count("id"), record.text("file_name")), _listed(content, "images"))
+    names = dict(listed)
+    annotations = list(each(lambda record: (record, _is_foil(record)), _listed(content, "annotations")))
+    captions = _captions([record for record, foil in annotations if not foil])
     numbers: dict[str, int] = {}
     shared: dict[str, Mapping[str, str]] = {}
-    for record in annotations:
-        if _is_foil(record):
-            number, word = str(record.count("foil_id")), record.text("target_word")
-            numbers[number] = numbers.get(number, 0) + 1
-            yield Case(
-                id=number if numbers[number] == 1 else f"{number}-{numbers[number]}",
-                requests=_requests(record, captions, _image(record, names, finder)),
-                truths=(True, False),
-                tags=shared.setdefault(word, {"target_word": word}),
-                origin=f"{file.name}, record {record.id}",
-            )
+
+    def case(record: Record) -> Case:
+        """Make the case of a foil."""
+        number, word = str(record.count("foil_id")), record.text("target_word")
+        numbers[number] = numbers.get(number, 0) + 1
+        return Case(
+            id=number if numbers[number] == 1 else f"{number}-{numbers[number]}",
+            requests=_requests(record, captions, _image(record, names, finder)),
+            truths=(True, False),
+            tags=shared.setdefault(word, {"target_word": word}),
+            origin=f"{file.name}, record {record.id}",
+        )
+
+    yield from each(case, [record for record, foil in annotations if foil])
 
 
 def _object(file: Path) -> dict[str, Any]:
@@ -82,11 +88,16 @@ def _listed(content: Record, field: str) -> Iterator[Record]:
     values = content.fields.get(field)
     if type(values) is not list:
         content.reject(field, "a list")
-    for position, fields in enumerate(values):
+
+    def record(numbered: tuple[int, Any]) -> Record:
+        """Return an entry of the list as a record."""
+        position, fields = numbered
         name = f"{field}[{position}]"
         if type(fields) is not dict:
             raise DataError(content.file, name, "expected an object", FETCH_AGAIN)
-        yield Record(content.file, name, fields)
+        return Record(content.file, name, fields)
+
+    yield from each(record, enumerate(values))
 
 
 def _is_foil(record: Record) -> bool:
@@ -98,11 +109,14 @@ def _is_foil(record: Record) -> bool:
 
 def _captions(annotations: list[Record]) -> _Captions:
     found: dict[int, tuple[int, str]] = {}
-    for record in annotations:
-        if not _is_foil(record):
-            caption = record.count("image_id"), record.text("caption")
-            if found.setdefault(record.count("id"), caption) != caption:
-                raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")
+
+    def add(record: Record) -> None:
+        """Add a true caption by its id."""
+        caption = record.count("image_id"), record.text("caption")
+        if found.setdefault(record.count("id"), caption) != caption:
+            raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")
+
+    deque(each(add, annotations), maxlen=0)
     return found
 
 

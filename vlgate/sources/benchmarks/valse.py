@@ -16,6 +16,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, keyed_records
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Match, Shape, Task
 
 Tag = tuple[str, str] | None
@@ -119,20 +120,21 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _task(task: str, file: Path, finder: ImageFinder, *, valid_only: bool) -> Task:
-    cases = []
-    left_out = 0
     tags: SharedTags = {}
+
+    def case(record: Record) -> Case | None:
+        """Make the case of a record; None if it is not valid."""
+        return None if _votes(record) < 2 and valid_only else _case(task, record, finder, tags)
+
     with collector_paused():
-        for record in keyed_records(file):
-            if _votes(record) < 2 and valid_only:
-                left_out += 1
-            else:
-                cases.append(_case(task, record, finder, tags))
+        found = list(each(case, keyed_records(file)))
+    cases = tuple(filter(None, found))
+    left_out = len(found) - len(cases)
     return Task(
         id=task,
         capability="foil",
         shape="pair",
-        cases=tuple(cases),
+        cases=cases,
         left_out={INVALID: left_out} if left_out else {},
     )
 

@@ -20,6 +20,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, collector_paused, read
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Match, Shape, Task
 
 PAPER = "vlchecklist_paper"
@@ -179,18 +180,26 @@ def _has_image(case: Case) -> bool:
 
 def _cases(items: list[Any], corpus: _Corpus, finder: ImageFinder) -> Iterator[Case]:
     tags: Mapping[str, str] = {}
-    for number, item in enumerate(items):
+
+    def cases(numbered: tuple[int, Any]) -> list[Case]:
+        """Make the cases of an item."""
+        number, item = numbered
         name, pairs = _item(item, number, corpus.file)
         image = finder.find(corpus.images, name, file=corpus.file, record=str(number))
         origin = f"{corpus.name}, item {number}"
-        for place, (right, wrong) in enumerate(pairs):
-            yield Case(
+        return [
+            Case(
                 id=f"{number}-{place}",
                 requests=(Match(image=image, text=right), Match(image=image, text=wrong)),
                 truths=(True, False),
                 tags=tags,
                 origin=origin,
             )
+            for place, (right, wrong) in enumerate(pairs)
+        ]
+
+    for found in each(cases, enumerate(items)):
+        yield from found
 
 
 def _item(item: Any, number: int, file: Path) -> tuple[str, list[tuple[str, str]]]:

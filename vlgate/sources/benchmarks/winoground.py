@@ -8,7 +8,9 @@ With the protocol ``winoground_hub``, the Parquet files are fetched from the hub
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,7 +23,8 @@ from vlgate.sources.reading.packed import zip_image, zip_members
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.sources.reading.tables import table_files, table_rows
+from vlgate.sources.reading.tables import Row, column_names, table_files, table_rows
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, LazyImage, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"winoground/all": "quad"})
@@ -36,6 +39,9 @@ FOLDERS = ("winoground/data", "winoground")
 TAGS = ("winoground/new_tag_assignments.json", "winoground/tag_assignments.json")
 """The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name."""
 
+NO_IDS = "the file has no ids: the id of a case is the number of its row, from 0"
+
+_IMAGES = ("image_0", "image_1")
 _Row = tuple[Record, tuple[LazyImage, LazyImage]]
 
 
@@ -43,8 +49,9 @@ def read(options: ReadOptions) -> Iterator[Task]:
     """Yield the task, if it is wanted and a data folder holds the release.
 
     A case is (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1), with the truths
-    (True, False, False, True). Its id is the row's; an image's key is ``ex_<id>_img_<0 or 1>`` in either format. It is
-    not checked that the two captions have the same words: in 21 of the 400 pairs they do not.
+    (True, False, False, True). Its id is the row's, or the number of the row if a Parquet file has no ids, which a note
+    says; an image's key is ``ex_<id>_img_<0 or 1>`` in either format. It is not checked that the two captions have the
+    same words: in 21 of the 400 pairs they do not.
 
     The slices are ``collapsed_tag=Object``, ``tag=...`` and ``num_main_preds=1`` (section 3.1, Table 4). For the
     visual tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
@@ -61,9 +68,11 @@ def read(options: ReadOptions) -> Iterator[Task]:
     release = table_files(places, ("examples.jsonl", "*.parquet"))
     if not release:
         return
-    rows = _lines(release[0], options.folders) if release[0].suffix == ".jsonl" else _shards(release)
+    lines = release[0].suffix == ".jsonl"
+    rows = _lines(release[0], options.folders) if lines else _shards(release, options.folders)
     cases = tuple(_cases(rows, _later_tags(options.folders)))
-    yield Task(id="winoground/all", capability="compositional", shape="quad", cases=cases)
+    note = "" if lines or all("id" in column_names(file) for file in release) else NO_IDS
+    yield Task(id="winoground/all", capability="compositional", shape="quad", cases=cases, note=note)
 
 
 def tags(record: Record) -> dict[str, str]:
@@ -76,16 +85,19 @@ def tags(record: Record) -> dict[str, str]:
 
 
 def _cases(rows: Iterable[_Row], later: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
-    taken = set()
-    for record, images in rows:
+    taken: set[str] = set()
+
+    def case(row: _Row) -> Case:
+        """Make the case of a row."""
+        record, images = row
         name = str(record.count("id"))
         if name in taken:
             raise record.error(f"id {name} is repeated")
         if later and name not in later:
             raise record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
-        taken.add(name)
         captions = record.text("caption_0"), record.text("caption_1")
-        yield Case(
+        taken.add(name)
+        return Case(
             id=name,
             requests=quad_requests(images, captions),
             truths=QUAD_TRUTHS,
@@ -93,34 +105,59 @@ def _cases(rows: Iterable[_Row], later: Mapping[str, tuple[str, ...]]) -> Iterat
             origin=f"{record.file.name}, record {record.id}",
         )
 
+    yield from each(case, rows)
+
 
 def _keys(record: Record) -> tuple[str, str]:
     number = record.count("id")
     return f"ex_{number}_img_0", f"ex_{number}_img_1"
 
 
-def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
+def _keyed(folders: Sequence[Path]) -> Callable[[str], LazyImage]:
+    """Return a function that finds an image by its key, in the folder of images or in their ZIP file."""
     finder = ImageFinder(folders)
     packed = only_file(folders, *(f"{place}/images.zip" for place in FOLDERS))
     members = {} if packed is None else zip_members(packed)
 
-    def image(record: Record, field: str, key: str) -> LazyImage:
-        """Return the image that a row names in ``field``."""
-        name = record.text(field)
-        if stem(name) != key or "/" in name:
-            record.reject(field, f"{key!r}, the name of the row's image")
+    def image(key: str) -> LazyImage:
+        """Return the image with that key; without a file, it is a missing one."""
         found = finder.find("winoground", key)
         return found if found.where or packed is None or key not in members else zip_image(key, packed, members[key])
 
-    for record in lined_records(file):
+    return image
+
+
+def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
+    image = _keyed(folders)
+
+    def row(record: Record) -> _Row:
+        """Return a record with its two images, whose names must be theirs."""
+        keys = _keys(record)
+        for field, key in zip(_IMAGES, keys, strict=True):
+            name = record.text(field)
+            if stem(name) != key or "/" in name:
+                record.reject(field, f"{key!r}, the name of the row's image")
+        return record, (image(keys[0]), image(keys[1]))
+
+    return each(row, lined_records(file))
+
+
+def _shards(files: Sequence[Path], folders: Sequence[Path]) -> Iterator[_Row]:
+    keyed = cache(lambda: _keyed(folders))  # only if an image is not in its table
+
+    def image(row: Row, column: str, key: str) -> LazyImage:
+        """Return the image in a column of a row, or else in the folder of images."""
+        found = keyed()(key) if column in row.outside else None
+        return found if found is not None and found.where else row.image(key, column)
+
+    def pair(row: Row) -> _Row:
+        """Return the record of a row with its two images."""
+        given = row.record.fields
+        record = replace(row.record, fields=given if "id" in given else {"id": row.number, **given})
         first, second = _keys(record)
-        yield record, (image(record, "image_0", first), image(record, "image_1", second))
+        return record, (image(row, "image_0", first), image(row, "image_1", second))
 
-
-def _shards(files: Iterable[Path]) -> Iterator[_Row]:
-    for row in table_rows(files, ("image_0", "image_1")):
-        first, second = _keys(row.record)
-        yield row.record, (row.image(first, "image_0"), row.image(second, "image_1"))
+    return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {HUB}"))
 
 
 def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:

@@ -22,6 +22,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, listed_records
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, LazyImage, Match, Shape, Task
 
 RELATION, ATTRIBUTION = "aro/relation", "aro/attribution"
@@ -69,11 +70,14 @@ def symmetric() -> frozenset[str]:
 
 
 def _cases(task: str, file: Path, finder: ImageFinder) -> Iterator[Case]:
-    records = [(record, _class(task, record)) for record in listed_records(file)]
+    records = list(each(lambda record: (record, _class(task, record)), listed_records(file)))
     sizes = Counter(name for _, name in records)
-    for record, name in records:
+
+    def case(of: tuple[Record, str]) -> Case:
+        """Make the case of a record and its class."""
+        record, name = of
         published = name not in symmetric() if task == RELATION else sizes[name] >= _LEAST
-        yield Case(
+        return Case(
             id=record.id,
             requests=tuple(
                 Match(image=_region(record, finder), text=record.text(field))
@@ -83,6 +87,8 @@ def _cases(task: str, file: Path, finder: ImageFinder) -> Iterator[Case]:
             tags={"macro_all": name} | ({"macro": name} if published else {}),
             origin=f"{file.name}, record {record.id}",
         )
+
+    yield from each(case, records)
 
 
 def _class(task: str, record: Record) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from vlgate.sources.further.tables import release_files
+from vlgate.sources.further.tables import by_kind, release_files
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
+from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.tables import Row, table_rows
 from vlgate.types import Case, Shape, Task
 
@@ -36,23 +37,24 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     Raises: DataError, which names the file and row, if a file cannot be read, or a field is missing or blank.
     """
-    if not any(map(options.wanted, SHAPES)):
-        return
-    files = release_files(options, "bivlc", HUB)
-    rows = enumerate(table_rows(files, ("image", "negative_image")))
-    cases: dict[str, list[Case]] = {kind: [] for kind in KINDS}
-    for number, row in rows:
-        kind = row.record.text("type")
-        if kind not in cases:
-            row.record.reject("type", " or ".join(map(repr, KINDS)))
-        cases[kind].append(_case(str(number), row))
-    for kind, found in cases.items():
-        if found and options.wanted(f"bivlc/{kind}"):
+    wanted = [kind for kind in KINDS if options.wanted(f"bivlc/{kind}")]
+    files = release_files(options, "bivlc", HUB) if wanted else []
+    rows = table_rows(files, ("image", "negative_image"), f"take the Parquet files of {HUB}")
+    for kind, cases in by_kind(_case, rows, _kind, wanted).items():
+        if cases:
             note = "the second image of each case was made by a generator, so a model that tells such images is helped"
-            yield Task(id=f"bivlc/{kind}", capability="compositional", shape="quad", cases=tuple(found), note=note)
+            yield Task(id=f"bivlc/{kind}", capability="compositional", shape="quad", cases=cases, note=note)
 
 
-def _case(name: str, row: Row) -> Case:
+def _kind(record: Record) -> str:
+    kind = record.text("type")
+    if kind not in KINDS:
+        record.reject("type", " or ".join(map(repr, KINDS)))
+    return kind
+
+
+def _case(row: Row) -> Case:
+    name = str(row.number)
     images = row.image(f"bivlc_{name}_0", "image"), row.image(f"bivlc_{name}_1", "negative_image")
     captions = row.record.text("caption"), row.record.text("negative_caption")
     return Case(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
@@ -18,6 +19,7 @@ from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Shape, Task
 
 TASK = "cola/multi-object"
@@ -47,17 +49,20 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
     content = read_json(file)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
-    for number, fields in enumerate(content):
-        if type(fields) is not list or len(fields) != len(_FIELDS):
-            wanted = f"a list of {', '.join(_FIELDS)}"
-            raise DataError(file, str(number), f"is {shown(fields)}, expected {wanted}", FETCH_AGAIN)
-        record = Record(file, str(number), dict(zip(_FIELDS, fields, strict=True)))
-        names = (record.text(field).rpartition("/")[2] for field in ("image 1", "image 2"))
-        images = [finder.find("gqa", name, file=file, record=record.id) for name in names]
-        captions = record.text("caption 1"), record.text("caption 2")
-        yield Case(
-            id=record.id,
-            requests=quad_requests(images, captions),
-            truths=QUAD_TRUTHS,
-            origin=f"{file.name}, record {record.id}",
-        )
+    yield from each(lambda numbered: _case(file, finder, *numbered), enumerate(content))
+
+
+def _case(file: Path, finder: ImageFinder, number: int, fields: Any) -> Case:
+    if type(fields) is not list or len(fields) != len(_FIELDS):
+        wanted = f"a list of {', '.join(_FIELDS)}"
+        raise DataError(file, str(number), f"is {shown(fields)}, expected {wanted}", FETCH_AGAIN)
+    record = Record(file, str(number), dict(zip(_FIELDS, fields, strict=True)))
+    names = (record.text(field).rpartition("/")[2] for field in ("image 1", "image 2"))
+    images = [finder.find("gqa", name, file=file, record=record.id) for name in names]
+    captions = record.text("caption 1"), record.text("caption 2")
+    return Case(
+        id=record.id,
+        requests=quad_requests(images, captions),
+        truths=QUAD_TRUTHS,
+        origin=f"{file.name}, record {record.id}",
+    )

@@ -7,8 +7,8 @@ folder ``images``; or the Parquet files of ``stanfordnlp/colorswap`` of the Hugg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from vlgate.errors import DataError
@@ -18,7 +18,8 @@ from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record, listed_records
-from vlgate.sources.reading.tables import table_rows
+from vlgate.sources.reading.tables import Row, table_rows
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, LazyImage, Shape, Task
 
 SPLITS = ("test", "train")
@@ -53,8 +54,12 @@ def read(options: ReadOptions) -> Iterator[Task]:
         if file is not None and tables:
             raise DataError(file, None, f"is the split {split}, and so is {tables[0]}", "keep one of them")
         if file is not None or tables:
-            given = _tabled(tables) if file is None else _filed(file, options.images)
-            cases = tuple(_cases(given))
+            rows = (
+                each(_tabled, table_rows(tables, _IMAGES, f"take the Parquet files of {HUB}"))
+                if file is None
+                else each(partial(_filed, finder=options.images), listed_records(file))
+            )
+            cases = tuple(_cases(rows))
             yield Task(id=task, capability="compositional", shape="quad", cases=cases)
 
 
@@ -62,36 +67,39 @@ _Given = tuple[Record, tuple[LazyImage, LazyImage]]
 """A record and its two images."""
 
 
-def _filed(file: Path, finder: ImageFinder) -> Iterator[_Given]:
-    for record in listed_records(file):
-        first, second = (
-            finder.find("colorswap", _image_name(record, field), file=file, record=record.id) for field in _IMAGES
-        )
-        yield record, (first, second)
+def _filed(record: Record, finder: ImageFinder) -> _Given:
+    first, second = (
+        finder.find("colorswap", _image_name(record, field), file=record.file, record=record.id) for field in _IMAGES
+    )
+    return record, (first, second)
 
 
-def _tabled(files: Sequence[Path]) -> Iterator[_Given]:
-    for row in table_rows(files, _IMAGES):
-        first, second = (
-            row.image(f"img_{row.record.count('id')}_{which}.png", field) for which, field in enumerate(_IMAGES, 1)
-        )
-        yield row.record, (first, second)
+def _tabled(row: Row) -> _Given:
+    number = row.record.count("id")
+    first, second = (row.image(f"img_{number}_{which}.png", field) for which, field in enumerate(_IMAGES, 1))
+    return row.record, (first, second)
 
 
-def _cases(given: Iterator[_Given]) -> Iterator[Case]:
-    taken = set()
-    for record, images in given:
+def _cases(rows: Iterable[_Given]) -> Iterator[Case]:
+    taken: set[str] = set()
+
+    def case(given: _Given) -> Case:
+        """Make the case of a record and its images."""
+        record, images = given
         name = str(record.count("id"))
         if name in taken:
             raise record.error(f"id {name} is repeated")
+        requests = quad_requests(images, (record.text("caption_1"), record.text("caption_2")))
         taken.add(name)
-        yield Case(
+        return Case(
             id=name,
-            requests=quad_requests(images, (record.text("caption_1"), record.text("caption_2"))),
+            requests=requests,
             truths=QUAD_TRUTHS,
             tags={source: record.text(source) for source in _SOURCES if record.fields.get(source)},
             origin=f"{record.file.name}, record {record.id}",
         )
+
+    yield from each(case, rows)
 
 
 def _image_name(record: Record, field: str) -> str:

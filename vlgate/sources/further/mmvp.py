@@ -2,17 +2,20 @@
 
 Tong et al. 2024, "Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs", section 3. The files are read
 as the authors release them (``MMVP/MMVP_VLM`` of the Hugging Face hub): ``Questions.csv``, and the images in folders by
-pattern. And MMVP, the questions with two options: ``MMVP/MMVP`` of the hub.
+pattern. And MMVP, the questions with two options: ``MMVP/MMVP`` of the hub, or ``lmms-lab-eval/MMVP``, Parquet files
+with the questions and the images inside.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
@@ -21,7 +24,9 @@ from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
-from vlgate.types import Ask, Case, Shape, Task
+from vlgate.sources.reading.tables import table_files, table_rows
+from vlgate.sources.reading.unreadable import each
+from vlgate.types import Ask, Case, LazyImage, Shape, Task
 
 VLM, MLLM = "mmvp/vlm", "mmvp/questions"
 SHAPES: Mapping[str, Shape] = MappingProxyType({VLM: "image_quad", MLLM: "questions"})
@@ -46,11 +51,21 @@ _NUMBERS = ("Index", "lineId")
 
 _PLACES = ("mmvp-vlm/Questions.csv", "mmvp_vlm/Questions.csv", "MMVP_VLM/Questions.csv")
 _QUESTIONS = ("mmvp/Questions.csv", "MMVP/Questions.csv")
+HUB = "lmms-lab-eval/MMVP"
+_TABLE_PLACES = ("mmvp", "mmvp/data", "MMVP", "MMVP/data")
+_TABLES = f"take the Parquet files of {HUB}, or Questions.csv and the images of MMVP/MMVP"
+
+_Asked = tuple[Record, Callable[[str], LazyImage]]
+"""A row of the questions, and a function that returns its image by its key."""
+
+Item = TypeVar("Item")
 _OPTION = re.compile(r"\(([a-z])\)\s*(.*?)\s*(?=\([a-z]\)|$)", re.IGNORECASE | re.DOTALL)
 
 
 def read(options: ReadOptions) -> Iterator[Task]:
     """Yield the wanted tasks whose file ``Questions.csv`` is in ``mmvp-vlm`` or ``mmvp`` of a data folder.
+
+    Parquet files of ``mmvp/questions`` may be in ``mmvp`` or ``mmvp/data``.
 
     A case of ``mmvp/vlm`` is (image 1, text 1), (image 1, text 2), (image 2, text 1), (image 2, text 2); the images of
     the case are those of an odd id and the next one. A text is "a photo of " and the statement, as in the release's
@@ -68,20 +83,19 @@ def read(options: ReadOptions) -> Iterator[Task]:
         whole = _EACH * len(PATTERNS)
         note = "" if len(cases) == whole else f"the release has {whole} pairs, 15 a pattern, and this file {len(cases)}"
         yield Task(id=VLM, capability="compositional", shape="image_quad", cases=cases, note=note)
-    file = only_file(options.folders, *_QUESTIONS) if options.wanted(MLLM) else None
-    if file is not None:
-        cases = tuple(_questions(file, options.images))
-        yield Task(id=MLLM, capability="directional", shape="questions", cases=cases)
+    if options.wanted(MLLM):
+        yield from _question_task(options)
 
 
 def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    pairs = list(_pairs(file, ("Question ID", "Statement")))
-    for number, pair in enumerate(pairs):
+    def case(numbered: tuple[int, tuple[Record, Record]]) -> Case:
+        """Make the case of a pair, whose position tells its pattern."""
+        number, pair = numbered
         ids = _ids(pair, "Question ID")
         images = [finder.find("mmvp-vlm", f"{one}.jpg", file=file, record=pair[0].id) for one in ids]
         texts = [f"a photo of {record.text('Statement')}" for record in pair]
         pattern = PATTERNS[min(number // _EACH, len(PATTERNS) - 1)]
-        yield Case(
+        return Case(
             id=f"{ids[0]}-{ids[1]}",
             requests=quad_requests(images, texts),
             truths=QUAD_TRUTHS,
@@ -89,30 +103,44 @@ def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
             origin=f"{file.name}, record {pair[0].id}",
         )
 
+    yield from each(case, enumerate(_pairs(file, _rows(file))))
 
-def _questions(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    for pair in _pairs(file, ("Question", "Options", "Correct Answer")):
-        ids = _ids(pair, next((name for name in _NUMBERS if name in pair[0].fields), ""))
-        asked = []
-        truths = []
-        for one, record in zip(ids, pair, strict=True):
-            choices = _choices(record)
-            truths.append(_right(record, choices))
-            image = finder.find("mmvp", f"{one}.jpg", file=file, record=record.id)
-            asked.append(
-                Ask(
-                    image=image,
-                    question=record.text("Question"),
-                    choices=tuple(choices.values()),
-                    aliases=tuple(choices),
-                )
-            )
-        yield Case(
-            id=f"{ids[0]}-{ids[1]}",
-            requests=tuple(asked),
-            truths=tuple(truths),
-            origin=f"{file.name}, record {pair[0].id}",
-        )
+
+def _question_task(options: ReadOptions) -> Iterator[Task]:
+    file = only_file(options.folders, *_QUESTIONS)
+    tables = table_files([folder / place for folder in options.folders for place in _TABLE_PLACES], ("*.parquet",))
+    if file is not None and tables:
+        raise DataError(file, None, f"has questions that are also in {tables[0]}", "keep one of them")
+    if file is not None:
+        find = partial(options.images.find, "mmvp")
+        asked = [(record, partial(find, file=record.file, record=record.id)) for record in _rows(file)]
+        pairs = _pairs(file, asked)
+    elif tables:
+        rows = table_rows(tables, ("image",), _TABLES)
+        pairs = _pairs(tables[0], [(row.record, partial(row.image, column="image")) for row in rows])
+    if file is not None or tables:
+        cases = tuple(each(_question_case, pairs))
+        note = f"the file is that of {HUB}, in which the answers of two pairs are corrected" if tables else ""
+        yield Task(id=MLLM, capability="directional", shape="questions", cases=cases, note=note)
+
+
+def _question_case(pair: tuple[_Asked, _Asked]) -> Case:
+    first, second = (record for record, _ in pair)
+    ids = _ids((first, second), next((name for name in _NUMBERS if name in first.fields), ""))
+    asked = []
+    truths = []
+    for one, (record, image) in zip(ids, pair, strict=True):
+        choices = _choices(record)
+        truths.append(_right(record, choices))
+        question = record.text("Question")
+        texts, letters = tuple(choices.values()), tuple(choices)
+        asked.append(Ask(image=image(f"{one}.jpg"), question=question, choices=texts, aliases=letters))
+    return Case(
+        id=f"{ids[0]}-{ids[1]}",
+        requests=tuple(asked),
+        truths=tuple(truths),
+        origin=f"{first.file.name}, record {first.id}",
+    )
 
 
 def _choices(record: Record) -> Mapping[str, str]:
@@ -130,15 +158,15 @@ def _right(record: Record, choices: Mapping[str, str]) -> str:
     return choices[letter]
 
 
-def _pairs(file: Path, needed: Sequence[str]) -> Iterator[tuple[Record, Record]]:
-    """The rows of the file in pairs: an odd and the next even one."""
+def _rows(file: Path) -> list[Record]:
     lines = csv.DictReader(StringIO(read_text(file, FETCH_AGAIN).lstrip("\ufeff"), newline=""))
-    rows = [Record(file, f"in row {number}", fields) for number, fields in enumerate(lines, 1)]
+    return [Record(file, f"in row {number}", fields) for number, fields in enumerate(lines, 1)]
+
+
+def _pairs(file: Path, rows: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
+    """The rows of the file in pairs: an odd and the next even one."""
     if not rows or len(rows) % 2:
         raise DataError(file, None, f"has {len(rows)} rows, expected an even number", FETCH_AGAIN)
-    for record in rows:
-        for field in needed:
-            record.text(field)
     return zip(rows[::2], rows[1::2], strict=True)
 
 
@@ -151,7 +179,8 @@ def _ids(pair: tuple[Record, Record], field: str) -> tuple[int, int]:
 
 
 def _number(record: Record, field: str) -> int:
-    text = record.text(field).strip() if field else record.id.removeprefix("in row ")
+    given = record.fields.get(field) if field else record.id.removeprefix("in row ")
+    text = str(given).strip() if type(given) in {str, int} else ""
     if not text.isdecimal():
         record.reject(field, "a whole number")
     return int(text)

@@ -2,20 +2,26 @@
 
 Li et al. 2023, "Evaluating Object Hallucination in Large Vision-Language Models"; Neuhaus, Hein 2025, "RePOPE: Impact
 of Annotation Errors on the POPE Benchmark". The files are read as the authors release them
-(https://github.com/AoiDragon/POPE, https://github.com/YanNeu/RePOPE).
+(https://github.com/AoiDragon/POPE, https://github.com/YanNeu/RePOPE). The questions about COCO are also read from
+``lmms-lab/POPE`` of the Hugging Face hub: Parquet files with the images inside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.sources.reading.image_finder import ImageFinder
+from vlgate.errors import DataError
+from vlgate.sources.further.tables import by_kind
+from vlgate.sources.reading.image_finder import ImageFinder, is_plain, stem
 from vlgate.sources.reading.json_file import FETCH_AGAIN, read_text
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, lined_records, listed_records
+from vlgate.sources.reading.tables import Row, table_files, table_rows
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Ask, Case, LazyImage, Shape, Task
 
 KINDS = ("random", "popular", "adversarial")
@@ -24,9 +30,13 @@ KINDS = ("random", "popular", "adversarial")
 _COCO_2023_05 = 2910
 """The questions of COCO's random file in its first release; the later ones have 3,000."""
 
+COCO = "pope/coco"
+HUB = "lmms-lab/POPE"
+_TABLES = f"take the Parquet files of {HUB}, or coco_pope_*.json of https://github.com/AoiDragon/POPE"
+
 _SETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = MappingProxyType(
     {
-        "pope/coco": ("coco", "coco_pope_{}.json", ("pope/output/coco", "pope/coco", "pope")),
+        COCO: ("coco", "coco_pope_{}.json", ("pope/output/coco", "pope/coco", "pope")),
         "pope/gqa": ("gqa", "gqa_pope_seem_{}.json", ("pope/output/seem/gqa", "pope/output", "pope/gqa", "pope")),
         "pope/aokvqa": (
             "coco",
@@ -49,7 +59,9 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(_TASKS, "single"))
 def read(options: ReadOptions) -> Iterator[Task]:
     """Yield the wanted tasks whose file is in a data folder, where the release has it or in ``pope`` or ``repope``.
 
-    A case is one question with the answers yes and no; its id is the ``question_id``. The files of COCO were changed
+    A case is one question with the answers yes and no; its id is the ``question_id``. The tables of ``lmms-lab/POPE``
+    may be in ``pope``, ``pope/data`` or ``pope/Full``; the tasks are told by the column ``category``, and images have
+    the keys of COCO's files. The files of COCO were changed
     three times under their names; the note of a task says which release its file is, as far as its content tells. In
     today's files the labels alternate from line to line, so the order in which a model is asked must not be theirs.
 
@@ -57,18 +69,58 @@ def read(options: ReadOptions) -> Iterator[Task]:
         repeated, a field is missing or of the wrong type, or a label is neither yes nor no.
     """
     for start, (source, name, places) in _SETS.items():
-        for kind in KINDS:
-            task = f"{start}-{kind}"
-            wanted = [f"{place}/{name.format(kind)}" for place in places]
-            file = only_file(options.folders, *wanted) if options.wanted(task) else None
-            if file is not None:
-                records = list(_records(file))
-                cases = tuple(_cases(records, options.images, source, "question_id"))
-                note = _release(kind, records) if start == "pope/coco" else ""
-                yield Task(id=task, capability="foil", shape="single", cases=cases, note=note)
+        tables = _tables(options) if start == COCO else []
+        lacking = []
+        for kind in filter(lambda kind: options.wanted(f"{start}-{kind}"), KINDS):
+            file = only_file(options.folders, *(f"{place}/{name.format(kind)}" for place in places))
+            if file is None:
+                lacking.append(kind)
+                continue
+            if tables:
+                raise DataError(file, None, f"has questions that are also in {tables[0]}", "keep one of them")
+            records = list(_records(file))
+            cases = tuple(_cases(records, options.images, source))
+            note = _release(kind, records) if start == COCO else ""
+            yield Task(id=f"{start}-{kind}", capability="foil", shape="single", cases=cases, note=note)
+        if tables and lacking:
+            yield from _table_tasks(tables, lacking)
     file = only_file(options.folders, *_V2_PLACES) if options.wanted(V2) else None
     if file is not None:
-        yield Task(id=V2, capability="foil", shape="single", cases=tuple(_v2_cases(file, options.images)))
+        cases = tuple(each(partial(_v2_case, finder=options.images), listed_records(file)))
+        yield Task(id=V2, capability="foil", shape="single", cases=cases)
+
+
+def _tables(options: ReadOptions) -> list[Path]:
+    """The files of ``lmms-lab/POPE``, whose folder ``Full`` has the rows of ``data`` once more."""
+    if not any(options.wanted(f"{COCO}-{kind}") for kind in KINDS):
+        return []
+    places = (("", "data", "test", "POPE/data"), ("Full", "POPE/Full"))
+    found = ([folder / "pope" / place for folder in options.folders for place in group] for group in places)
+    return next(filter(None, map(table_files, found)), [])
+
+
+def _table_tasks(files: Sequence[Path], kinds: Sequence[str]) -> Iterator[Task]:
+    for kind, cases in by_kind(_table_case, table_rows(files, ("image",), _TABLES), _category, kinds).items():
+        if cases:
+            yield Task(
+                id=f"{COCO}-{kind}", capability="foil", shape="single", cases=cases, note=f"the file is that of {HUB}"
+            )
+
+
+def _category(record: Record) -> str:
+    kind = record.text("category").strip().lower()
+    if kind not in KINDS:
+        record.reject("category", " or ".join(map(repr, KINDS)))
+    return kind
+
+
+def _table_case(row: Row) -> Case:
+    record = row.record
+    name = record.text("image_source")
+    key = name if stem(name) != name else f"{name}.jpg"
+    if not is_plain(key):
+        record.reject("image_source", "the name of an image of COCO")
+    return _case(str(record.number("question_id")), record, row.image(key, "image"), "question", "answer")
 
 
 def _records(file: Path) -> Iterator[Record]:
@@ -91,32 +143,36 @@ def _release(kind: str, records: Sequence[Record]) -> str:
     return f"the file is that of {'2023-11-16' if kind == 'adversarial' else '2023-10-09 or later'}"
 
 
-def _cases(records: Sequence[Record], finder: ImageFinder, source: str, name: str) -> Iterator[Case]:
-    taken = set()
-    for record in records:
-        case = str(record.count(name))
-        if case in taken:
-            raise record.error(f"{name} {case} is repeated")
-        taken.add(case)
+def _cases(records: Sequence[Record], finder: ImageFinder, source: str) -> Iterator[Case]:
+    taken: set[str] = set()
+
+    def case(record: Record) -> Case:
+        """Make the case of a record."""
+        name = str(record.count("question_id"))
+        if name in taken:
+            raise record.error(f"question_id {name} is repeated")
         image = finder.find(source, record.text("image"), file=record.file, record=record.id)
-        yield _case(case, record, image, "text")
+        made = _case(name, record, image, "text")
+        taken.add(name)
+        return made
+
+    yield from each(case, records)
 
 
-def _v2_cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    """The questions of POPEv2: an object in a photograph, and in one from which it was removed.
+def _v2_case(record: Record, finder: ImageFinder) -> Case:
+    """A question of POPEv2: an object in a photograph, or in one from which it was removed.
 
     Both images have the same file name, in different folders: ``/coco/train2017/`` and ``/images/``.
     """
-    for record in listed_records(file):
-        place = record.text("image_name").lstrip("/")
-        original = place.startswith("coco/")
-        source, name = ("coco", place.rpartition("/")[2]) if original else ("pope-v2", place)
-        yield _case(record.id, record, finder.find(source, name, file=file, record=record.id), "query")
+    place = record.text("image_name").lstrip("/")
+    original = place.startswith("coco/")
+    source, name = ("coco", place.rpartition("/")[2]) if original else ("pope-v2", place)
+    return _case(record.id, record, finder.find(source, name, file=record.file, record=record.id), "query")
 
 
-def _case(name: str, record: Record, image: LazyImage, question: str) -> Case:
-    label = record.text("label").strip().lower()
+def _case(name: str, record: Record, image: LazyImage, question: str, answer: str = "label") -> Case:
+    label = record.text(answer).strip().lower()
     if label not in {"yes", "no"}:
-        record.reject("label", "'yes' or 'no'")
+        record.reject(answer, "'yes' or 'no'")
     asked = Ask(image=image, question=record.text(question), choices=("yes", "no"))
     return Case(id=name, requests=(asked,), truths=(label,), origin=f"{record.file.name}, record {record.id}")

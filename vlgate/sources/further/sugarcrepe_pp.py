@@ -1,20 +1,22 @@
 """SugarCrepe++: two true captions in other words, and one false caption whose words are near to both.
 
 Dumpala et al. 2024, "SUGARCREPE++ Dataset: Vision-Language Model Sensitivity to Semantic and Lexical Alterations". The
-files are read as the authors release them (https://github.com/Sri-Harsha/scpp, ``data/``). The paper's text-only task
-compares texts with texts, which no request here asks.
+files are read as the authors release them (https://github.com/Sri-Harsha/scpp, ``data/``; the same files are
+``Aman-J/SugarCrepe_pp`` of the Hugging Face hub). The paper's text-only task compares texts with texts, which no
+request here asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import listed_records
+from vlgate.sources.reading.records import Record, listed_records
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Match, Shape, Task
 
 KINDS = ("replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
@@ -23,6 +25,13 @@ KINDS = ("replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 SHAPES: Mapping[str, Shape] = MappingProxyType({f"sugarcrepe-pp/{kind}": "two_true" for kind in KINDS})
 """The shape of each task, by id."""
 
+_FOLDERS = (
+    "sugarcrepe-pp/data",
+    "sugarcrepe-pp",
+    "scpp/data",
+    "SugarCrepe_pp/data",
+    "sugarcrepe-pp/SugarCrepe_pp/data",
+)
 _FIELDS = ("caption", "caption2", "negative_caption")
 
 
@@ -38,18 +47,18 @@ def read(options: ReadOptions) -> Iterator[Task]:
     """
     for kind in KINDS:
         task = f"sugarcrepe-pp/{kind}"
-        places = tuple(f"{folder}/{kind}.json" for folder in ("sugarcrepe-pp/data", "sugarcrepe-pp", "scpp/data"))
+        places = tuple(f"{folder}/{kind}.json" for folder in _FOLDERS)
         file = only_file(options.folders, *places) if options.wanted(task) else None
         if file is not None:
-            yield Task(id=task, capability="foil", shape="two_true", cases=tuple(_cases(file, options.images)))
+            cases = tuple(each(partial(_case, finder=options.images), listed_records(file)))
+            yield Task(id=task, capability="foil", shape="two_true", cases=cases)
 
 
-def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    for record in listed_records(file):
-        image = finder.find("coco", record.text("filename"), file=file, record=record.id)
-        yield Case(
-            id=record.id,
-            requests=tuple(Match(image=image, text=record.text(field)) for field in _FIELDS),
-            truths=(True, True, False),
-            origin=f"{file.name}, record {record.id}",
-        )
+def _case(record: Record, finder: ImageFinder) -> Case:
+    image = finder.find("coco", record.text("filename"), file=record.file, record=record.id)
+    return Case(
+        id=record.id,
+        requests=tuple(Match(image=image, text=record.text(field)) for field in _FIELDS),
+        truths=(True, True, False),
+        origin=f"{record.file.name}, record {record.id}",
+    )

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from vlgate.sources.further.tables import release_files
+from vlgate.sources.further.tables import by_kind, release_files
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
+from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.tables import Row, table_rows
 from vlgate.types import Case, Shape, Task
 
@@ -35,29 +36,24 @@ def read(options: ReadOptions) -> Iterator[Task]:
     Raises: DataError, which names the file and row, if a file cannot be read, an id is repeated, or a field is
         missing, blank or of the wrong type.
     """
-    if not any(map(options.wanted, SHAPES)):
-        return
-    cases: dict[str, dict[str, Case]] = {category: {} for category in CATEGORIES}
-    taken: set[str] = set()
-    files = release_files(options, "vismin", HUB)
-    for number, row in enumerate(table_rows(files, ("image_0", "image_1"))):
-        category = row.record.text("category").lower()
-        if category not in cases:
-            row.record.reject("category", " or ".join(map(repr, CATEGORIES)))
-        case = _case(row, number)
-        if case.id in taken:
-            raise row.record.error(f"id {case.id} is repeated")
-        taken.add(case.id)
-        cases[category][case.id] = case
-    for category, found in cases.items():
-        if found and options.wanted(f"vismin/{category}"):
-            kept = tuple(found.values())
-            yield Task(id=f"vismin/{category}", capability="compositional", shape="quad", cases=kept)
+    wanted = [category for category in CATEGORIES if options.wanted(f"vismin/{category}")]
+    files = release_files(options, "vismin", HUB) if wanted else []
+    rows = table_rows(files, ("image_0", "image_1"), f"take the files of {HUB}")
+    for category, cases in by_kind(_case, rows, _category, wanted).items():
+        if cases:
+            yield Task(id=f"vismin/{category}", capability="compositional", shape="quad", cases=cases)
 
 
-def _case(row: Row, number: int) -> Case:
+def _category(record: Record) -> str:
+    category = record.text("category").lower()
+    if category not in CATEGORIES:
+        record.reject("category", " or ".join(map(repr, CATEGORIES)))
+    return category
+
+
+def _case(row: Row) -> Case:
     given = row.record.fields.get("id")
-    name = str(number if given is None else given)
+    name = str(row.number if given is None else given)
     images = [row.image(f"vismin_{name}_{which}", f"image_{which}") for which in (0, 1)]
     captions = row.record.text("text_0"), row.record.text("text_1")
     return Case(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder, is_plain, stem
@@ -17,6 +18,7 @@ from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json, shown
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.places import only_file
 from vlgate.sources.reading.records import Record, listed_records
+from vlgate.sources.reading.unreadable import each
 from vlgate.types import Case, Match, Shape, Task
 
 _CONTROLLED: Mapping[str, str] = MappingProxyType(
@@ -88,29 +90,35 @@ def _file(options: ReadOptions, task: str, name: str) -> Path | None:
 
 
 def _controlled(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    taken = set()
-    for record in listed_records(file):
+    taken: set[str] = set()
+
+    def case(record: Record) -> Case:
+        """Make the case of a record."""
         path = record.text("image_path")
         if not is_plain(path):
             record.reject("image_path", "a relative path")
         name = stem(path)
         if name in taken:
             raise record.error(f"image {name!r} is repeated")
-        taken.add(name)
         said = _name(record, name)
         image = finder.find("whatsup", path.rpartition("/")[2], file=file, record=record.id)
         things = " and ".join(said.objects)
-        yield Case(
+        texts = record.texts("caption_options", _OPTIONS)
+        tags = {
+            "preposition": said.preposition,
+            "pair_all": f"2 of {things}, {_opposite(record, said.preposition)}",
+            "set_all": f"4 of {things}",
+        }
+        taken.add(name)
+        return Case(
             id=name,
-            requests=tuple(Match(image=image, text=text) for text in record.texts("caption_options", _OPTIONS)),
+            requests=tuple(Match(image=image, text=text) for text in texts),
             truths=(True, *(False,) * (_OPTIONS - 1)),
-            tags={
-                "preposition": said.preposition,
-                "pair_all": f"2 of {things}, {_opposite(record, said.preposition)}",
-                "set_all": f"4 of {things}",
-            },
+            tags=tags,
             origin=f"{file.name}, record {record.id}",
         )
+
+    yield from each(case, listed_records(file))
 
 
 def _name(record: Record, name: str) -> _Name:
@@ -133,16 +141,24 @@ def _pairs(file: Path, finder: ImageFinder, source: str) -> Iterator[Case]:
     content = read_json(file)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
-    for number, fields in enumerate(content):
-        if type(fields) is not list or len(fields) != 3:  # id, true, false
-            wanted = "a list of an image's id, a true and a false caption"
-            raise DataError(file, str(number), f"is {shown(fields)}, expected {wanted}", FETCH_AGAIN)
-        given = str(fields[0]) if type(fields[0]) is int else fields[0]
-        record = Record(file, str(number), {"image": given, "caption": fields[1], "foil": fields[2]})
+    records = each(lambda numbered: _pair_record(file, *numbered), enumerate(content))
+
+    def case(record: Record) -> Case:
+        """Make the case of a record."""
         image = finder.find(source, record.text("image"), file=file, record=record.id)
-        yield Case(
+        return Case(
             id=record.id,
             requests=tuple(Match(image=image, text=record.text(field)) for field in ("caption", "foil")),
             truths=(True, False),
             origin=f"{file.name}, record {record.id}",
         )
+
+    yield from each(case, records)
+
+
+def _pair_record(file: Path, number: int, fields: Any) -> Record:
+    if type(fields) is not list or len(fields) != 3:  # id, true, false
+        wanted = "a list of an image's id, a true and a false caption"
+        raise DataError(file, str(number), f"is {shown(fields)}, expected {wanted}", FETCH_AGAIN)
+    given = str(fields[0]) if type(fields[0]) is int else fields[0]
+    return Record(file, str(number), {"image": given, "caption": fields[1], "foil": fields[2]})

@@ -266,5 +266,6 @@ def _shared_photographs(file: Path) -> Iterator[tuple[int, int]]:
         raise DataError(file, None, "expected an object {COCO id: [VG id]}", FETCH_AGAIN)
     for coco, numbers in content.items():
         if not re.fullmatch("[0-9]{1,18}", coco) or type(numbers) is not list or {int} != {*map(type, numbers)}:
-            raise DataError(file, coco, "expected a COCO id with a list of integer VG ids", FETCH_AGAIN)
+            problem = f"record {coco}: expected a COCO id with a list of integer VG ids"
+            raise DataError(file, None, problem, FETCH_AGAIN)  # of this file, whatever record asks for an image
         yield from ((int(coco), number) for number in numbers)

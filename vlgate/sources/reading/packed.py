@@ -82,7 +82,7 @@ def zip_image(key: str, file: Path, member: str) -> LazyImage:
 
 
 def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
-    """Return the image in a column of structs ``{bytes, path}``, the form in which Hugging Face's datasets stores it.
+    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes.
 
     Args:
         key: the image's key.
@@ -129,10 +129,10 @@ def _from_table(file: str, column: str, place: tuple[int, int], key: str) -> Ima
     where = f"{file}, column {column}, row {row} of row group {group}"
     try:
         if file.endswith(".arrow"):
-            content = arrow_batches(file)[group].column(column).field("bytes")[row].as_py()
+            cell = arrow_batches(file)[group].column(column)[row]
         else:
-            cell = _row_group(file, group, column)[row].as_py()
-            content = cell and cell["bytes"]
+            cell = _row_group(file, group, column)[row]
+        content = _bytes_of(cell)
     except (ArrowException, OSError, LookupError) as error:
         raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
     if content is None:
@@ -140,12 +140,24 @@ def _from_table(file: str, column: str, place: tuple[int, int], key: str) -> Ima
     return _decoded(content if len(content) <= MAX_BYTES else None, where, key)
 
 
+def _bytes_of(cell: Any) -> bytes | None:
+    """The bytes of an image, which are a cell of their own or in a struct; None if they are null."""
+    from pyarrow import types
+
+    if types.is_struct(cell.type) and cell.is_valid:
+        cell = cell["bytes"]
+    content: bytes | None = cell.as_py()
+    return content
+
+
 @lru_cache(maxsize=2)  # one per image of a case: a row group takes about 25 MB, and an image in it 1 % of that
 def _row_group(file: str, group: int, column: str) -> Any:
+    from pyarrow import types
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(file) as parquet:
-        return parquet.read_row_group(group, columns=[f"{column}.bytes"]).column(column)
+        is_struct = types.is_struct(parquet.schema_arrow.field(column).type)
+        return parquet.read_row_group(group, columns=[f"{column}.bytes" if is_struct else column]).column(column)
 
 
 def _decoded(content: bytes | None, where: str, key: str) -> Image:

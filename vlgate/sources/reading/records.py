@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from vlgate.errors import DataError, instead_of
 from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
+from vlgate.sources.reading.unreadable import each, leave_out
 
 Places = frozenset[tuple[str, str]]
 _PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
@@ -58,6 +60,17 @@ class Record:
             self.reject(field, "an integer of at least 0")
         return value
 
+    def number(self, field: str) -> int:
+        """Return the integer of at least 0 in ``field``, which may also be a string of digits.
+
+        Raises: DataError if the field is missing or something else.
+
+        >>> Record(Path("test.parquet"), "in row 0", {"question_id": "12"}).number("question_id")
+        12
+        """
+        value = self.fields.get(field)
+        return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
+
     def nested(self, field: str) -> Record:
         """Return the object in ``field`` as a record whose id ends with the field's name.
 
@@ -102,9 +115,8 @@ def keyed_records(file: Path) -> Iterator[Record]:
 
     Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
     """
-    for name, fields in read_members(file):
-        if not _passed(file, name):
-            yield _record(file, name, fields)
+    members = ((name, fields) for name, fields in read_members(file) if not _passed(file, name))
+    yield from each(lambda member: _record(file, *member), members)
 
 
 def listed_records(file: Path) -> Iterator[Record]:
@@ -115,31 +127,34 @@ def listed_records(file: Path) -> Iterator[Record]:
     content = read_json(file)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
-    for position, fields in enumerate(content):
-        if not _passed(file, str(position)):
-            yield _record(file, str(position), fields)
+    members = ((str(number), fields) for number, fields in enumerate(content) if not _passed(file, str(number)))
+    yield from each(lambda member: _record(file, *member), members)
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped.
 
-    Raises: DataError with ``remedy``, in the same cases as ``read_json``, and if a line is not an object.
+    Raises: DataError with ``remedy``, in the same cases as ``read_json``, and if a line is not an object. The last line
+        must be JSON even if errors are noted: a file that was cut off lacks more than that line.
     """
     text = read_text(file, remedy)
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
         if line and not line.isspace() and not _passed(file, f"on line {number}"):
-            yield _line(file, text, slice(start, start + len(line)), number, remedy)
+            yield from _line(file, text, slice(start, start + len(line)), number, remedy)
         start += len(line) + 1
 
 
-def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Record:
+def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Iterator[Record]:
     try:
         fields = parsed(file, text, part, remedy)
     except DataError as error:
         error.record = f"on line {number}"  # its message names the column, too
-        raise
-    return _record(file, f"on line {number}", fields, remedy)
+        if not text[part.stop :].strip():
+            raise
+        leave_out(error)
+    else:
+        yield from each(partial(_record, file, f"on line {number}", remedy=remedy), [fields])
 
 
 @contextmanager

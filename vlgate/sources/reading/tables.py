@@ -1,14 +1,22 @@
-"""Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``."""
+"""Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``.
+
+A column of images holds structs ``{bytes, path}`` or plain bytes. If the bytes are null, the image is the file that the
+path names, beside the table.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
+from vlgate.images.files import file_image, missing_image
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.json_file import FETCH_AGAIN
 from vlgate.sources.reading.packed import arrow_batches, table_image
 from vlgate.sources.reading.records import Record
@@ -17,17 +25,35 @@ from vlgate.types import LazyImage
 KINDS = ("*.parquet", "*.arrow")
 """The files of a table, which may be in several parts."""
 
+SMALL = 64 << 20
+"""The size of a Parquet file, in bytes, up to which it is looked for rows without an image: such rows take no space."""
+
+_LISTED = 20  # the most columns that a message lists
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a table: its fields without the images, and its place, the number of its group and in that group."""
+    """One row of a table: its fields without the images, and its place, the number of its group and in that group.
+
+    ``number`` counts the rows over all files of the table, from 0. ``paths`` has the path of each image, if the table
+    names it, by its column; ``outside`` has the columns whose image is not in the table.
+    """
 
     record: Record
     place: tuple[int, int]
+    number: int
+    paths: Mapping[str, str] = field(default_factory=dict)
+    outside: frozenset[str] = frozenset()
 
     def image(self, key: str, column: str) -> LazyImage:
         """Return the image in a column of the row; it is decoded when a model asks for it."""
-        return table_image(key, self.record.file, column, self.place)
+        table = self.record.file
+        if column not in self.outside or column not in self.paths:
+            return table_image(key, table, column, self.place)
+        places = _beside(table, self.paths[column])
+        file = next((place for place in places if place.is_file()), None)
+        looked = [Path(f"{table} (column {column!r} has no bytes)"), *places]
+        return missing_image(key, looked) if file is None else file_image(key, file)
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
@@ -44,50 +70,191 @@ def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Pa
     return found[0] if found else []
 
 
-def table_rows(files: Iterable[Path], images: Sequence[str]) -> Iterator[Row]:
+def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH_AGAIN) -> Iterator[Row]:
     """Yield the rows of a table, in the order of its files.
 
     Args:
         files: its Parquet or Arrow files.
-        images: the columns with images, structs with the field ``bytes``.
+        images: the columns with images: structs with the field ``bytes``, or plain bytes.
+        remedy: what to do if a file does not have these columns.
 
     Raises: DataError, which names the file, if a file is not complete or lacks one of these columns.
     """
+    number = 0
     for file in files:
-        fields, sizes = _texts(file, images)
-        places = ((group, row) for group, size in enumerate(sizes) for row in range(size))
-        for number, (row, place) in enumerate(zip(fields, places, strict=True)):
-            yield Row(record=Record(file, f"in row {number}", row), place=place)
+        with _opened(file) as table:
+            _refuse_other_columns(file, table.schema, images, remedy)
+            rows = table.rows(_text_columns(table.schema, images))
+            places = [(group, row) for group, size in enumerate(table.sizes) for row in range(size)]
+            without = {column: table.without_bytes(column) for column in images}
+        for index, (fields, place) in enumerate(zip(rows, places, strict=True)):
+            cells = {column: fields.pop(column, None) for column in images}
+            paths = {column: cell["path"] for column, cell in cells.items() if cell and cell.get("path")}
+            yield Row(
+                record=Record(file, f"in row {index}", fields),
+                place=place,
+                number=number,
+                paths=paths,
+                outside=frozenset(column for column in images if index in without[column]),
+            )
+            number += 1
 
 
-def _texts(file: Path, images: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the rows of a file without the images, and the number of rows in each of its groups."""
+def column_names(file: Path) -> list[str]:
+    """Return the names of a table's columns.
+
+    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
+    """
+    with _opened(file) as table:
+        return list(table.schema.names)
+
+
+def class_names(file: Path, column: str) -> list[str]:
+    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file.
+
+    Returns: the names; an empty list if the file has none.
+    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
+    """
+    with _opened(file) as table:
+        kept = (table.schema.metadata or {}).get(b"huggingface", b"{}")
+    try:
+        names = json.loads(kept)["info"]["features"][column]["names"]
+    except (ValueError, LookupError, TypeError):
+        return []
+    return names if type(names) is list and all(type(name) is str for name in names) else []
+
+
+class _Parquet:
+    """A Parquet file: its schema, the sizes of its row groups, and its rows."""
+
+    def __init__(self, file: Path) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        self._file = ParquetFile(file)
+        self._small = file.stat().st_size <= SMALL
+        self.schema: Any = self._file.schema_arrow
+        groups = range(self._file.num_row_groups)
+        self.sizes = [self._file.metadata.row_group(group).num_rows for group in groups]
+
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the values of some columns, in all rows."""
+        return list(self._file.read(columns=columns).to_pylist())
+
+    def without_bytes(self, column: str) -> set[int]:
+        """Return the rows in which a column of images has no bytes; in a large file, all images are taken to be inside.
+
+        The statistics of the file would tell, but pyarrow ends the process if they are damaged.
+        """
+        found: set[int] = set()
+        start = 0
+        for group, size in enumerate(self.sizes if self._small else ()):
+            cells = self._file.read_row_group(group, columns=[_leaf(self.schema, column)]).column(column)
+            found |= {start + row for row in _without_bytes(cells.combine_chunks())}
+            start += size
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class _Arrow:
+    """An Arrow file: its schema, the sizes of its record batches, and its rows; it is mapped into memory."""
+
+    def __init__(self, file: Path) -> None:
+        import pyarrow as pa
+
+        self._batches = arrow_batches(str(file))
+        self.schema: Any = self._batches[0].schema if self._batches else pa.schema([])
+        self.sizes = [batch.num_rows for batch in self._batches]
+
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the values of some columns, in all rows."""
+        plain = [name for name in columns if "." not in name or name in self.schema.names]
+        found = [row for batch in self._batches for row in batch.select(plain).to_pylist()]
+        for name in (name.removesuffix(".path") for name in columns if name not in plain):
+            paths = [path for batch in self._batches for path in _child(batch.column(name), "path").to_pylist()]
+            for row, path in zip(found, paths, strict=True):
+                row[name] = {"path": path}
+        return found
+
+    def without_bytes(self, column: str) -> set[int]:
+        """Return the rows in which a column of images has no bytes."""
+        found: set[int] = set()
+        start = 0
+        for batch in self._batches:
+            found |= {start + row for row in _without_bytes(batch.column(column))}
+            start += batch.num_rows
+        return found
+
+    def close(self) -> None:
+        """Leave the file mapped for the images that are read later."""
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[_Parquet | _Arrow]:
+    """Open a table; what pyarrow raises in the body is an error of the file."""
     from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
 
     if not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "put a file in its place")
     kind = "Arrow" if file.suffix == ".arrow" else "Parquet"
+    table: _Parquet | _Arrow | None = None
     try:
-        if kind == "Arrow":
-            batches = arrow_batches(str(file))
-            columns = _columns(file, batches[0].schema, images) if batches else []
-            rows = [row for batch in batches for row in batch.select(columns).to_pylist()]
-            return rows, [batch.num_rows for batch in batches]
-        with ParquetFile(file) as parquet:
-            columns = _columns(file, parquet.schema_arrow, images)
-            sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
-            return parquet.read(columns=columns).to_pylist(), sizes
+        table = _Arrow(file) if kind == "Arrow" else _Parquet(file)
+        yield table
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(file, None, f"is not a complete {kind} file ({error})", FETCH_AGAIN) from None
+    finally:
+        if table is not None:
+            table.close()
 
 
-def _columns(file: Path, schema: Any, images: Sequence[str]) -> list[str]:
-    """The names of the columns without those of images, whose form is checked."""
+def _refuse_other_columns(file: Path, schema: Any, images: Sequence[str], remedy: str) -> None:
+    """Refuse a table without the columns of images, except one without any rows and columns."""
+    for name in images if schema.names or file.suffix == ".parquet" else ():
+        if name not in schema.names or not _is_image(schema.field(name).type):
+            some = ", ".join(map(repr, schema.names[:_LISTED])) or "none"
+            problem = f"has no column {name!r} of structs with 'bytes', or of bytes; its columns are {some}"
+            raise DataError(file, None, problem, remedy)
+
+
+def _text_columns(schema: Any, images: Sequence[str]) -> list[str]:
+    """The columns without images, and of the images only the path."""
+    found = [name for name in schema.names if name not in images and not _is_image(schema.field(name).type)]
+    structs = [name for name in images if name in schema.names and _leaf(schema, name) != name]
+    return found + [f"{name}.path" for name in structs if schema.field(name).type.get_field_index("path") >= 0]
+
+
+def _is_image(kind: Any) -> bool:
     from pyarrow import types
 
-    for name in images:
-        place = schema.get_field_index(name)
-        if place < 0 or not types.is_struct(kind := schema.field(place).type) or kind.get_field_index("bytes") < 0:
-            raise DataError(file, None, f"has no column {name!r} of structs with 'bytes'", FETCH_AGAIN)
-    return [name for name in schema.names if name not in images]
+    if types.is_struct(kind):
+        return bool(kind.get_field_index("bytes") >= 0)
+    return bool(types.is_binary(kind) or types.is_large_binary(kind))
+
+
+def _leaf(schema: Any, column: str) -> str:
+    """The name of the bytes of a column of images."""
+    from pyarrow import types
+
+    return f"{column}.bytes" if types.is_struct(schema.field(column).type) else column
+
+
+def _child(cells: Any, name: str) -> Any:
+    """A field of structs, which is null if the struct is."""
+    return cells.flatten()[cells.type.get_field_index(name)]
+
+
+def _without_bytes(cells: Any) -> list[int]:
+    from pyarrow import types
+
+    values = _child(cells, "bytes") if types.is_struct(cells.type) else cells
+    return [row for row, lacks in enumerate(values.is_null().to_pylist()) if lacks] if values.null_count else []
+
+
+def _beside(file: Path, path: str) -> list[Path]:
+    """The places of an image that a table names by its path, which may be one of another machine."""
+    last = path.replace("\\", "/").rpartition("/")[2]
+    names = dict.fromkeys(name for name in (path, f"images/{last}", last) if is_plain(name))
+    return [folder / name for folder in (file.parent, file.parent.parent) for name in names]
