@@ -93,17 +93,16 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
 
 def _graph_faults(options: Options) -> list[str]:
     """Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are."""
-    files = find_graphs(options.data)
-    return [line for file in files for line in _few(file, options)]
+    reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
+    return [line for file in find_graphs(reading.folders) for line in _few(file, reading)]
 
 
-def _few(file: Path, options: Options) -> Iterator[str]:
-    from vlgate.sources.scene_graphs.annotated import sizes
+def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
+    from vlgate.sources.scene_graphs.annotated import GraphImages
     from vlgate.sources.scene_graphs.files import graph_faults
 
     try:
-        reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
-        errors: Sequence[DataError] = graph_faults(file, sizes(reading))
+        errors: Sequence[DataError] = graph_faults(file, GraphImages(reading, [file]).sizes(file))
     except DataError as error:
         errors = [error]
     yield from map(str, errors[:SHOWN])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import stat
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+_SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
 _TURNED = 5  # from this value of EXIF's orientation on, width and height are exchanged
 
 
@@ -49,6 +53,19 @@ class MissingLoad:
     def recipe(self) -> Recipe:
         """Return that there is no file; a model that reads features of images may reply all the same."""
         return ("no file",)
+
+
+def plain_path(name: str) -> str:
+    """Return the one spelling of a path: with slashes, without ``./`` and steps back, in Unicode's form NFC.
+
+    >>> plain_path("./photos//1.png"), plain_path("photos\\\\cafe\\u0301.png"), plain_path("a/../1.png")
+    ('photos/1.png', 'photos/café.png', '1.png')
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", name)
+    if _SPELLED_OTHERWISE.search(name) is None:
+        return name
+    return re.sub(r"^//", "/", posixpath.normpath(name.replace("\\", "/")))
 
 
 def file_image(key: str, path: Path | str) -> LazyImage:

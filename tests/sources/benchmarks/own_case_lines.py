@@ -85,5 +85,6 @@ def problem(folder, *rows, line=None):
         tasks(folder)
     assert str(folder / "cases.jsonl") in str(caught.value)
     assert f"line {line or len(rows)}" in str(caught.value)
-    assert re.match("write a line (with the fields task, |such as {)", str(caught.value).rpartition("; ")[2])
+    remedies = "write a line (with the fields task, |such as {)|(put|copy|download) the image into|did you mean '"
+    assert re.match(remedies, str(caught.value).rpartition("; ")[2])
     return str(caught.value)

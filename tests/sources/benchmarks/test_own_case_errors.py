@@ -29,7 +29,7 @@ from vlgate.errors import DataError
 from vlgate.sources import registry
 
 
-@pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "a\\1.jpg", "a\n.jpg", ".", "a//b"])
+@pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "..\\1.jpg", "a\n.jpg", ".", "a/"])
 @pytest.mark.parametrize("fields", EVERY)
 def test_an_images_name_never_leads_out_of_the_data_folder(tmp_path, fields, name):
     field = "images" if "images" in fields else "image"

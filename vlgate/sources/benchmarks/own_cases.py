@@ -26,7 +26,6 @@ also have ``named``, a list of the boxes of all that the texts name, which a sea
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,11 +34,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
-from vlgate.images.files import file_image, image_size, missing_image
+from vlgate.images.files import image_size
 from vlgate.images.region import region_of
 from vlgate.sources.benchmarks.own_kinds import CaseKind, kind_of
 from vlgate.sources.benchmarks.own_questions import Find
-from vlgate.sources.reading.image_finder import is_plain
+from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
@@ -78,9 +77,10 @@ def read(options: ReadOptions) -> Iterator[Task]:
     """
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
-    find = _OwnImages(options.folders).find
+    homes = _files(options.folders) if kinds else {}
+    find = ImagePaths(folders=options.folders, homes=homes).find
     with collector_paused():
-        for file in _files(options.folders) if kinds else ():
+        for file in homes:
             for record in lined_records(file, REMEDY):
                 if (task := str(record.fields["task"])) in kinds:
                     case = _case(record, kinds[task], find)
@@ -91,10 +91,14 @@ def read(options: ReadOptions) -> Iterator[Task]:
         yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
 
 
-def _files(folders: Sequence[Path]) -> list[Path]:
-    """Return the user's files, each once, even if a folder is given twice."""
-    places = [place for folder in folders for place in (folder / "cases.jsonl", *sorted(folder.glob("cases/*.jsonl")))]
-    return list({place.resolve(): place for place in places if place.exists()}.values())
+def _files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
+    """Return the user's files, each once, with the data folders that hold it."""
+    files: dict[Path, list[tuple[Path, Path]]] = {}
+    for folder in folders:
+        for file in (folder / "cases.jsonl", *sorted(folder.glob("cases/*.jsonl"))):
+            if file.exists():
+                files.setdefault(file.resolve(), []).append((file, folder))
+    return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
 
 
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
@@ -206,21 +210,3 @@ def _tags(record: Record) -> dict[str, str]:
         record.reject("tags", "an object of strings, numbers or booleans")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
-
-
-class _OwnImages:
-    """Finds images by their paths in the data folders."""
-
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = tuple(folders)
-        self._found: dict[str, LazyImage] = {}
-
-    def find(self, record: Record, name: str) -> LazyImage:
-        """Return the image with that path in a data folder; the same object for the same name."""
-        if name not in self._found:
-            if not is_plain(name):
-                raise record.error(f"the image's name is {name!r}, expected a relative path in the data folder")
-            places = tuple(folder / name for folder in self._folders)
-            path = next((place for place in places if os.path.exists(place)), None)  # noqa: PTH110  # a name that is too long is in no folder
-            self._found[name] = missing_image(name, places) if path is None else file_image(name, path)
-        return self._found[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from vlgate.errors import short
 from vlgate.sources.reading.records import Record
 from vlgate.types import Ask, LazyImage, Request
 
@@ -101,9 +102,10 @@ def two_images(record: Record, find: Find) -> list[LazyImage]:
     Raises: DataError if there are not two, or if they are the same.
     """
     names = record.texts("images", 2)
-    if names[0] == names[1]:
-        raise record.error(f"the images are both {names[0]!r}; expected two")
-    return [find(record, name) for name in names]
+    images = [find(record, name) for name in names]
+    if images[0] == images[1]:
+        raise record.error(f"the images are both {short(names[0])!r}; expected two")
+    return images
 
 
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:

@@ -109,7 +109,7 @@ def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
         name = record.text(field)
         if stem(name) != key or "/" in name:
             record.reject(field, f"{key!r}, the name of the row's image")
-        found = finder.find("winoground", key)
+        found = finder.find("winoground", key, file=record.file, record=record.id)
         return found if found.where or packed is None or key not in members else zip_image(key, packed, members[key])
 
     for record in lined_records(file):

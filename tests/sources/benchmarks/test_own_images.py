@@ -1,0 +1,248 @@
+"""The images of a user's own cases: where they are looked for, and what may be written for them."""
+
+import os
+import re
+import unicodedata
+from itertools import permutations
+
+import pytest
+from own_case_lines import IMAGES, PAIR, QUAD, problem, tasks, write
+from PIL import Image
+
+from vlgate.errors import DataError, MissingImageError
+
+
+def put(folder, name, colour="red"):
+    """Write an image of one colour; return its path."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (4, 3), colour).save(file, format="PNG")
+    return str(file)
+
+
+def pair(name, identity="p", task="mine/spatial"):
+    return PAIR | {"id": identity, "task": task, "image": name}
+
+
+def images(*folders):
+    """The images of all cases, by the ids of these."""
+    return {case.id: case.requests[0].image for task in tasks(*folders) for case in task.cases}
+
+
+def in_every_order(*folders):
+    """The paths of the images of all cases, which are the same in every order of the folders."""
+    every = [{name: image.where for name, image in images(*some).items()} for some in permutations(folders)]
+    assert all(one == every[0] for one in every)
+    return every[0]
+
+
+def refused_in_every_order(*folders):
+    """The error, which is the same in every order of the folders."""
+    messages = set()
+    for some in permutations(folders):
+        with pytest.raises(DataError) as caught:
+            tasks(*some)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    return messages.pop()
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return [tmp_path / name for name in ("a", "b", "c")]
+
+
+def test_the_folder_of_the_file_comes_first(folders):
+    a, b, c = folders
+    write(b, pair("img/0.png"))
+    put(a, "img/0.png", "blue"), put(c, "img/0.png", "green")
+    right = put(b, "img/0.png")
+    assert in_every_order(a, b, c) == {"p": right}
+    assert images(a, b, c)["p"].key == "img/0.png"
+
+
+@pytest.mark.parametrize("name", ["img/0.png", "./img/0.png", "img\\0.png"])
+def test_two_other_folders_with_different_images_are_an_error(folders, name):
+    a, b, c = folders
+    write(b, pair(name))
+    both = put(a, "img/0.png", "blue"), put(c, "img/0.png", "green")
+    message = refused_in_every_order(a, b, c)
+    for part in (str(b / "cases.jsonl"), "record on line 1", repr(name), *both, f"copy the right one into {b}, or"):
+        assert part in message
+
+
+def test_two_other_folders_with_one_image_are_none(folders):
+    a, b, c = folders
+    write(b, pair("img/0.png"))
+    put(a, "img/0.png"), put(c, "img/0.png")
+    assert set(in_every_order(a, b, c)) == {"p"}
+    write(a, pair("img/1.png", "link"))
+    (c / "img/1.png").symlink_to(put(b, "img/1.png"))
+    assert in_every_order(a, b, c)["link"].endswith("img/1.png")
+
+
+def test_each_file_has_the_images_of_its_own_folder(folders):
+    a, b, c = folders
+    for folder, colour in ((a, "blue"), (b, "green")):
+        write(folder, pair("img/0.png", folder.name), pair("img/same.png", f"same {folder.name}"))
+        put(folder, "img/0.png", colour), put(folder, "img/same.png")
+    put(c, "img/0.png", "yellow")
+    where = in_every_order(a, b, c)
+    assert (where["a"], where["b"]) == (str(a / "img/0.png"), str(b / "img/0.png"))
+    keys = {name: image.key for name, image in images(a, b, c).items()}
+    assert keys == {"a": "a/img/0.png", "b": "b/img/0.png", "same a": "img/same.png", "same b": "img/same.png"}
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path):
+    for name, colour in (("a", "red"), ("b", "blue")):
+        write(tmp_path / name / "data", pair("0.png", name))
+        put(tmp_path / name / "data", "0.png", colour)
+    found = images(tmp_path / "a/data", tmp_path / "b/data")
+    assert {image.key for image in found.values()} == {"a/data/0.png", "b/data/0.png"}
+
+
+@pytest.mark.parametrize(
+    ("written", "there"),
+    [
+        ("1.png", "cases/1.png"),
+        ("img/1.png", "cases/img/1.png"),
+        ("../photos/1.png", "photos/1.png"),
+        ("..\\photos\\1.png", "photos/1.png"),
+        ("1.png", "images/1.png"),
+        ("vg/1.png", "images/vg/1.png"),
+        ("photos/1.png", "photos/1.png"),
+        ("./photos/1.png", "photos/1.png"),
+        (".\\photos\\1.png", "photos/1.png"),
+        ("photos//1.png", "photos/1.png"),
+        ("photos/./1.png", "photos/1.png"),
+        ("photos/new/../1.png", "photos/1.png"),
+        ("cases/../photos/1.png", "photos/1.png"),
+        ("photos/a b#1,2 (3).png", "photos/a b#1,2 (3).png"),
+    ],
+)
+def test_what_may_be_written(tmp_path, written, there):
+    write(tmp_path, pair(written), name="cases/x.jsonl")
+    path = put(tmp_path, there)
+    assert images(tmp_path)["p"].where == path
+    assert images(tmp_path)["p"].load().size == (4, 3)
+
+
+def test_the_ways_to_write_a_path_give_one_image(tmp_path):
+    put(tmp_path, "img/1.png")
+    names = ["img/1.png", "./img/1.png", "img\\1.png", "img//1.png", "x/../img/1.png", str(tmp_path / "img/1.png")]
+    write(tmp_path, *(pair(name, str(number)) for number, name in enumerate(names)))
+    assert {(image.key, image.where) for image in images(tmp_path).values()} == {
+        ("img/1.png", str(tmp_path / "img/1.png"))
+    }
+
+
+def test_a_data_folder_that_is_the_current_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, "img/1.png")
+    write(tmp_path, pair("./img/1.png"), pair(str(tmp_path / "img/1.png"), "whole"))
+    for folder in (".", "../" + tmp_path.name):
+        found = images(type(tmp_path)(folder))
+        assert {image.key for image in found.values()} == {"img/1.png"}
+        assert {os.path.realpath(image.where) for image in found.values()} == {str(tmp_path / "img/1.png")}
+
+
+def test_a_path_from_the_folder_and_one_from_the_file_that_differ(tmp_path):
+    write(tmp_path, pair("1.png"), name="cases/x.jsonl")
+    both = put(tmp_path, "1.png", "blue"), put(tmp_path, "cases/1.png")
+    message = refused_in_every_order(tmp_path)
+    for part in ("cases/x.jsonl, record on line 1", *both, "rename one of them"):
+        assert part in message
+
+
+def test_a_file_in_two_data_folders_belongs_to_both(tmp_path):
+    inner = tmp_path / "cases"
+    write(inner, pair("1.png"))
+    path = put(inner, "1.png")
+    assert in_every_order(tmp_path, inner) == {"p": path}
+    put(tmp_path, "1.png", "blue")
+    assert "rename one of them" in refused_in_every_order(tmp_path, inner)
+
+
+def test_the_images_folder_is_searched_last(tmp_path):
+    write(tmp_path, pair("1.png"))
+    put(tmp_path, "images/1.png", "blue")
+    path = put(tmp_path, "1.png")
+    assert images(tmp_path)["p"].where == path
+
+
+def test_an_absolute_path_in_a_data_folder(folders):
+    a, b, _ = folders
+    path = put(b, "img/1.png")
+    write(a, pair(path), pair("img/1.png", "q"))
+    put(a, "img/1.png", "blue")
+    assert in_every_order(a, b) == {"p": path, "q": str(a / "img/1.png")}
+    write(a, pair(str(b / "img/none.png")))
+    with pytest.raises(MissingImageError, match=r"looked in .*b/img/none\.png"):
+        images(a, b)["p"].load()
+
+
+def test_an_absolute_path_by_a_link(tmp_path):
+    put(tmp_path / "real", "1.png")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "real", pair(str(tmp_path / "real/1.png")), pair(str(tmp_path / "link/1.png"), "q"))
+    assert {image.key for image in images(tmp_path / "link").values()} == {"1.png"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("/home/alice/set/img/1.png", "did you mean 'img/1.png'?"),
+        ("C:\\Users\\alice\\set\\img\\1.png", "did you mean 'img/1.png'?"),
+        ("/home/alice/other.png", "copy the image into one of them, and write its path in there"),
+        ("D:/other.png", "copy the image into one of them"),
+        ("https://images.cocodataset.org/val2017/1.jpg", "download the image into the data folder"),
+        ("s3://bucket/1.png", "download the image into the data folder"),
+        ("../1.png", "put the image into the data folder"),
+        ("img/../../1.png", "put the image into the data folder"),
+    ],
+)
+def test_a_path_that_leads_elsewhere_says_what_to_write(tmp_path, name, says):
+    put(tmp_path, "img/1.png")
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": name})
+    assert f"the image's name is {name!r}" in message
+    assert says in message
+
+
+def nfd(text):
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize("name", ["café.png", "naïve/1.png", "日本/ガ.png", "Ünï/çødé.png", "한글.png"])
+@pytest.mark.parametrize("written", [str, nfd])
+@pytest.mark.parametrize("there", [str, nfd])
+def test_a_name_in_another_form_of_unicode_is_the_same(tmp_path, name, written, there):
+    path = put(tmp_path, there(name))
+    write(tmp_path, pair(written(name)))
+    image = images(tmp_path)["p"]
+    assert (image.where, image.key) == (path, unicodedata.normalize("NFC", name))
+
+
+def test_two_names_of_one_nfc_form_are_an_error(tmp_path):
+    put(tmp_path, "café.png", "blue"), put(tmp_path, nfd("café.png"))
+    for name in ("café.png", nfd("café.png")):
+        write(tmp_path, pair(name))
+        message = refused_in_every_order(tmp_path)
+        assert "caf\\xe9.png" in message
+        assert "cafe\\u0301.png" in message
+
+
+def test_an_image_that_is_also_among_the_others_under_another_spelling(tmp_path):
+    put(tmp_path, "a.jpg"), put(tmp_path, "b.jpg")
+    assert "is also among other_images" in problem(tmp_path, IMAGES | {"other_images": ["b.jpg", "./a.jpg"]})
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", ".\\a.jpg"]})
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", str(tmp_path / "a.jpg")]})
+
+
+def test_a_long_name_is_not_printed_whole(tmp_path):
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": "../" + "x" * 5000})
+    assert len(message) < 1000
+    write(tmp_path, PAIR | {"image": "x" * 5000})
+    with pytest.raises(MissingImageError) as caught:
+        images(tmp_path)["p"].load()
+    assert len(str(caught.value)) < 1000
+    assert re.search(r"x\.\.\.x+", str(caught.value))
