@@ -1,5 +1,7 @@
 """Lines of a user's own cases, which the tests of reading them share."""
 
+import csv
+import io
 import json
 import re
 
@@ -65,6 +67,20 @@ def write(folder, *rows, name="cases.jsonl"):
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+
+
+def cell(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def table(rows, separator, newline="\r\n"):
+    """Rows as a table, with empty cells for the fields that they lack."""
+    columns = list(dict.fromkeys(field for row in rows for field in row))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator=newline)
+    writer.writerow(columns)
+    writer.writerows([cell(row[field]) if field in row else "" for field in columns] for row in rows)
+    return text.getvalue()
 
 
 def tasks(*folders, wanted=lambda _: True):

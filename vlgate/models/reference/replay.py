@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError, nearest
+from vlgate.images.files import plain_path
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.reference.replay_rows import SUFFIXES, Replies, read_rows
 from vlgate.types import Ask, FloatArray, Match
@@ -24,7 +26,9 @@ class Replay:
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
-        self._replies = replies
+        self._replies = replace(
+            replies, **{name: _also_plain(getattr(replies, name)) for name in ("scores", "accepted", "answers")}
+        )
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
@@ -65,6 +69,15 @@ class Replay:
             count = f"{len(missing)} of {len(keys)} requests"
             raise NoReplyError(missing, f"{self._file} has no {what} for {count}, such as {shown}; {has}")
         return [rows[key] for key in keys]
+
+
+def _also_plain(rows: dict[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
+    """The rows also under the plain paths of their images, by which own cases know these; none if they contradict."""
+    plain: dict[tuple[str, str], set[Value]] = {}
+    for (image, text), value in rows.items():
+        if (key := (plain_path(image), text)) not in rows:
+            plain.setdefault(key, set()).add(value)
+    return rows | {key: values.pop() for key, values in plain.items() if len(values) == 1} if plain else rows
 
 
 def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:

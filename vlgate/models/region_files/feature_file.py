@@ -126,7 +126,7 @@ def _is_database(folder: Path) -> bool:
 
 
 def _identity(path: Path) -> str:
-    """A hash of the content; of features that have more than ``_WHOLE`` bytes, a hash of size, dates, beginning and end.
+    """A hash of the content; of more than ``_WHOLE`` bytes, a hash of their size, dates, beginning and end.
 
     COCO's features have 16 GB, too many bytes to hash in every run. Without a trustworthy date, all of them are.
     """

@@ -1,7 +1,7 @@
-"""A user's own cases: JSON lines in ``cases.jsonl`` or ``cases/*.jsonl`` of a data folder, one case per line.
+"""A user's own cases: the files ``cases.jsonl`` or ``cases/*.jsonl`` of a data folder, one case per line.
 
-Each line is an object with ``task`` (such as ``mine/spatial``), the fields of one kind of case, and optionally ``id``
-and ``tags``. Images are named by their paths in the data folder.
+They may also be JSON, CSV or TSV (see ``own_files``). Each line is an object with ``task`` (such as ``mine/spatial``),
+the fields of one kind of case, and optionally ``id`` and ``tags``. Images are named by their paths in the data folder.
 
 - pair: ``image``, ``caption``, ``foil``;
 - choice: ``image``, ``caption``, ``foils`` [one or more];
@@ -36,20 +36,15 @@ from types import MappingProxyType
 from vlgate.errors import DataError, nearest
 from vlgate.images.files import image_size
 from vlgate.images.region import region_of
+from vlgate.sources.benchmarks.own_files import REMEDY, own_files, own_records
 from vlgate.sources.benchmarks.own_kinds import CaseKind, kind_of
 from vlgate.sources.benchmarks.own_questions import Find
 from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
+from vlgate.sources.reading.records import Places, Record, passed_over
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Read, Request, Shape, Task
-
-REMEDY = (
-    'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
-    '"foil": "a cat left of a dog"}'
-)
-"""The remedy of an error in a line whose kind of case is not known."""
 
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
@@ -77,11 +72,11 @@ def read(options: ReadOptions) -> Iterator[Task]:
     """
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
-    homes = _files(options.folders) if kinds else {}
+    homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
     with collector_paused():
         for file in homes:
-            for record in lined_records(file, REMEDY):
+            for record in own_records(file):
                 if (task := str(record.fields["task"])) in kinds:
                     case = _case(record, kinds[task], find)
                     before = cases[task].setdefault(case.id, case)
@@ -91,31 +86,23 @@ def read(options: ReadOptions) -> Iterator[Task]:
         yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
 
 
-def _files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
-    """Return the user's files, each once, with the data folders that hold it."""
-    files: dict[Path, list[tuple[Path, Path]]] = {}
-    for folder in folders:
-        for file in (folder / "cases.jsonl", *sorted(folder.glob("cases/*.jsonl"))):
-            if file.exists():
-                files.setdefault(file.resolve(), []).append((file, folder))
-    return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
-
-
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
     found: dict[str, CaseKind] = {}
-    for file in _files(folders):
+    for file in own_files(folders):
         status = file.stat()
-        for task, (kind, line) in _tasks(file, status.st_mtime_ns, status.st_size, passed_over()).items():
+        for task, (kind, line) in _tasks(
+            file, (status.st_mtime_ns, status.st_ctime_ns, status.st_size), passed_over()
+        ).items():
             if found.setdefault(task, kind) is not kind:
                 raise DataError(file, line, _two_kinds(task), REMEDY)
     return found
 
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
-def _tasks(file: Path, _changed: int, _size: int, _passed: Places) -> Mapping[str, tuple[CaseKind, str]]:
+def _tasks(file: Path, _state: tuple[int, ...], _passed: Places) -> Mapping[str, tuple[CaseKind, str]]:
     """Return the kind of each task in a file, and the first line of that task."""
     found: dict[str, tuple[CaseKind, str]] = {}
-    for record in lined_records(file, REMEDY):
+    for record in own_records(file):
         task, kind = _task(record), kind_of(record)
         if found.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))

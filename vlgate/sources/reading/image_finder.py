@@ -269,9 +269,8 @@ class _Search:
         paths: dict[str, tuple[bool, bool]] = {}
         for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
             for folder in folders:
-                likeness = {
-                    path: _likeness(path, name) for one in self.listings[folder] for path in one.paths(identity)
-                }
+                every = (path for listing in self.listings[folder] for path in listing.paths(identity))
+                likeness = {path: _likeness(path, name) for path in every}
                 if likeness:
                     best = min(likeness, key=likeness.__getitem__)
                     paths[best] = likeness[best]
@@ -291,7 +290,7 @@ def _likeness(path: str, name: str) -> tuple[bool, bool]:
 def same_content(path: str, other: str) -> bool:
     """Return whether two paths lead to one file, or to files of the same content."""
     try:
-        return os.path.samefile(path, other) or filecmp.cmp(path, other, shallow=False)
+        return Path(path).samefile(other) or filecmp.cmp(path, other, shallow=False)
     except OSError:
         return False
 

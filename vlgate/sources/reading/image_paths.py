@@ -9,7 +9,7 @@ import os
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,23 +73,20 @@ class ImagePaths:
             raise record.error(problem, "put the image into the data folder, and write its path there")
         elsewhere = f"copy the right one into {home}, or leave the other folder out of --data"
         for folders, remedy in ((homes, RENAME), (others, elsewhere)):
-            there = {
-                path: place for folder in folders for path, place in self._in(folder, levels[folder], record, name)
-            }
+            there = dict(self._in(folder, levels[folder], record, name) for folder in folders)
+            there.pop("", None)
             if path := _only(there, record, name, remedy):
                 return file_image(self._key(path, there[path] if plain.startswith("../") else plain, record), path)
         looked = [folder / place for folder in (*homes, *others) for level in levels[folder] for place in level]
         return missing_image(plain, looked)
 
-    def _in(
-        self, folder: Path, levels: Sequence[Sequence[str]], record: Record, name: str
-    ) -> Iterator[tuple[str, str]]:
-        """Yield the file of an image in one data folder, and its place there."""
+    def _in(self, folder: Path, levels: Sequence[Sequence[str]], record: Record, name: str) -> tuple[str, str]:
+        """The file of an image in one data folder, and its place there; two empty strings if there is none."""
         for level in levels:
             there = {path: place for place in level for path in self._spelled(folder, place)}
             if path := _only(there, record, name, RENAME):
-                yield path, there[path]
-                return
+                return path, there[path]
+        return "", ""
 
     def _spelled(self, folder: Path, place: str) -> list[str]:
         """The files at a place, whose names may be in another form of Unicode than the place is."""
@@ -106,7 +103,7 @@ class ImagePaths:
         if folder not in self._listed:
             names: dict[str, list[str]] = {}
             with suppress(OSError):
-                for name in sorted(os.listdir(folder)):
+                for name in sorted(path.name for path in folder.iterdir()):
                     names.setdefault(unicodedata.normalize("NFC", name), []).append(name)
             self._listed[folder] = names
         return self._listed[folder]

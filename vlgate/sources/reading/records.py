@@ -1,4 +1,4 @@
-"""The records of a JSON file: each field is read with a check of its type, and a DataError names the wrong one."""
+"""The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from vlgate.errors import DataError, instead_of
+from vlgate.sources.reading.csv_file import read_cells
 from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
 
 Places = frozenset[tuple[str, str]]
@@ -97,27 +98,27 @@ class Record:
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 
-def keyed_records(file: Path) -> Iterator[Record]:
+def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file that is one object ``{id: record}``, in the file's order.
 
     Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
     """
-    for name, fields in read_members(file):
+    for name, fields in read_members(file, remedy):
         if not _passed(file, name):
-            yield _record(file, name, fields)
+            yield _record(file, name, fields, remedy)
 
 
-def listed_records(file: Path) -> Iterator[Record]:
+def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file that is one list; the id of a record is its position, from 0.
 
     Raises: DataError in the same cases as ``read_json``, and if the file is not a list or a record not an object.
     """
-    content = read_json(file)
+    content = read_json(file, remedy)
     if type(content) is not list:
-        raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
+        raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
     for position, fields in enumerate(content):
         if not _passed(file, str(position)):
-            yield _record(file, str(position), fields)
+            yield _record(file, str(position), fields, remedy)
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
@@ -131,6 +132,16 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
         if line and not line.isspace() and not _passed(file, f"on line {number}"):
             yield _line(file, text, slice(start, start + len(line)), number, remedy)
         start += len(line) + 1
+
+
+def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
+    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1.
+
+    Raises: DataError with ``remedy``, in the same cases as ``read_cells``.
+    """
+    for line, cells in read_cells(file, column, remedy):
+        if not _passed(file, f"on line {line}"):
+            yield Record(file, f"on line {line}", cells, remedy)
 
 
 def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Record:
