@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from vlgate.types import Ask, Case, Match, Request, Shape, Task
 
@@ -126,11 +127,16 @@ def _contrasts(task: Task) -> Iterator[_Contrast]:
 
 
 def _equal(found: Iterable[_Contrast]) -> _Positions:
-    return (position for position, _, true, false in found if true == false)
+    return (position for position, _, true, false in found if _alike(true, false))
+
+
+def _alike(text: str, other: str) -> bool:
+    """Whether two texts are equal, also if one is in another form of Unicode."""
+    return text == other or normalize("NFC", text) == normalize("NFC", other)
 
 
 def _foils_in(known: Collection[tuple[str, str]], found: Iterable[_Contrast]) -> _Positions:
-    return (position for position, key, true, false in found if (key, false) in known and true != false)
+    return (position for position, key, true, false in found if (key, false) in known and not _alike(true, false))
 
 
 def _unrelated(found: Iterable[_Contrast]) -> _Positions:

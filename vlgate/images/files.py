@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.images.decoding import REPLACE, decode_stream
+from vlgate.images.decoding import REPLACE, decode_stream, formats
 from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
     from PIL import ExifTags, Image
 
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=formats()) as image:
             turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
             return (image.height, image.width) if turned else (image.width, image.height)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):

@@ -102,5 +102,6 @@ def problem(folder, *rows, line=None):
     assert str(folder / "cases.jsonl") in str(caught.value)
     assert f"line {line or len(rows)}" in str(caught.value)
     remedies = "write a line (with the fields task, |such as {)|(put|copy|download) the image into|did you mean '"
+    remedies += '|(rename|encode|write (data:image|"|the path))'
     assert re.match(remedies, str(caught.value).rpartition("; ")[2])
     return str(caught.value)

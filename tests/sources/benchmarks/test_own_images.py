@@ -1,15 +1,24 @@
 """The images of a user's own cases: where they are looked for, and what may be written for them."""
 
+import base64
+import json
 import os
+import pickle
 import re
 import unicodedata
+from io import BytesIO
 from itertools import permutations
+from urllib.parse import quote
 
 import pytest
 from own_case_lines import IMAGES, PAIR, QUAD, problem, tasks, write
 from PIL import Image
 
-from vlgate.errors import DataError, MissingImageError
+from vlgate.errors import DataError, ImageError, MissingImageError, NoReplyError
+from vlgate.images.files import is_there
+from vlgate.making.votes.outcome import row_of
+from vlgate.models import load
+from vlgate.types import recipe_of
 
 
 def put(folder, name, colour="red"):
@@ -236,6 +245,118 @@ def test_an_image_that_is_also_among_the_others_under_another_spelling(tmp_path)
     assert "is also among other_images" in problem(tmp_path, IMAGES | {"other_images": ["b.jpg", "./a.jpg"]})
     assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", ".\\a.jpg"]})
     assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", str(tmp_path / "a.jpg")]})
+
+
+def png(colour="red", form="PNG"):
+    stream = BytesIO()
+    Image.new("RGB", (4, 3), colour).save(stream, form)
+    return stream.getvalue()
+
+
+def text(content):
+    return base64.b64encode(content).decode()
+
+
+NOISE = Image.effect_noise((64, 48), 90)
+LONG = [
+    (form, (NOISE.save(stream := BytesIO(), form), stream.getvalue())[1])
+    for form in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"data:image/png;base64,{text(png())}",
+        f"data:image/jpeg;base64,{text(png())}",  # the content decides
+        f"data:;base64,{text(png())}",
+        f"DATA:IMAGE/PNG;BASE64,{text(png())}",
+        f"data:image/png;charset=utf-8;base64,{text(png())}",
+        f"data:image/png;base64,{quote(text(png()), safe='')}",
+        f"data:image/png;base64,\n{text(png())[:40]}\n {text(png())[40:]}\n",
+        f"data:image/png;base64,{text(png()).rstrip('=')}",
+        f"data:image/png;base64,{base64.urlsafe_b64encode(png()).decode()}",
+    ],
+)
+def test_an_image_may_be_a_data_uri(tmp_path, written):
+    write(tmp_path, pair(written), pair(f"data:image/png;base64,{text(png('blue'))}", "q"))
+    found = images(tmp_path)
+    assert (found["p"].load().size, found["p"].load().getpixel((0, 0))) == ((4, 3), (255, 0, 0))
+    assert re.fullmatch("data-[0-9a-f]{16}", found["p"].key)
+    assert found["p"].key != found["q"].key
+    assert is_there(found["p"])
+    assert recipe_of(found["p"]) != recipe_of(found["q"])
+
+
+def test_equal_content_is_one_image(tmp_path):
+    one, other = f"data:image/png;base64,{text(png())}", f"data:;base64,{text(png()).rstrip('=')}"
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": [one, other]})
+
+
+@pytest.mark.parametrize(("form", "content"), LONG, ids=[form for form, _ in LONG])
+def test_an_image_may_be_the_base64_of_a_file(tmp_path, form, content):
+    write(tmp_path, pair(text(content)), pair(f"data:image/{form.lower()};base64,{text(content)}", "q"))
+    found = images(tmp_path)
+    assert found["p"].load().size == (64, 48)
+    assert found["p"] == found["q"]
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        (f"data:image/png;base64,{'!' * 900}", "whose base64 cannot be read"),
+        (f"data:image/png;base64,{'A' * 901}", "whose base64 cannot be read"),
+        ("data:image/png;base64,", "without content"),
+        (f"data:image/svg+xml,{'<svg/>' * 200}", "that is not in base64; write data:image/png;base64,..."),
+        (f"data:image/png,{'A' * 900}", "that is not in base64"),
+        ("data:image/png;base64", "that is not in base64"),
+    ],
+)
+def test_a_data_uri_that_cannot_be_read_is_not_printed(tmp_path, written, says):
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": written})
+    assert says in message
+    assert len(message) < 500
+
+
+def test_a_data_uri_that_is_no_image_costs_its_own_case(tmp_path):
+    write(tmp_path, pair(f"data:image/png;base64,{text(b'hello' * 9000)}"))
+    with pytest.raises(ImageError) as caught:
+        images(tmp_path)["p"].load()
+    assert "is not a complete image" in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_part_of_an_image_in_a_data_uri(tmp_path):
+    write(tmp_path, pair(f"data:;base64,{text(LONG[0][1])}") | {"box": [10, 20, 30.5, 8]})
+    assert images(tmp_path)["p"].load().size == (31, 8)
+
+
+def test_an_image_in_a_data_uri_travels_between_processes(tmp_path):
+    write(tmp_path, pair(f"data:;base64,{text(png())}"))
+    image = pickle.loads(pickle.dumps(images(tmp_path)["p"]))
+    assert image == images(tmp_path)["p"]
+    assert image.load().size == (4, 3)
+    assert text(png()) not in repr(image)
+
+
+def test_a_replay_may_name_an_image_by_its_data_uri(tmp_path):
+    uri = f"data:image/png;base64,{text(png())}"
+    write(tmp_path, pair(uri))
+    [case] = tasks(tmp_path)[0].cases
+    rows = [{"image": uri, "text": request.text, "score": 0.5} for request in case.requests]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(load("replay:r.jsonl", folder=tmp_path).model.match(list(case.requests))) == [0.5, 0.5]
+    (tmp_path / "r.jsonl").write_text(json.dumps(rows[0] | {"image": f"data:;base64,{text(LONG[0][1])}"}))
+    with pytest.raises(NoReplyError) as caught:
+        load("replay:r.jsonl", folder=tmp_path).model.match(list(case.requests))
+    assert len(str(caught.value)) < 900
+
+
+def test_a_case_with_a_data_uri_that_people_voted_for_reads_back(tmp_path):
+    write(tmp_path, pair(f"data:image/png;base64,{text(png())}"))
+    [case] = tasks(tmp_path)[0].cases
+    write(tmp_path / "valid", row_of("mine/spatial", case))
+    assert tasks(tmp_path / "valid")[0].cases[0].requests == case.requests
 
 
 def test_a_long_name_is_not_printed_whole(tmp_path):

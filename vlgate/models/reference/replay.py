@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, NoReplyError, nearest
-from vlgate.images.files import plain_path
+from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
+from vlgate.images.encoded import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.reference.replay_rows import SUFFIXES, Replies, read_rows
 from vlgate.types import Ask, FloatArray, Match
@@ -27,7 +27,10 @@ class Replay:
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
         self._replies = replace(
-            replies, **{name: _also_plain(getattr(replies, name)) for name in ("scores", "accepted", "answers")}
+            replies,
+            scores=_also_by_key(replies.scores),
+            accepted=_also_by_key(replies.accepted),
+            answers=_also_by_key(replies.answers),
         )
         self.fingerprint = fingerprint
 
@@ -60,9 +63,9 @@ class Replay:
     def _look_up(self, keys: Sequence[Key], rows: Mapping[Key, Value], what: str) -> list[Value]:
         missing = [place for place, key in enumerate(keys) if key not in rows]
         if missing:
-            shown = ", ".join(repr(keys[place]) for place in missing[:_NAMED])
+            shown = ", ".join(short(repr(keys[place]), 200) for place in missing[:_NAMED])
             has = (
-                f"the first of its {len(rows)} {what} rows is {next(iter(rows))!r}"
+                f"the first of its {len(rows)} {what} rows is {short(repr(next(iter(rows))), 200)}"
                 if rows
                 else f"it has no {what} rows"
             )
@@ -71,11 +74,11 @@ class Replay:
         return [rows[key] for key in keys]
 
 
-def _also_plain(rows: dict[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
-    """The rows also under the plain paths of their images, by which own cases know these; none if they contradict."""
+def _also_by_key(rows: dict[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
+    """The rows also under the keys that own cases give their images; none if they contradict."""
     plain: dict[tuple[str, str], set[Value]] = {}
     for (image, text), value in rows.items():
-        if (key := (plain_path(image), text)) not in rows:
+        if (key := (image_key(image), text)) not in rows:
             plain.setdefault(key, set()).add(value)
     return rows | {key: values.pop() for key, values in plain.items() if len(values) == 1} if plain else rows
 

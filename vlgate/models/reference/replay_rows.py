@@ -178,4 +178,4 @@ def _put(store: dict[Key, Value], key: Key, value: Value, what: str) -> str | No
     old = store.setdefault(key, value)
     if old == value:
         return None
-    return f"{key!r} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"
+    return f"{short(repr(key), 200)} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?)\Z", re.IGNORECASE | re.DOTALL)
+_EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf])\Z", re.IGNORECASE | re.DOTALL)
 _COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
 _COCO_2017 = re.compile(r"0[0-9]{11}")
 _VISUAL_7W = re.compile(r"v7w_0*([0-9]+)")

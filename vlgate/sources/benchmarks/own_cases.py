@@ -19,8 +19,9 @@ the fields of one kind of case, and optionally ``id`` and ``tags``. Images are n
 - twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``, ``answer`` [of the image],
   ``prior`` [the answer of the twin], and optionally ``choices``.
 
-A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels. It may
-also have ``named``, a list of the boxes of all that the texts name, which a search for smallest changes never covers.
+A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels; with
+fractions, it is every pixel that the box touches. It may also have ``named``, a list of the boxes of all that the texts
+name, which a search for smallest changes never covers.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.errors import DataError, nearest
-from vlgate.images.files import image_size
-from vlgate.images.region import region_of
+from vlgate.errors import DataError, nearest, short
+from vlgate.sources.benchmarks.own_boxes import boxed, named_boxes
 from vlgate.sources.benchmarks.own_files import REMEDY, own_files, own_records
 from vlgate.sources.benchmarks.own_kinds import CaseKind, kind_of
 from vlgate.sources.benchmarks.own_questions import Find
@@ -44,7 +44,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, passed_over
 from vlgate.sources.registry import SOURCES
-from vlgate.types import Case, LazyImage, Read, Request, Shape, Task
+from vlgate.types import Case, Shape, Task
 
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
@@ -81,7 +81,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
                     case = _case(record, kinds[task], find)
                     before = cases[task].setdefault(case.id, case)
                     if before is not case:
-                        raise record.error(f"id {case.id!r} is already used in task {task!r} ({before.origin})")
+                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({before.origin})")
     for task, kind in kinds.items():
         yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
 
@@ -127,58 +127,16 @@ def _case(record: Record, kind: CaseKind, find: Find) -> Case:
     record = replace(record, remedy=kind.remedy)
     for field in record.fields:
         if field not in kind.fields:
-            raise record.error(f"field {field!r} is unknown ({nearest(field, kind.fields)})")
-    requests, truths = kind.ask(record, _boxed(record, find) if "box" in record.fields else find)
+            raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
+    requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
     return Case(
         id=_id(record),
         requests=requests,
         truths=truths,
         tags=_tags(record),
-        origin=f"{record.file.name}, record {record.id}",
-        named=_named(record, requests) if "named" in record.fields else {},
+        origin=f"{record.file.name}, record {short(record.id)}",
+        named=named_boxes(record, requests) if "named" in record.fields else {},
     )
-
-
-def _named(record: Record, requests: Sequence[Request]) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """The boxes of what the texts of a line name, on its one image."""
-    if "box" in record.fields:
-        raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
-    boxes = record.fields["named"]
-    if type(boxes) is not list or not boxes or not all(_is_box(box) for box in boxes):
-        record.reject("named", "a list of one or more boxes, each [left, top, width, height] in pixels")
-    keys = {request.image.key for request in requests if not isinstance(request, Read)}
-    return {key: tuple(tuple(box) for box in boxes) for key in keys}
-
-
-def _is_box(box: object) -> bool:
-    """Whether a value is a box of at least 1 x 1 pixels."""
-    sides = box if type(box) is list and len(box) == 4 else [-1]
-    return all(type(side) is int and side >= 0 for side in sides) and all(sides[2:])
-
-
-def _boxed(record: Record, find: Find) -> Find:
-    """Find the region of an image that a line names."""
-    box = record.fields["box"]
-    if type(box) is not list or len(box) != 4 or any(type(side) is not int or side < 0 for side in box):
-        record.reject("box", "a list of four whole numbers, [left, top, width, height] in pixels")
-    left, top, width, height = box
-    if not width or not height:
-        raise record.error(f"box {box} is {width} x {height} pixels, expected at least 1 x 1")
-
-    def region(record: Record, name: str) -> LazyImage:
-        """Return the region of an image."""
-        image = find(record, name)
-        size = _size(image.where) if image.where else None
-        if size is not None and (left >= size[0] or top >= size[1]):
-            raise record.error(f"box {box} is outside the image, which has {size[0]} x {size[1]} pixels")
-        return region_of(image, (left, top, width, height))
-
-    return region
-
-
-@lru_cache(maxsize=4096)  # the lines about an image follow each other
-def _size(path: str) -> tuple[int, int] | None:
-    return image_size(path)
 
 
 def _id(record: Record) -> str:

@@ -23,7 +23,7 @@ from vlgate.types import LazyImage
 
 Identity = int | str
 
-EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"})
+EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
 TWINS = "images/coco_to_vg_ids.json"
 """The file in a data folder that lists the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vlgate.errors import short
+from vlgate.images.encoded import EncodingError, is_image_text, text_image
 from vlgate.images.files import file_image, missing_image, plain_path
 from vlgate.sources.reading.image_finder import only_image, same_content
 from vlgate.sources.reading.records import Record
@@ -56,6 +57,11 @@ class ImagePaths:
         return known
 
     def _image(self, record: Record, name: str) -> LazyImage:
+        if is_image_text(name):
+            try:
+                return text_image(name)
+            except EncodingError as error:
+                raise record.error(f"the image is {error.problem}", error.remedy) from None
         plain = plain_path(name)
         if plain in {"", ".", "/"} or name[-1] in "/\\" or _UNPRINTABLE.search(name):
             raise record.error(f"the image's name is {short(name)!r}, expected the path of a file in the data folder")
