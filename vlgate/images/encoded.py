@@ -25,7 +25,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 
 class EncodingError(ValueError):
-    """A text that is no image, with what it is and a remedy."""
+    """A text that does not hold an image, with the problem and a remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         """Take the problem and the remedy."""
@@ -65,7 +65,7 @@ def is_image_text(name: str) -> bool:
 def text_image(text: str) -> LazyImage:
     """Return the image that a data URI or the base64 of a file holds; its key is a digest of the content.
 
-    Raises: EncodingError if it is no base64. No message holds the text.
+    Raises: EncodingError if its base64 cannot be read. No message holds the text.
     """
     form, mark, content = text.partition(",") if text[:5].lower() == "data:" else ("data:;base64", ",", text)
     if not mark or not form.lower().endswith(";base64"):
@@ -84,7 +84,7 @@ def text_image(text: str) -> LazyImage:
 
 
 def image_key(name: str) -> str:
-    """Return the key of the image that a file of cases calls ``name``: its plain path, or the digest of its content.
+    """Return the key of an image by its name in own cases: its plain path, or the digest of its content.
 
     >>> image_key("./photos/1.png"), image_key("data:image/png;base64,iVBORw0KGgo=")
     ('photos/1.png', 'data-8c239dd0eaeefae7')
@@ -96,5 +96,5 @@ def image_key(name: str) -> str:
 
 
 def name_of(image: LazyImage) -> str:
-    """Return what a file of cases calls an image: its key, or the image itself as a data URI."""
+    """Return an image as own cases write it: its key, or the image itself as a data URI."""
     return image.load.uri() if isinstance(image.load, TextLoad) else image.key

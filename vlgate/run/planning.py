@@ -12,6 +12,7 @@ import numpy as np
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.inference.order import hashed_cases
 from vlgate.metrics.variants import VARIANTS
+from vlgate.run.census import partly_missing
 from vlgate.run.data_folders import another_folder
 from vlgate.run.options import Options
 from vlgate.run.parts.sharding import part_of
@@ -35,8 +36,8 @@ class Plan:
     """The tasks of a run, and its batches by the ids of their pytest items.
 
     With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, and which tasks
-    have labels that others report.
+    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, which tasks
+    have labels that others report, and which lack some of their images.
     """
 
     tasks: tuple[Task, ...]
@@ -109,6 +110,7 @@ def make_plan(options: Options) -> Plan:
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
             why = next((f"{line}; " for line in empty_lines(empty) if fnmatchcase(line.partition(":")[0], pattern)), "")
             raise OptionError(why + _nothing(options, pattern, wanted, tasks))
+    notes += partly_missing(tasks)
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 

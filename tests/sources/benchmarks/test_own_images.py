@@ -1,4 +1,4 @@
-"""The images of a user's own cases: where they are looked for, and what may be written for them."""
+"""The images of a user's own cases: the folders that are searched, and the spellings of a path."""
 
 import base64
 import json

@@ -17,9 +17,9 @@ _FORM = "[left, top, width, height] in pixels"
 
 
 def boxed(record: Record, find: Find) -> Find:
-    """Return what finds the region of an image that the ``box`` of a record names.
+    """Return a function that finds the region of an image, the ``box`` of a record.
 
-    Raises: DataError if it is no box. What it returns raises one if the box is outside the image.
+    Raises: DataError if the field is not a box. The function raises one if the box is outside the image.
     """
     box = record.fields["box"]
     if not _is_list(box):
@@ -40,7 +40,7 @@ def boxed(record: Record, find: Find) -> Find:
 def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
     """Return the boxes of all that the texts of a record name, by the key of its one image.
 
-    Raises: DataError if they are no list of boxes.
+    Raises: DataError if the field is not a list of boxes.
     """
     if "box" in record.fields:
         raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
@@ -52,8 +52,9 @@ def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[
 
 
 def _is_list(box: object) -> bool:
-    numbers = box if type(box) is list and len(box) == 4 else [None]
-    return all(type(side) in {int, float} and -_MOST <= side <= _MOST for side in numbers)
+    if type(box) is not list or len(box) != 4:
+        return False
+    return all(type(side) in {int, float} and -_MOST <= side <= _MOST for side in box)
 
 
 def _pixels(record: Record, box: Sequence[float]) -> Pixels:
