@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+_LONG_WORD = re.compile(r"\S{401,}")
+"""A word that no reader needs whole, such as the bytes of an image; the longest paths are shorter."""
 _LISTED = 60  # the most names that a message lists; more than all models, or all tasks of one benchmark
 
 
@@ -25,8 +28,8 @@ class DataError(VlgateError):
 
     def __init__(self, file: object, record: str | None, expected: str, remedy: str) -> None:
         """Name the file, the record in it, what was expected and what to do."""
-        place = f"{file}" if record is None else f"{file}, record {record}"
-        super().__init__(f"{place}: {expected}; {remedy}")
+        place = f"{file}" if record is None else f"{file}, record {short(record, 120)}"
+        super().__init__(f"{place}: {_without_long_words(expected)}; {remedy}")
         self.file = file
         self.record = record
         self.expected = expected
@@ -38,7 +41,7 @@ class ImageError(VlgateError):
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         """Name the image by ``key``, by which the scoring finds the cases that need it."""
-        super().__init__(f"image {key!r}: {problem}; {remedy}")
+        super().__init__(_without_long_words(f"image {key!r}: {problem}; {remedy}"))
         self.key = key
 
 
@@ -86,6 +89,19 @@ class UnknownTaskError(ThresholdsError):
 
 class OptionError(VlgateError):
     """A value of an option that cannot be used."""
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text, cut in its middle if it has more than ``most`` characters.
+
+    >>> short("photos/1.png"), short("x" * 90, 20)
+    ('photos/1.png', 'xxxxxxxxxx...xxxxxxx')
+    """
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[len(text) - most + most // 2 + 3 :]}"
+
+
+def _without_long_words(text: str) -> str:
+    return _LONG_WORD.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", text)
 
 
 def printable(text: str) -> str:

@@ -60,6 +60,7 @@ def counts(task, elsewhere=frozenset()):
     [
         ([("a", "a red cup", "a blue cup")], {}),
         ([("a", "red cup", "red cup")], {"equal texts": 1}),
+        ([("a", "a café", "a cafe\u0301")], {"equal texts": 1}),
         ([("a", "red cup", "Red cup")], {}),
         ([("a", "red cup", "blue cup"), ("a", "blue cup", "tin cup")], {"true foil": 1}),
         ([("a", "red cup", "blue cup"), ("b", "blue cup", "tin cup")], {}),

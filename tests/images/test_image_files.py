@@ -3,12 +3,14 @@
 import os
 import pickle
 import struct
+import sys
 import threading
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
+import numpy as np
 import pytest
 from encoded_images import PHOTO, encoded, rotated
 from hypothesis import given
@@ -16,8 +18,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageFile
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.images.decoding import MAX_PIXELS, decode_stream
-from vlgate.images.files import decode, file_image, missing_image
+from vlgate.images.decoding import MAX_PIXELS, decode_stream, formats
+from vlgate.images.files import decode, file_image, image_size, missing_image
 
 
 def problem(path):
@@ -73,6 +75,70 @@ def test_text_named_jpg(tmp_path):
 def test_a_program_in_an_image_is_not_run(tmp_path):
     (tmp_path / "a.jpg").write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n")
     assert "is not a complete image in a known format" in problem(tmp_path / "a.jpg")
+
+
+@pytest.fixture
+def without_plugins(monkeypatch):
+    """Pillow as it is without pillow-heif and without a decoder of AVIF."""
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    monkeypatch.setattr(pytest.importorskip("PIL.AvifImagePlugin"), "SUPPORTED", False)
+    formats.cache_clear()
+    yield
+    formats.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "remedy"),
+    [
+        (b"\0\0\0\x20ftypavif\0\0\0\0avifmif1", "an AVIF image", "PNG or JPEG, or pip install 'pillow>=11.3'"),
+        (b"\0\0\0\x20ftypavis\0\0\0\0", "an AVIF image", "convert it to PNG or JPEG"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "a HEIC image", "PNG or JPEG, or pip install pillow-heif"),
+        (b"\0\0\0\x18ftypheix\0\0\0\0", "a HEIC image", "convert it to PNG or JPEG"),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0", "a HEIC image", "convert it to PNG or JPEG"),
+        (b"\xff\x0a\xfa\x1f\x01", "a JPEG XL image", "convert it to PNG or JPEG"),
+        (b"\0\0\0\x0cJXL \r\n\x87\n", "a JPEG XL image", "convert it to PNG or JPEG"),
+        (b"\0\0\0\x0cjP  \r\n\x87\n", "a JPEG 2000 image", "convert it to PNG or JPEG"),
+        (b"%PDF-1.7", "a PDF document", "convert it to PNG or JPEG"),
+        (b"8BPS\0\1", "a Photoshop image", "convert it to PNG or JPEG"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0", "a PostScript image", "convert it to PNG or JPEG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "an SVG drawing", "convert it to PNG or JPEG"),
+        (b"<?xml version='1.0'?>\n<!-- made -->\n<svg/>", "an SVG drawing", "convert it to PNG or JPEG"),
+        (b"\n<!DOCTYPE html><title>404</title>", "a web page", "download the image that it shows"),
+        (b"<HTML><head>", "a web page", "download the image that it shows"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "a pointer of Git LFS", "git lfs pull"),
+    ],
+)
+@pytest.mark.usefixtures("without_plugins")
+def test_a_file_of_another_kind_says_what_to_do(tmp_path, content, kind, remedy):
+    (tmp_path / "a.jpg").write_bytes(content)
+    message = problem(tmp_path / "a.jpg")
+    assert f", but {kind}" in message
+    assert remedy in message.rpartition("; ")[2]
+
+
+@pytest.mark.skipif("AVIF" not in formats(), reason="this Pillow has no AVIF")
+@pytest.mark.parametrize("name", ["a.avif", "a.jpg"])
+def test_avif(tmp_path, name):
+    (tmp_path / name).write_bytes(encoded(PHOTO, "AVIF", quality=100, exif=rotated(6)))
+    image = decode(tmp_path / name, "key")
+    assert (image.mode, image.size) == ("RGB", PHOTO.size[::-1])
+    upright = np.asarray(PHOTO.transpose(Image.Transpose.ROTATE_270), float)
+    assert abs(np.asarray(image, float) - upright).mean() < 8
+    assert image_size(tmp_path / name) == image.size
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:200])
+    assert "replace the file" in problem(tmp_path / name).replace("v7w_1.jpg", "")
+
+
+def test_heic(tmp_path):
+    heif = pytest.importorskip("pillow_heif")
+    formats.cache_clear()
+    formats()
+    for name, exif in (("a.heic", rotated(1)), ("b.jpg", rotated(6))):
+        heif.from_pillow(PHOTO).save(tmp_path / name, quality=-1, exif=exif.tobytes())
+        image = decode(tmp_path / name, "key")
+        shown = PHOTO if name == "a.heic" else PHOTO.transpose(Image.Transpose.ROTATE_270)
+        assert (image.mode, image.size) == ("RGB", shown.size)
+        assert abs(np.asarray(image, float) - np.asarray(shown, float)).mean() < 8
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

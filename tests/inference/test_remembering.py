@@ -1,6 +1,9 @@
 """A caller that remembers: nothing reaches the model twice, and the replies of a run are the same without it."""
 
+import hashlib
 import os
+import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -257,6 +260,72 @@ def test_a_file_that_changed_a_moment_ago_is_not_known_by_its_time(photos, tmp_p
     again = remembering(Encoder(), tmp_path)
     again.predict([pair])
     assert again.model.images == {"0.png": 1}
+
+
+def later(monkeypatch):
+    """Let the files of a test be older than a moment, so that their digests are kept."""
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 10**10)
+
+
+def with_the_same_time(file, how, content):
+    """Give a file other content of the same size in a way that keeps its time of change."""
+    other, at = file.with_suffix(".new"), file.stat()
+    other.write_bytes(content)
+    os.utime(other, ns=(at.st_atime_ns, at.st_mtime_ns))
+    commands = {
+        "in place": None,
+        "cp -p": ["cp", "-p", other, file],
+        "touch -r": ["sh", "-c", 'cat "$0" > "$1"; touch -r "$0" "$1"', other, file],
+        "dd": ["sh", "-c", 'dd if="$0" of="$1" conv=notrunc 2> /dev/null; touch -r "$0" "$1"', other, file],
+        "cp -p and mv": ["sh", "-c", 'cp -p "$0" "$1.part"; mv "$1.part" "$1"', other, file],
+    }
+    if how == "in place":
+        with file.open("r+b") as stream:
+            stream.write(content)
+        os.utime(file, ns=(at.st_atime_ns, at.st_mtime_ns))
+    else:
+        subprocess.run(list(map(str, commands[how])), check=True)
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (at.st_size, at.st_mtime_ns)
+
+
+@pytest.mark.parametrize("how", ["in place", "cp -p", "touch -r", "dd", "cp -p and mv"])
+@pytest.mark.parametrize("dated", [True, False], ids=["ctime", "no ctime"])
+def test_other_content_of_the_same_size_and_time_is_read(photos, tmp_path, monkeypatch, how, dated):
+    later(monkeypatch)
+    monkeypatch.setattr("vlgate.inference.identity.is_dated", lambda _: dated)
+    pair = pairs(photos, [0])[0]
+    remembering(Encoder(), tmp_path).predict([pair])
+    time.sleep(0.02)  # more than a tick of the file system's clock
+    with_the_same_time(photos / "0.png", how, (photos / "1.png").read_bytes())
+    again = remembering(Encoder(), tmp_path)
+    again.predict([pair])
+    assert again.model.images == {"0.png": 1}
+
+
+def test_a_link_that_leads_to_another_file_is_read(photos, tmp_path, monkeypatch):
+    later(monkeypatch)
+    (photos / "link.png").symlink_to("0.png")
+    pair = Match(image=file_image("link.png", photos / "link.png"), text="A tree.")
+    remembering(Encoder(), tmp_path).predict([pair])
+    (photos / "link.png").unlink()
+    (photos / "link.png").symlink_to("1.png")
+    again = remembering(Encoder(), tmp_path)
+    again.predict([pair])
+    assert again.model.images == {"link.png": 1}
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_the_content_of_a_file_is_read_once_where_ctime_tells_its_changes(photos, tmp_path, monkeypatch, dated):
+    later(monkeypatch)
+    monkeypatch.setattr("vlgate.inference.identity.is_dated", lambda _: dated)
+    remembering(Encoder(), tmp_path).predict(pairs(photos))
+    read, digest = [], hashlib.file_digest
+    monkeypatch.setattr("vlgate.inference.identity.file_digest", lambda *given: read.append(1) or digest(*given))
+    again = remembering(Encoder(), tmp_path)
+    again.predict(pairs(photos))
+    assert not again.model.images
+    assert len(read) == (0 if dated else 6)
 
 
 def test_a_memory_that_must_not_ask(photos, tmp_path):

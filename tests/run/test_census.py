@@ -1,11 +1,15 @@
 """The count of images before the first test."""
 
+import json
+
 import pytest
 
 from vlgate.errors import OptionError
 from vlgate.images.files import file_image, missing_image
 from vlgate.perturb.images import perturbed
-from vlgate.run.census import count, refuse_missing
+from vlgate.run.census import count, partly_missing, refuse_missing
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Case, Match, Read, Task
 
 
@@ -54,3 +58,23 @@ def test_a_refusal_lists_at_most_ten_tasks():
     assert lines[0].startswith("29 of 29,000 cases have their image")
     assert sum("mine/" in line for line in lines) == 10
     assert any("19 more tasks" in line for line in lines)
+
+
+def test_a_task_that_lacks_some_of_its_images_is_named():
+    whole, texts = task(3, 3, "mine/whole"), task(0, 9, "mine/texts")
+    assert partly_missing([whole, texts]) == ()
+    [line] = partly_missing([whole, texts, task(99, 100)])
+    assert line.startswith("mine/pairs: 99 of 100 cases have their image; for example image '99.jpg': not found")
+    lines = partly_missing([task(1, 2, f"mine/{number}") for number in range(13)])
+    assert len(lines) == 11
+    assert lines[-1] == "and 3 more tasks lack some images; vlgate tasks lists them all"
+
+
+def test_the_plan_of_a_run_counts_missing_images_for_every_model(tmp_path):
+    (tmp_path / "1.png").touch()
+    fields = {"task": "mine/a", "caption": "a cup", "foil": "a hat"}
+    lines = [json.dumps(fields | {"id": name, "image": f"{name}.png"}) + "\n" for name in "12"]
+    (tmp_path / "cases.jsonl").write_text("".join(lines))
+    options = Options(folder=tmp_path, thresholds=tmp_path, results=tmp_path, model="blind", data=(tmp_path,))
+    [note] = make_plan(options).notes
+    assert note.startswith("mine/a: 1 of 2 cases have their image; for example image '2.png': not found; looked in ")

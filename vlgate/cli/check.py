@@ -17,9 +17,10 @@ from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.every_error import thresholds_errors
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
+from vlgate.run.data_folders import another_folder
 from vlgate.run.examining import flaws_of
 from vlgate.run.options import Options
-from vlgate.run.planning import empty_lines, wanted_by_default
+from vlgate.run.planning import empty_lines, no_folder, wanted_by_default
 from vlgate.sources.disputes import reported
 from vlgate.sources.every_error import read_everything
 from vlgate.sources.reading.options import ReadOptions
@@ -72,7 +73,10 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
     """Return the shapes of all known tasks, the wanted tasks of the folders, and the messages of all errors."""
     for folder in options.data:
         if not folder.is_dir():
-            raise OptionError(f"--data {folder}: is not a folder; name the folder that holds valse/, images/, ...")
+            remedy = another_folder([folder] if folder.is_file() else [])
+            raise OptionError(
+                f"--data {folder}: is not a folder; {remedy or 'name the folder that holds valse/, images/, ...'}"
+            )
 
     def wanted(task: str) -> bool:
         """Return whether a task is among those of the options."""
@@ -85,25 +89,25 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
     known |= {task.id: task.shape for task in found.tasks}
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known) and not found.errors:
-            raise UnknownNameError("task in --suite", pattern, known)
+            raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
     if not found.tasks and not found.errors:
-        raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task")
+        remedy = another_folder(options.data) or "name the folder that holds valse/, cases.jsonl, ..."
+        raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task; {remedy}")
     return known, found.tasks, list(found.errors)
 
 
 def _graph_faults(options: Options) -> list[str]:
     """Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are."""
-    files = find_graphs(options.data)
-    return [line for file in files for line in _few(file, options)]
+    reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
+    return [line for file in find_graphs(reading.folders) for line in _few(file, reading)]
 
 
-def _few(file: Path, options: Options) -> Iterator[str]:
-    from vlgate.sources.scene_graphs.annotated import sizes
+def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
+    from vlgate.sources.scene_graphs.annotated import GraphImages
     from vlgate.sources.scene_graphs.files import graph_faults
 
     try:
-        reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
-        errors: Sequence[DataError] = graph_faults(file, sizes(reading))
+        errors: Sequence[DataError] = graph_faults(file, GraphImages(reading, [file]).sizes(file))
     except DataError as error:
         errors = [error]
     yield from map(str, errors[:SHOWN])

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from unicodedata import normalize
 
 from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.types import Ask, Case, Match, Request, Shape, Task
@@ -85,7 +86,10 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
         _flaw(task, "two answers", _two_answers(task), "the task also gives the question another right answer"),
         _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
         _flaw(
-            task, "choices alike", _alike(task), "two choices are the same words: only a reply to the letter tells them"
+            task,
+            "choices alike",
+            _alike_choices(task),
+            "two choices are the same words: only a reply to the letter tells them",
         ),
         _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
         _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
@@ -131,11 +135,16 @@ def _contrasts(task: Task) -> Iterator[_Contrast]:
 
 
 def _equal(found: Iterable[_Contrast]) -> _Positions:
-    return (position for position, _, true, false in found if true == false)
+    return (position for position, _, true, false in found if _alike(true, false))
+
+
+def _alike(text: str, other: str) -> bool:
+    """Whether two texts are equal, also if one is in another form of Unicode."""
+    return text == other or normalize("NFC", text) == normalize("NFC", other)
 
 
 def _foils_in(known: Collection[tuple[str, str]], found: Iterable[_Contrast]) -> _Positions:
-    return (position for position, key, true, false in found if (key, false) in known and true != false)
+    return (position for position, key, true, false in found if (key, false) in known and not _alike(true, false))
 
 
 def _unrelated(found: Iterable[_Contrast]) -> _Positions:
@@ -173,7 +182,7 @@ def _not_offered(task: Task) -> _Positions:
                     yield position
 
 
-def _alike(task: Task) -> _Positions:
+def _alike_choices(task: Task) -> _Positions:
     for position, case in enumerate(task.cases):
         if any(isinstance(request, Ask) and _same_words(request.choices) for request in case.requests):
             yield position

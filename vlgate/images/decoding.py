@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import threading
 import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -19,13 +21,33 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageFile import ImageFile
 
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
-"""The formats that are read; JPEG includes MPO. PIL reads more formats, one of which runs a program (EPS)."""
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
+"""The formats that are read; JPEG includes MPO. PIL reads more formats, one of which runs a program (EPS).
+
+AVIF needs Pillow 11.3, HEIF (HEIC) the package pillow-heif.
+"""
 
 MAX_PIXELS = 89_478_485
 """The largest image that is read, in pixels: 256 MiB as RGB. PIL warns of an attack from this size on."""
 
 REPLACE = "replace the file, or download it again"
+
+_CONVERT = "convert it to PNG or JPEG"
+_SVG = rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE svg[^>]*>\s*)?<svg"
+_OTHERS = (
+    (rb"....ftypavi[fs]", "an AVIF image", f"{_CONVERT}, or pip install 'pillow>=11.3'"),
+    (rb"....ftyp(?:he[iv][cmsx]|mif1|msf1)", "a HEIC image", f"{_CONVERT}, or pip install pillow-heif"),
+    (rb"\xff\x0a|\0\0\0\x0cJXL ", "a JPEG XL image", _CONVERT),
+    (rb"\0\0\0\x0cjP  |\xff\x4f\xff\x51", "a JPEG 2000 image", _CONVERT),
+    (rb"%PDF-", "a PDF document", _CONVERT),
+    (rb"8BPS", "a Photoshop image", _CONVERT),
+    (rb"%!PS|\xc5\xd0\xd3\xc6", "a PostScript image", _CONVERT),
+    (_SVG, "an SVG drawing", _CONVERT),
+    (rb"\s*<(?:!doctype html|html|head)", "a web page", "download the image that it shows"),
+    (rb"version https://git-lfs", "a pointer of Git LFS", "fetch the file with git lfs pull"),
+)
+"""How files begin that are put in the place of images, what they are, and a remedy."""
+_BEGIN = 512  # bytes by which the kind of another file is told
 
 # The errors of PIL's decoders on a broken file, from its documentation and from tests with cut and altered files.
 _BROKEN = (
@@ -55,7 +77,7 @@ def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
     - The EXIF orientation is applied; the result has no EXIF, so that the orientation is not applied twice.
     - 16-bit grey is scaled to 8 bit (v / 257, rounded); 32-bit grey has no defined white and is an error.
     - CMYK, also as Adobe inverts it, is converted without a colour profile, as all other modes are.
-    - The format is detected from the content, not from the name: JPEG, MPO, PNG, GIF, WebP, BMP or TIFF.
+    - The format is detected from the content, not from the name: JPEG, MPO, PNG, GIF, WebP, BMP, TIFF, AVIF or HEIC.
 
     Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
     Raises: ImageError if the content is not an image, is cut off or broken, or claims more than ``MAX_PIXELS``, which
@@ -79,16 +101,45 @@ def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:
 
     try:
         with _warnings_set_aside():
-            image = Image.open(stream, formats=FORMATS)
+            image = Image.open(stream, formats=formats())
     except UnidentifiedImageError:
         stream.seek(0)
-        known = ", ".join(FORMATS)
-        problem = f"{where} is not a complete image in a known format ({known}); it begins with {stream.read(16)!r}"
-        raise ImageError(key, problem, REPLACE) from None
+        raise ImageError(key, *_unidentified(where, stream.read(_BEGIN))) from None
     except Image.DecompressionBombError as error:
         raise ImageError(key, f"{where} is too large ({error})", _SHRINK) from None
     _check_header(image, where, key)
     return image
+
+
+def _unidentified(where: object, begin: bytes) -> tuple[str, str]:
+    """What is wrong with a file that begins so, and a remedy."""
+    kind, remedy = "", REPLACE
+    for pattern, other, its_remedy in _OTHERS:
+        readable = ("AVIF" in other and "AVIF" in formats()) or ("HEIC" in other and "HEIF" in formats())
+        if not readable and re.match(pattern, begin, re.DOTALL | re.IGNORECASE):
+            kind, remedy = f", but {other}", its_remedy
+            break
+    listed = ", ".join(formats())
+    return f"{where} is not a complete image in a known format ({listed}){kind}; it begins with {begin[:16]!r}", remedy
+
+
+@cache
+def formats() -> tuple[str, ...]:
+    """Return those of ``FORMATS`` that can be read here."""
+    from PIL import Image
+
+    Image.init()
+    known = set(Image.OPEN) - {"AVIF", "HEIF"}
+    with suppress(ImportError):
+        from PIL import AvifImagePlugin
+
+        known |= {"AVIF"} if AvifImagePlugin.SUPPORTED else set()
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+        known |= {"HEIF"}
+    return tuple(name for name in FORMATS if name in known)
 
 
 def _check_header(image: ImageFile, where: object, key: str) -> None:

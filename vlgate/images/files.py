@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import stat
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.images.decoding import REPLACE, decode_stream
+from vlgate.images.decoding import REPLACE, decode_stream, formats
 from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+_SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
 _TURNED = 5  # from this value of EXIF's orientation on, width and height are exchanged
 
 
@@ -51,6 +55,19 @@ class MissingLoad:
         return ("no file",)
 
 
+def plain_path(name: str) -> str:
+    r"""Return the one spelling of a path: with slashes, without ``./`` and steps back, in Unicode's form NFC.
+
+    >>> plain_path("./photos//1.png"), plain_path("photos\\cafe\u0301.png"), plain_path("a/../1.png")
+    ('photos/1.png', 'photos/café.png', '1.png')
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", name)
+    if _SPELLED_OTHERWISE.search(name) is None:
+        return name
+    return re.sub(r"^//", "/", posixpath.normpath(name.replace("\\", "/")))
+
+
 def file_image(key: str, path: Path | str) -> LazyImage:
     """Return the image in the file ``path``, which ``decode`` decodes when the image is loaded.
 
@@ -80,7 +97,7 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
     from PIL import ExifTags, Image
 
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=formats()) as image:
             turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
             return (image.height, image.width) if turned else (image.width, image.height)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):

@@ -58,7 +58,7 @@ def _key(image: LazyImage) -> Hashable:
         state = os.stat(image.where.partition("#")[0])  # noqa: PTH116  # three times as fast as Path.stat
     except (OSError, ValueError):
         return image
-    return image, state.st_mtime_ns, state.st_size, state.st_ino
+    return image, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino
 
 
 def _size(image: Image) -> int:

@@ -1,7 +1,8 @@
 """What an image is, without decoding it: a digest of its file's content and of everything that changes the pixels.
 
-The content of a file is read once; its digest is kept with the file's path, size, time and inode, and is taken from
-there while these stay the same. An image that does not tell what it is made of is decoded, and its pixels are hashed.
+The content of a file is read once; its digest is kept with the file's path, size, inode and times, and is taken from
+there while these stay the same. Among the times is ctime, which no program can set; on file systems that do not keep it
+the content is read in every run. An image that does not tell what it is made of is decoded, and its pixels are hashed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b, file_digest
 from pathlib import Path
+from typing import NamedTuple
 
 from vlgate.errors import ImageError
 from vlgate.inference.alike import WatchedLoad, pixel_digest
+from vlgate.inference.file_dates import is_dated
 from vlgate.inference.memory import Memory, known
 from vlgate.types import FileContent, LazyImage, recipe_of
 
@@ -34,6 +37,7 @@ class Identities:
     code: bytes = b""
     by_name: bool = False
     _found: dict[LazyImage, bytes] = field(default_factory=dict)
+    _dated: dict[int, bool] = field(default_factory=dict)  # by device
 
     def of(self, images: Iterable[LazyImage]) -> dict[LazyImage, bytes]:
         """Return the digest of each image; an image that cannot be read has none.
@@ -65,19 +69,27 @@ class Identities:
     def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
         """The digests of files; a file that cannot be read has none."""
         states = {path: state for path in paths if (state := _state(path)) is not None}
-        there = known(self.memory, list({key for key, _ in states.values()}))
+        dated = {path for path, state in states.items() if self._is_dated(path, state.device)}
+        there = known(self.memory, list({states[path].key for path in dated}))
         found: dict[FileContent, bytes] = {}
         new: dict[bytes, bytes] = {}
-        for path, (key, changed) in states.items():
-            content = there.get(key) or _content(path)
+        for path, state in states.items():
+            kept = there.get(state.key) if path in dated else None
+            content = kept or _content(path)
             if content is None:
                 continue
             found[path] = content
-            if key not in there and time.time_ns() - changed > _SETTLED and _state(path) == (key, changed):
-                new[key] = content
+            settled = time.time_ns() - state.changed > _SETTLED
+            if kept is None and path in dated and settled and _state(path) == state:
+                new[state.key] = content
         if new:
             self.memory.put(new)
         return found
+
+    def _is_dated(self, path: FileContent, device: int) -> bool:
+        if device not in self._dated:
+            self._dated[device] = is_dated(path)
+        return self._dated[device]
 
 
 def _made(image: LazyImage) -> LazyImage:
@@ -91,17 +103,26 @@ def _of_pixels(image: LazyImage) -> bytes | None:
         return None
 
 
-def _state(path: FileContent) -> tuple[bytes, int] | None:
-    """The key of a file as it is now, and when it changed; None if it is not a file."""
+class _State(NamedTuple):
+    """A file as it is now: the key of its digest, the nanosecond of its last change, and its device."""
+
+    key: bytes
+    changed: int
+    device: int
+
+
+def _state(path: FileContent) -> _State | None:
+    """The state of a file; None if it is not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116  # a Path takes longer than the call
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    parts = (os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)  # noqa: PTH100  # a link stays a link
+    times = status.st_mtime_ns, status.st_ctime_ns  # cp -p, touch -r and rsync --inplace --times set only the first
+    parts = (os.path.abspath(path), status.st_size, *times, status.st_ino, status.st_dev)  # noqa: PTH100  # a link stays a link
     key = blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=DIGEST, person=b"file").digest()
-    return key, status.st_mtime_ns
+    return _State(key, max(times), status.st_dev)
 
 
 def _content(path: FileContent) -> bytes | None:

@@ -51,6 +51,17 @@ def refuse_missing(tasks: Iterable[Task]) -> None:
         raise OptionError("\n".join(_refusal(short)))
 
 
+def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Return a line for each task that has the images of some of its cases, but not of all.
+
+    A model that opens no image does not notice. A task without any image was read for its texts alone.
+    """
+    partly = [census for census in map(count, tasks) if 0 < census.found < census.cases]
+    lines = [f"{one.task}: {one}; for example {looked_for(one.missing)}" for one in partly[:LISTED] if one.missing]
+    rest = [f"and {len(partly) - LISTED} more tasks lack some images; vlgate tasks lists them all"]
+    return (*lines, *rest[: len(partly) > LISTED])
+
+
 def _refusal(short: Sequence[Census]) -> Iterable[str]:
     whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
     yield f"{whole}: get them, or add --missing-images skip"

@@ -12,6 +12,8 @@ import numpy as np
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.inference.order import hashed_cases
 from vlgate.metrics.variants import VARIANTS
+from vlgate.run.census import partly_missing
+from vlgate.run.data_folders import another_folder
 from vlgate.run.options import Options
 from vlgate.run.parts.sharding import part_of
 from vlgate.run.quick import quick_sample
@@ -27,8 +29,6 @@ CASES_A_BATCH = 256
 EMBEDDED = "scenes"
 NAMED_ONLY = frozenset(("counterfactual",))
 """The benchmarks without data that are asked only if ``--suite`` names them."""
-PARTS = frozenset({*SOURCES, "images", "annotations", "cases", "gqa", "vg", "vl_checklist", "foil"})
-"""The names of folders within a data folder, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class Plan:
     """The tasks of a run, and its batches by the ids of their pytest items.
 
     With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, and which tasks
-    have labels that others report.
+    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, which tasks
+    have labels that others report, and which lack some of their images.
     """
 
     tasks: tuple[Task, ...]
@@ -59,7 +59,10 @@ def known_tasks(options: Options) -> dict[str, Shape]:
     """
     for folder in options.data:
         if not folder.is_dir():
-            raise OptionError(f"--data {folder}: is not a folder; name one that holds valse/, cases.jsonl, ...")
+            remedy = another_folder([folder] if folder.is_file() else [])
+            raise OptionError(
+                f"--data {folder}: is not a folder; {remedy or 'name one that holds valse/, cases.jsonl, ...'}"
+            )
     known = shapes(options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known):
@@ -71,9 +74,12 @@ def known_tasks(options: Options) -> dict[str, Shape]:
 
 
 def no_folder(options: Options, task: str) -> str:
-    """Return a note for a message about an unknown task that may be the user's own, if no data folder was given."""
-    if options.data or task.partition("/")[0] in SOURCES:
+    """Return a note for a message about an unknown task that may be the user's own, if the data folder may be wrong."""
+    if task.partition("/")[0] in SOURCES:
         return ""
+    if options.data:
+        hint = another_folder(options.data)
+        return f"; {hint}" if hint else ""
     return " (no data folder was given: name the one with your tasks with --data DIR or VLGATE_DATA)"
 
 
@@ -105,8 +111,9 @@ def make_plan(options: Options) -> Plan:
             first = next((task for task in empty if fnmatchcase(task.id, pattern)), None)
             why = [] if first is None else empty_lines([first])
             if first is None or not first.note:
-                why.append(("" if tasks else "there is nothing to ask: ") + _nothing(options, pattern, wanted))
+                why.append(_nothing(options, pattern, wanted, tasks))
             raise OptionError("; ".join(why))
+    notes += partly_missing(tasks)
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 
@@ -146,15 +153,16 @@ def wanted_by_default(task: str, *, data: bool) -> bool:
     return benchmark not in NAMED_ONLY and (benchmark == EMBEDDED) != data
 
 
-def _nothing(options: Options, pattern: str, wanted: Collection[str]) -> str:
+def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Sequence[Task]) -> str:
     folders = f"in {', '.join(map(str, options.data))}" if options.data else "because no data folder was given"
-    benchmarks = sorted({task.partition("/")[0] for task in wanted})
-    what = pattern if options.suite else "any of " + ", ".join(benchmarks)
     remedy = "name the folder that holds them with --data DIR or VLGATE_DATA"
-    for folder in options.data:
-        if folder.name.lower() in PARTS:
-            remedy = f"{folder} looks like a part of a data folder: did you mean --data {folder.parent}?"
-    return f"found no data for {what} {folders}; {remedy}"
+    if tasks:  # of other patterns
+        others = ", ".join(one for one in options.suite if any(fnmatchcase(task.id, one) for task in tasks))
+        remedy = f"leave {pattern} out of --suite, or {remedy}"
+        return f"found no data for {pattern} {folders}, only for {others}; {remedy}"
+    benchmarks = sorted({task.partition("/")[0] for task in wanted})
+    what = pattern if options.suite else f"any of {', '.join(benchmarks)}, and no cases.jsonl of your own"
+    return f"there is nothing to ask: found no data for {what} {folders}; {another_folder(options.data) or remedy}"
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:

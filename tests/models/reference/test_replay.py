@@ -136,7 +136,11 @@ MATCH = '{"image": "a", "text": "t", "score": 1, "match": %s}'
         (MATCH % "[1]", r"match=\[1\] must be"),
         ('{"image": 3, "text": "t", "score": 1}', "image=3 must be a string"),
         ('{"image": "a", "text": ["t"], "score": 1}', "text=.* must be a string"),
-        ('{"image": "a", "question": "q", "answer": true}', "answer=True must be a string"),
+        ('{"image": "a", "question": "q", "answer": true}', 'answer=True must be a string; write "yes"'),
+        ('{"image": "a", "question": "q", "answer": false}', 'answer=False must be a string; write "no"'),
+        ('{"image": "a", "question": "q", "answer": ["Yes"]}', 'must be a string; write "Yes", without the brackets'),
+        ('{"image": "a", "question": "q", "answer": ["Yes", "No"]}', "must be a string; write one text"),
+        ('{"image": "a", "question": "q", "answer": 3}', "answer=3 must be a string; put it in quotes"),
         ('{"text": "t", "perplexity": 0}', "perplexity=0 must be above 0"),
         ('{"text": "t", "perplexity": "x"}', "perplexity='x' must be a number"),
         ('{"image": "a", "text": "t", "sco', "cut off"),
@@ -197,6 +201,19 @@ def test_a_bad_row_of_parquet_is_named(tmp_path):
     parquet([{"text": "a", "perplexity": 1.0}, {"text": "b", "perplexity": math.inf}], tmp_path / "r.parquet")
     with pytest.raises(ModelLoadError, match=r"r\.parquet, row 2: perplexity=inf"):
         read_rows(tmp_path / "r.parquet")
+
+
+@pytest.mark.parametrize("written", ["img/1.png", "./img/1.png", "img\\1.png", "img//1.png", "img/cafe\u0301/../1.png"])
+def test_a_row_may_spell_the_path_of_an_image_in_another_way(tmp_path, written):
+    (tmp_path / "r.jsonl").write_text(lines([{"image": written, "text": "t", "score": 0.5}]))
+    assert load("replay:r.jsonl", folder=tmp_path).model.match([match("img/1.png", "t")]) == [0.5]
+
+
+def test_rows_that_contradict_each_other_under_two_spellings_of_a_path_are_none(tmp_path):
+    rows = [{"image": name, "text": "t", "score": score} for name, score in (("./1.png", 0.5), ("a/../1.png", 0.7))]
+    (tmp_path / "r.jsonl").write_text(lines(rows))
+    with pytest.raises(NoReplyError):
+        load("replay:r.jsonl", folder=tmp_path).model.match([match("1.png", "t")])
 
 
 def test_the_fingerprint_is_that_of_the_content(tmp_path):

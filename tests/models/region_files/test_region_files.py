@@ -1,6 +1,8 @@
 """Features from files in each format, and the cache in front of them."""
 
 import os
+import shutil
+import time
 import tracemalloc
 
 import numpy as np
@@ -26,6 +28,7 @@ from region_file_forms import (
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.inference.batching import Caller
+from vlgate.models.region_files import feature_file
 from vlgate.models.regions.cache import RegionCache
 from vlgate.types import LazyImage
 
@@ -66,6 +69,32 @@ def test_a_changed_file_has_another_fingerprint(tmp_path):
     assert of(tmp_path / "a.tsv").fingerprint == first
     tsv(tmp_path / "a.tsv", KEYS[::-1])
     assert of(tmp_path / "a.tsv").fingerprint != first
+
+
+@pytest.mark.parametrize(("whole", "dated"), [(2**28, True), (0, True), (0, False)], ids=["small", "large", "no ctime"])
+def test_a_file_changed_in_its_middle_has_another_fingerprint_though_its_time_is_the_same(
+    tmp_path, monkeypatch, whole, dated
+):
+    monkeypatch.setattr(feature_file, "_WHOLE", whole)
+    monkeypatch.setattr(feature_file, "is_dated", lambda _: dated)
+    monkeypatch.setattr(feature_file, "_ENDS", 16)
+    file = tsv(tmp_path / "a.tsv", KEYS)
+    at, first = file.stat(), of(file).fingerprint
+    time.sleep(0.02)  # more than a tick of the file system's clock
+    lines = file.read_bytes().split(b"\n")
+    columns = lines[1].split(b"\t")
+    columns[-1] = columns[-1][::-1].lstrip(b"=") + columns[-1][len(columns[-1].rstrip(b"=")) :]
+    lines[1] = b"\t".join(columns)
+    file.write_bytes(b"\n".join(lines))
+    os.utime(file, ns=(at.st_atime_ns, at.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (at.st_size, at.st_mtime_ns)
+    assert of(file).fingerprint != first
+
+
+def test_a_copy_has_the_fingerprint_of_its_file(tmp_path):
+    file = tsv(tmp_path / "a.tsv", KEYS)
+    (tmp_path / "other").mkdir()
+    assert of(shutil.copyfile(file, tmp_path / "other/a.tsv")).fingerprint == of(file).fingerprint
 
 
 def test_the_path_of_an_image_decides_between_equal_names(tmp_path):

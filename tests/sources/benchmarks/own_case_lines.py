@@ -1,5 +1,7 @@
 """Lines of a user's own cases, which the tests of reading them share."""
 
+import csv
+import io
 import json
 import re
 
@@ -67,6 +69,20 @@ def write(folder, *rows, name="cases.jsonl"):
     file.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
 
 
+def cell(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def table(rows, separator, newline="\r\n"):
+    """Rows as a table, with empty cells for the fields that they lack."""
+    columns = list(dict.fromkeys(field for row in rows for field in row))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator=newline)
+    writer.writerow(columns)
+    writer.writerows([cell(row[field]) if field in row else "" for field in columns] for row in rows)
+    return text.getvalue()
+
+
 def tasks(*folders, wanted=lambda _: True):
     return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
 
@@ -85,5 +101,7 @@ def problem(folder, *rows, line=None):
         tasks(folder)
     assert str(folder / "cases.jsonl") in str(caught.value)
     assert f"line {line or len(rows)}" in str(caught.value)
-    assert re.match("write a line (with the fields task, |such as {)", str(caught.value).rpartition("; ")[2])
+    remedies = "write a line (with the fields task, |such as {)|(put|copy|download) the image into|did you mean '"
+    remedies += '|(rename|encode|write (data:image|"|the path))'
+    assert re.match(remedies, str(caught.value).rpartition("; ")[2])
     return str(caught.value)

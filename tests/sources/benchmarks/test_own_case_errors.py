@@ -1,6 +1,7 @@
 """Errors in a user's own cases: each names the file, the line and the field."""
 
 import os
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ from vlgate.errors import DataError
 from vlgate.sources import registry
 
 
-@pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "a\\1.jpg", "a\n.jpg", ".", "a//b"])
+@pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "..\\1.jpg", "a\n.jpg", ".", "a/"])
 @pytest.mark.parametrize("fields", EVERY)
 def test_an_images_name_never_leads_out_of_the_data_folder(tmp_path, fields, name):
     field = "images" if "images" in fields else "image"
@@ -169,6 +170,41 @@ def test_invalid_tags(tmp_path, tags):
     assert "field 'tags'" in problem(tmp_path, PAIR | {"tags": tags})
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        (SINGLE | {"answer": True}, "field 'answer' is a boolean (True), expected a text; write \"yes\" in quotes"),
+        (SINGLE | {"answer": False}, 'write "no" in quotes'),
+        (SAME | {"perturbed_answer": False}, 'write "no" in quotes'),
+        (SINGLE | {"answer": 1}, 'write "1" in quotes'),
+        (SAME | {"answer": 2.5}, 'write "2.5" in quotes'),
+        (SINGLE | {"answer": ["Yes"]}, 'expected one text; write "Yes" without brackets'),
+        (SINGLE | {"answer": ["x" * 900, "b"]}, "x...xx"),
+        (SINGLE | {"answer": None}, "field 'answer' is null (None), expected a string"),
+        (SINGLE | {"answer": []}, "field 'answer' is a list ([]), expected a string"),
+        (SINGLE | {"answer": {"yes": 1}}, "field 'answer' is an object"),
+        (SINGLE | {"answer": "true"}, "expected yes or no"),
+        (CROSSED | {"answers": [[True, False], [False, True]]}, 'write "yes" and "no" in quotes'),
+    ],
+)
+def test_an_answer_that_is_no_text_says_what_to_write(tmp_path, fields, says):
+    message = problem(tmp_path, PAIR, fields)
+    assert says in message
+    assert len(message) < 700
+
+
+@pytest.mark.parametrize("what", ["id", "tag", "field", "caption"])
+def test_a_long_value_is_not_printed_whole(tmp_path, what):
+    long = "x" * 50_000
+    rows = {
+        "id": (PAIR | {"id": long}, PAIR | {"id": long}),
+        "tag": (PAIR | {"tags": {long: None}},),
+        "field": (PAIR | {long: "a"},),
+        "caption": (PAIR | {"caption": long, "foil": long},),
+    }
+    assert len(problem(tmp_path, *rows[what])) < 1200
+
+
 @pytest.mark.parametrize("kind", ["invariant", "", 3])
 def test_an_unknown_kind_of_questions(tmp_path, kind):
     assert "field 'kind' is " in problem(tmp_path, SAME | {"kind": kind})
@@ -227,13 +263,21 @@ def test_an_empty_file(tmp_path):
         (CROSSED | {"answers": ["yes", "no"]}, "two lists"),
         (CROSSED | {"answers": [["yes", "no"], ["no"]]}, "a list of two strings"),
         (CROSSED | {"choices": ["red", "blue"]}, "are not all among the choices"),
-        (PAIR | {"box": [1, 2, 3]}, "a list of four whole numbers"),
-        (PAIR | {"box": [1, 2, 3, -4]}, "a list of four whole numbers"),
+        (PAIR | {"box": [1, 2, 3]}, "a list of four numbers"),
+        (PAIR | {"box": [1, 2, 3, "4"]}, "a list of four numbers"),
+        (PAIR | {"box": [1, 2, 3, True]}, "a list of four numbers"),
+        (PAIR | {"box": {"x": 1, "y": 2, "w": 3, "h": 4}}, "a list of four numbers"),
+        ('{"task": "a/b", "image": "1.jpg", "caption": "a", "foil": "b", "box": [1, 2, 3, 1e999]}', "four numbers"),
+        (PAIR | {"box": [1, 2, 3, -4]}, "box [1, 2, 3, -4] is 3 x -4 pixels"),
+        (PAIR | {"box": [10.5, 2, 0.0, 4]}, "is 0 x 4 pixels"),
+        (PAIR | {"box": [30, 20, 10, 5], "named": [[1, 2, 3, 4]]}, "has both 'box' and 'named'"),
+        (PAIR | {"box": [-50, 0, 16, 48]}, "box [-50, 0, 16, 48] is outside the image: left and top are at least 0"),
         (PAIR | {"box": [1, 2, 0, 4]}, "is 0 x 4 pixels"),
         (QUAD | {"box": [1, 2, 3, 4]}, "field 'box' is unknown"),
         (PAIR | {"named": []}, "a list of one or more boxes"),
         (PAIR | {"named": [1, 2, 3, 4]}, "a list of one or more boxes"),
-        (PAIR | {"named": [[1, 2, 3, 0]]}, "a list of one or more boxes"),
+        (PAIR | {"named": [[1, 2, 3, 0]]}, "box [1, 2, 3, 0] is 3 x 0 pixels"),
+        (PAIR | {"named": [[1, 2, 3, 4], [1, 2, 3]]}, "a list of one or more boxes"),
         (QUAD | {"named": [[1, 2, 3, 4]]}, "field 'named' is unknown"),
         (PAIR | {"named": [[1, 2, 3, 4]], "box": [1, 2, 3, 4]}, "has both 'box' and 'named'"),
         (PAIR | {"foils": ["x"]}, "fields of one kind of case"),
@@ -248,6 +292,12 @@ def test_a_line_of_a_further_kind_that_is_wrong(tmp_path, line, problem_said):
     ("fields", "says"),
     [
         (PAIR | {"foil": " A  Left of b."}, "caption and foil are both 'a left of b'"),
+        (PAIR | {"caption": "a café", "foil": "A cafe\u0301"}, "caption and foil are both 'a café'"),
+        (PAIR | {"caption": "한국", "foil": unicodedata.normalize("NFD", "한국")}, "caption and foil are both"),
+        (CHOICE | {"foils": ["a cup", "two cups\u2002"]}, "caption and foil are both 'two cups'"),
+        (SET | {"true": ["t1", "\u212b"], "false": ["f1", "\u00e5"]}, "a true and a false sentence are both"),
+        (TWO_TRUE | {"true": ["naïve", "b"], "false": "nai\u0308ve"}, "a true and a false sentence are both 'naïve'"),
+        (OTHER | {"answer": "é", "perturbed_answer": "e\u0301"}, "expected two different answers"),
         (CHOICE | {"foils": ["a cup", "Two cups!"]}, "caption and foil are both 'two cups'"),
         (QUAD | {"captions": ["a on b", "A on b"]}, "the captions are both 'a on b'"),
         (QUAD | {"images": ["a.jpg", "a.jpg"]}, "the images are both 'a.jpg'"),
@@ -263,6 +313,24 @@ def test_a_line_of_a_further_kind_that_is_wrong(tmp_path, line, problem_said):
 )
 def test_a_case_in_which_true_and_false_are_the_same(tmp_path, fields, says):
     assert says in problem(tmp_path, fields)
+
+
+@pytest.mark.parametrize(
+    ("box", "cut"),
+    [
+        ([-5, -2, 16, 48], "[0, 0, 11, 46]"),
+        ([-0.3, 4, 10, 10], "[0, 4, 10, 10]"),
+        ([3, -7.5, 10, 10.2], "[3, 0, 10, 3]"),
+    ],
+)
+def test_a_box_that_begins_outside_its_image_is_shown_cut_at_the_edge(tmp_path, box, cut):
+    for field in ({"box": box}, {"named": [box]}):
+        write(tmp_path, PAIR | field)
+        with pytest.raises(DataError) as caught:
+            tasks(tmp_path)
+        assert f"box {box} begins outside the image: left and top are at least 0; cut it at the edge, {cut}" in str(
+            caught.value
+        )
 
 
 def test_a_box_that_is_not_in_its_image(tmp_path):

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,66 @@ def test_the_first_data_folder_wins(tmp_path):
     finder = ImageFinder([first, second])
     assert finder.find("swig", "x.jpg").where == str(first / "images/swig/x.jpg")
     assert finder.find("swig", "y.jpg").where == str(second / "images/swig/y.jpg")
+
+
+def colours(folder, **content):
+    """Write files of different content into ``images`` of a folder, each by its name with / as __."""
+    for name, colour in content.items():
+        path = folder / "images" / f"{name.replace('__', '/')}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(colour)
+    return folder
+
+
+def of_every_order(folders, source, name, file):
+    """Return the place of the image, or the error, which is the same for every order of the folders."""
+    seen = set()
+    for some in itertools.permutations(folders):
+        try:
+            seen.add(ImageFinder(some).find(source, name, file=file, record="7").where)
+        except DataError as error:
+            seen.add(str(error))
+    assert len(seen) == 1
+    return seen.pop()
+
+
+@pytest.mark.parametrize(("source", "name"), [("swig", "x.jpg"), ("coco", "000000000007.jpg"), ("vg", "7")])
+def test_the_data_folder_of_the_file_comes_first_in_every_order(tmp_path, source, name):
+    one = {"swig__x": "red", "coco__000000000007": "red", "vg__7": "red"}
+    folders = [colours(tmp_path / n, **dict.fromkeys(one, colour)) for n, colour in (("1", "red"), ("2", "blue"))]
+    for folder in folders:
+        where = of_every_order(folders, source, name, folder / "valse/existence.json")
+        assert where.startswith(str(folder))
+    message = of_every_order(folders, source, name, tmp_path / "3/valse/existence.json")
+    for part in ("3/valse/existence.json, record 7", repr(name), "1/images", "2/images", "give one data folder only"):
+        assert part in message
+
+
+def test_the_exact_name_in_one_of_two_other_folders_is_taken(tmp_path):
+    folders = [colours(tmp_path / "1", coco__COCO_val2014_000000000009="red"), colours(tmp_path / "2", coco__9="blue")]
+    for name, number in (("COCO_val2014_000000000009.jpg", "1"), ("9.jpg", "2")):
+        where = of_every_order(folders, "coco", name, tmp_path / "3/pope/coco.json")
+        assert where.startswith(str(tmp_path / number))
+    assert "two files that differ" in of_every_order(folders, "coco", "000000000009.jpg", tmp_path / "3/a.json")
+
+
+def test_equal_images_in_two_folders_are_one(tmp_path):
+    folders = [colours(tmp_path / number, swig__x="red") for number in "12"]
+    assert of_every_order(folders, "swig", "x.jpg", tmp_path / "3/a.json") == str(folders[0] / "images/swig/x.jpg")
+
+
+def test_twins_of_two_folders_that_differ_are_an_error(tmp_path):
+    folders = [colours(tmp_path / number, coco__11=number) for number in "12"]
+    twins(folders[0], {"11": [21]})
+    assert of_every_order(folders, "vg", "21", folders[1] / "a.json") == str(folders[1] / "images/coco/11.jpg")
+    assert "two files that differ" in of_every_order(folders, "vg", "21", tmp_path / "3/a.json")
+
+
+@pytest.mark.parametrize("forms", list(itertools.product(("NFC", "NFD"), repeat=2)))
+def test_names_in_two_forms_of_unicode_are_one(tmp_path, forms):
+    there, asked = (unicodedata.normalize(form, "café_1.jpg") for form in forms)
+    put(tmp_path, f"swig/{there}")
+    assert found(tmp_path, "swig", asked) == f"swig/{there}"
 
 
 def test_only_one_level_down(tmp_path):

@@ -104,7 +104,7 @@ def _data_folder(out: Path) -> Path:
     if out.parent.name == "cases" and out.suffix == ".jsonl":
         return out.parent.parent
     raise OptionError(
-        f"--out {out}: expected cases.jsonl, or cases/NAME.jsonl, in a data folder; no other file is read"
+        f"--out {out}: expected cases.jsonl, or cases/NAME.jsonl, in a data folder; finds are kept as JSON lines"
     )
 
 

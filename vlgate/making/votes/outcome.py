@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from vlgate.images.encoded import name_of
 from vlgate.making.votes.agreement import Agreement, Ballots, agreement, is_valid
 from vlgate.making.votes.items import Answer, Item
 from vlgate.report.whole_file import write_whole
@@ -124,11 +125,11 @@ def row_of(task: str, case: Case) -> dict[str, object]:
     texts = [request.text for request in asked]
     fields: dict[str, object]
     if len(asked) == 2:
-        fields = {"image": asked[0].image.key, "caption": texts[0], "foil": texts[1]}
+        fields = {"image": name_of(asked[0].image), "caption": texts[0], "foil": texts[1]}
     elif case.truths[1] is True:
-        fields = {"image": asked[0].image.key, "true": texts[:2], "false": texts[2:]}
+        fields = {"image": name_of(asked[0].image), "true": texts[:2], "false": texts[2:]}
     else:
-        fields = {"images": [asked[0].image.key, asked[2].image.key], "captions": texts[:2]}
+        fields = {"images": [name_of(asked[0].image), name_of(asked[2].image)], "captions": texts[:2]}
     return {"task": task, "id": case.id, **fields, **({"tags": dict(case.tags)} if case.tags else {})}
 
 

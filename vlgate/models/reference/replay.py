@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, NoReplyError, nearest
+from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
+from vlgate.images.encoded import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.reference.replay_rows import SUFFIXES, Replies, read_rows
 from vlgate.types import Ask, FloatArray, Match
@@ -24,7 +26,12 @@ class Replay:
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
-        self._replies = replies
+        self._replies = replace(
+            replies,
+            scores=_also_by_key(replies.scores),
+            accepted=_also_by_key(replies.accepted),
+            answers=_also_by_key(replies.answers),
+        )
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
@@ -56,15 +63,24 @@ class Replay:
     def _look_up(self, keys: Sequence[Key], rows: Mapping[Key, Value], what: str) -> list[Value]:
         missing = [place for place, key in enumerate(keys) if key not in rows]
         if missing:
-            shown = ", ".join(repr(keys[place]) for place in missing[:_NAMED])
+            shown = ", ".join(short(repr(keys[place]), 200) for place in missing[:_NAMED])
             has = (
-                f"the first of its {len(rows)} {what} rows is {next(iter(rows))!r}"
+                f"the first of its {len(rows)} {what} rows is {short(repr(next(iter(rows))), 200)}"
                 if rows
                 else f"it has no {what} rows"
             )
             count = f"{len(missing)} of {len(keys)} requests"
             raise NoReplyError(missing, f"{self._file} has no {what} for {count}, such as {shown}; {has}")
         return [rows[key] for key in keys]
+
+
+def _also_by_key(rows: dict[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
+    """The rows also under the keys that own cases give their images; none if they contradict."""
+    plain: dict[tuple[str, str], set[Value]] = {}
+    for (image, text), value in rows.items():
+        if (key := (image_key(image), text)) not in rows:
+            plain.setdefault(key, set()).add(value)
+    return rows | {key: values.pop() for key, values in plain.items() if len(values) == 1} if plain else rows
 
 
 def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, short
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 SHAPES = '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"} or {"text", "perplexity"}'
@@ -151,8 +151,16 @@ _TAKES: dict[frozenset[str], Callable[[Replies, Row], str | None]] = {
 def _not_text(row: Row, *names: str) -> str | None:
     for name in names:
         if not isinstance(row[name], str):
-            return f"{name}={row[name]!r} must be a string; put it in quotes"
+            return f"{name}={short(repr(row[name]))} must be a string; {_as_text(row[name])}"
     return None
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return f'write "{"yes" if value else "no"}"'
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return f"write {short(json.dumps(value[0], ensure_ascii=False))}, without the brackets"
+    return "write one text" if isinstance(value, list | dict) or value is None else "put it in quotes"
 
 
 def _not_number(row: Row, name: str) -> str | None:
@@ -170,4 +178,4 @@ def _put(store: dict[Key, Value], key: Key, value: Value, what: str) -> str | No
     old = store.setdefault(key, value)
     if old == value:
         return None
-    return f"{key!r} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"
+    return f"{short(repr(key), 200)} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"

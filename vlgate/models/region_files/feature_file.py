@@ -7,7 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import DataError, ModelLoadError
-from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.inference.file_dates import is_dated
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.region_files.lmdb_reader import DATA
 from vlgate.models.region_files.names import Names
 from vlgate.models.region_files.records import AGAIN, Records
@@ -22,7 +23,9 @@ FORMS: Mapping[str, Callable[[Path], Records]] = MappingProxyType(
     {".tsv": Tsv, ".lmdb": Volta, ".mdb": Volta, ".safetensors": Shards, ".npz": Npz}
 )
 """The reader of each format, by the end of the file's name."""
-_ENDS = 65_536  # bytes at a file's beginning and end that its fingerprint covers
+_WHOLE = 2**28
+"""The bytes up to which features are fingerprinted by their content; it takes a third of a second."""
+_ENDS = 65_536  # bytes at the beginning and end of a larger file that its fingerprint covers
 
 
 class FeatureFile:
@@ -123,17 +126,22 @@ def _is_database(folder: Path) -> bool:
 
 
 def _identity(path: Path) -> str:
-    """A hash of size, time of change, beginning and end: features may have 16 GB, too many bytes to hash them all."""
+    """A hash of the content; of more than ``_WHOLE`` bytes, a hash of their size, dates, beginning and end.
+
+    COCO's features have 16 GB, too many bytes to hash in every run. Without a trustworthy date, all of them are.
+    """
     files = [path]
     if path.is_dir():
         files = [path / DATA] if _is_database(path) else sorted(path.glob(PATTERN))
-    return digest(*map(_identity_of, files))
+    whole = sum(file.stat().st_size for file in files) <= _WHOLE or not all(is_dated(str(file)) for file in files)
+    return digest(*(part for file in files for part in (file.name, digest_path(file) if whole else _ends(file))))
 
 
-def _identity_of(file: Path) -> str:
+def _ends(file: Path) -> str:
     status = file.stat()
     with file.open("rb") as stream:
         first = stream.read(_ENDS)
         stream.seek(max(0, status.st_size - _ENDS))
         last = stream.read()
-    return digest(file.name, str(status.st_size), str(status.st_mtime_ns), first.hex(), last.hex())
+    dates = status.st_mtime_ns, status.st_ctime_ns  # the first can be set by any program
+    return digest(str(status.st_size), *map(str, dates), first.hex(), last.hex())

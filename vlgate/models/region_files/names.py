@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
-_EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?)\Z", re.IGNORECASE | re.DOTALL)
+_EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf])\Z", re.IGNORECASE | re.DOTALL)
 _COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
 _COCO_2017 = re.compile(r"0[0-9]{11}")
 _VISUAL_7W = re.compile(r"v7w_0*([0-9]+)")
@@ -44,7 +45,7 @@ def bare_name(key: str) -> str:
     >>> bare_name("VG_100K/1.jpg#blur6"), bare_name("1#blur6.PNG"), bare_name("a.b.jpeg"), bare_name(".png")
     ('1#blur6', '1#blur6', 'a.b', '.png')
     """
-    name, mark, perturbation = key.partition("#")
+    name, mark, perturbation = _nfc(key).partition("#")
     return _EXTENSION.sub("", name.rpartition("/")[2]) + mark + _EXTENSION.sub("", perturbation)
 
 
@@ -117,7 +118,12 @@ def _may_be(key: str, other: str) -> bool:
 
 
 def _folders(key: str) -> list[str]:
-    return key.partition("#")[0].split("/")[-2::-1]
+    return _nfc(key).partition("#")[0].split("/")[-2::-1]
+
+
+def _nfc(key: str) -> str:
+    """A key in the form that own cases and most systems use; macOS names its files in the form NFD."""
+    return key if key.isascii() else unicodedata.normalize("NFC", key)
 
 
 def _agree(some: Sequence[str], others: Sequence[str]) -> bool:

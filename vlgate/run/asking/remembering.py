@@ -20,7 +20,7 @@ from vlgate.run.model_card import CacheUse
 from vlgate.run.options import Options
 from vlgate.types import Prepared
 
-_IMAGES = ("pillow", "opencv-python", "opencv-python-headless", "numpy", "scipy")
+_IMAGES = ("pillow", "pillow-heif", "opencv-python", "opencv-python-headless", "numpy", "scipy")
 _NETWORKS = ("torch", "torchvision", "transformers", "tokenizers", "open_clip_torch", "timm", "sentencepiece")
 _REFERENCE = "vlgate.models.reference."
 

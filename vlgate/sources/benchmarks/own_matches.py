@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vlgate.errors import short
 from vlgate.sources.benchmarks.own_questions import Asked, Find, refuse_same, two_images
 from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
 from vlgate.sources.reading.records import Record
@@ -36,10 +37,11 @@ def image_choice(record: Record, find: Find) -> Asked:
     Raises: DataError if the image is among the others.
     """
     names = record.text("image"), *record.texts("other_images")
-    if names[0] in names[1:]:
-        raise record.error(f"image {names[0]!r} is also among other_images")
+    images = [find(record, name) for name in names]
+    if images[0] in images[1:]:
+        raise record.error(f"image {short(names[0])!r} is also among other_images")
     caption = record.text("caption")
-    return tuple(Match(image=find(record, name), text=caption) for name in names), (True, *(False,) * (len(names) - 1))
+    return tuple(Match(image=image, text=caption) for image in images), (True, *(False,) * (len(names) - 1))
 
 
 def statement(record: Record, find: Find) -> Asked:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
+from vlgate.errors import short
 from vlgate.sources.reading.records import Record
 from vlgate.types import Ask, LazyImage, Request
 
@@ -21,11 +24,9 @@ def question_pair(record: Record, find: Find) -> Asked:
 
     Raises: DataError if the answers do not fit their kind or their choices.
     """
-    from vlgate.judging.answers import normal_answer
-
-    answers = record.text("answer"), record.text("perturbed_answer")
+    answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
     choices = _choices(record, answers)
-    plain = [normal_answer(answer) for answer in answers]
+    plain = [plain_text(answer) for answer in answers]
     if (plain[0] == plain[1]) != (record.fields["kind"] == "invariance"):
         expected = "the same answer twice" if record.fields["kind"] == "invariance" else "two different answers"
         raise record.error(f"kind is {record.fields['kind']!r}, but the answers are {answers}; expected {expected}")
@@ -40,10 +41,8 @@ def twins(record: Record, find: Find) -> Asked:
 
     Raises: DataError if both answers are equal, or one is not among the choices.
     """
-    from vlgate.judging.answers import normal_answer
-
-    answers = record.text("prior"), record.text("answer")
-    if normal_answer(answers[0]) == normal_answer(answers[1]):
+    answers = _answer(record, "prior"), _answer(record, "answer")
+    if plain_text(answers[0]) == plain_text(answers[1]):
         raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
     choices, question = _choices(record, answers), record.text("question")
     images = [find(record, record.text(field)) for field in ("twin", "image")]
@@ -55,9 +54,7 @@ def single(record: Record, find: Find) -> Asked:
 
     Raises: DataError if the answer is another one.
     """
-    from vlgate.judging.answers import normal_answer
-
-    answer = normal_answer(record.text("answer"))
+    answer = plain_text(_answer(record, "answer"))
     if answer not in YES_NO:
         record.reject("answer", "yes or no, unless the line has a perturbed question too")
     image = find(record, record.text("image"))
@@ -74,6 +71,8 @@ def crossed(record: Record, find: Find) -> Asked:
     rows = record.fields.get("answers")
     if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
+    if any(type(answer) is bool for row in rows for answer in row):
+        record.reject("answers", 'two lists of texts; write "yes" and "no" in quotes')
     answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
     _refuse_not_crossed(record, asked, answers)
@@ -82,9 +81,7 @@ def crossed(record: Record, find: Find) -> Asked:
 
 def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[str, ...]) -> None:
     """Refuse answers that a model gets right that does not look, or that does not read the question."""
-    from vlgate.judging.answers import normal_answer
-
-    plain = [normal_answer(answer) for answer in answers]  # two about the first image, two about the second
+    plain = [plain_text(answer) for answer in answers]  # two about the first image, two about the second
     for place, question in enumerate(asked):
         if plain[place] == plain[place + 2]:
             raise record.error(f"both images have the answer {answers[place]!r} to {question!r}; cross the answers")
@@ -101,33 +98,49 @@ def two_images(record: Record, find: Find) -> list[LazyImage]:
     Raises: DataError if there are not two, or if they are the same.
     """
     names = record.texts("images", 2)
-    if names[0] == names[1]:
-        raise record.error(f"the images are both {names[0]!r}; expected two")
-    return [find(record, name) for name in names]
+    images = [find(record, name) for name in names]
+    if images[0] == images[1]:
+        raise record.error(f"the images are both {short(names[0])!r}; expected two")
+    return images
+
+
+def plain_text(text: str) -> str:
+    """Return a text as ``normal_answer`` does, in Unicode's form NFC: two that look alike are equal."""
+    from vlgate.judging.answers import normal_answer
+
+    return normal_answer(unicodedata.normalize("NFC", text))
 
 
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
-    """Refuse texts that are also among others: case, spaces and closing punctuation make no difference.
+    """Refuse texts that are also among others: case, spaces, closing punctuation and Unicode form make no difference.
 
     Raises: DataError, which names the text.
     """
-    from vlgate.judging.answers import normal_answer
-
-    known = set(map(normal_answer, others))
+    known = set(map(plain_text, others))
     for text in texts:
-        if normal_answer(text) in known:
+        if plain_text(text) in known:
             raise record.error(f"{what} both {text!r}, so no model can be right; expected two different texts")
+
+
+def _answer(record: Record, field: str) -> str:
+    """The text in a field of an answer; an error says what to write for true, a number or a list."""
+    value = record.fields.get(field)
+    if type(value) is bool:
+        record.reject(field, f'a text; write "{"yes" if value else "no"}" in quotes')
+    if type(value) in {int, float}:
+        record.reject(field, f'a text; write "{value}" in quotes')
+    if type(value) is list and value and type(value[0]) is str:
+        record.reject(field, f"one text; write {json.dumps(short(value[0]), ensure_ascii=False)} without brackets")
+    return record.text(field)
 
 
 def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     """The choices of a question; yes and no if there are none and it is answered so."""
-    from vlgate.judging.answers import normal_answer
-
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
         record.reject("choices", "a list of strings")
-    plain = {normal_answer(answer) for answer in answers}
-    if choices and not plain <= set(map(normal_answer, choices)):
+    plain = {plain_text(answer) for answer in answers}
+    if choices and not plain <= set(map(plain_text, choices)):
         raise record.error(f"answers {answers} are not all among the choices {choices}")
     if not choices and plain <= set(YES_NO):
         return YES_NO  # so that a model that only matches can answer, too

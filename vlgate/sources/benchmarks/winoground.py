@@ -113,15 +113,15 @@ def _keys(record: Record) -> tuple[str, str]:
     return f"ex_{number}_img_0", f"ex_{number}_img_1"
 
 
-def _keyed(folders: Sequence[Path]) -> Callable[[str], LazyImage]:
+def _keyed(folders: Sequence[Path]) -> Callable[[Record, str], LazyImage]:
     """Return a function that finds an image by its key, in the folder of images or in their ZIP file."""
     finder = ImageFinder(folders)
     packed = only_file(folders, *(f"{place}/images.zip" for place in FOLDERS))
     members = {} if packed is None else zip_members(packed)
 
-    def image(key: str) -> LazyImage:
+    def image(record: Record, key: str) -> LazyImage:
         """Return the image with that key; without a file, it is a missing one."""
-        found = finder.find("winoground", key)
+        found = finder.find("winoground", key, file=record.file, record=record.id)
         return found if found.where or packed is None or key not in members else zip_image(key, packed, members[key])
 
     return image
@@ -137,7 +137,7 @@ def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
             name = record.text(field)
             if stem(name) != key or "/" in name:
                 record.reject(field, f"{key!r}, the name of the row's image")
-        return record, (image(keys[0]), image(keys[1]))
+        return record, (image(record, keys[0]), image(record, keys[1]))
 
     return each(row, lined_records(file))
 
@@ -147,7 +147,7 @@ def _shards(files: Sequence[Path], folders: Sequence[Path]) -> Iterator[_Row]:
 
     def image(row: Row, column: str, key: str) -> LazyImage:
         """Return the image in a column of a row, or else in the folder of images."""
-        found = keyed()(key) if column in row.outside else None
+        found = keyed()(row.record, key) if column in row.outside else None
         return found if found is not None and found.where else row.image(key, column)
 
     def pair(row: Row) -> _Row:

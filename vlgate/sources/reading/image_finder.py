@@ -5,25 +5,30 @@ To add the images of a new benchmark, add a line to ``SOURCES``.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from vlgate.errors import DataError, UnknownNameError
+from vlgate.errors import DataError, UnknownNameError, short
 from vlgate.images.files import file_image, missing_image
 from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
 from vlgate.types import LazyImage
 
 Identity = int | str
 
-EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"})
+EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
 TWINS = "images/coco_to_vg_ids.json"
 """The file in a data folder that lists the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``."""
+
+REMEDY = "keep one of them, or give one data folder only"
+"""The remedy of two different images of one name in two data folders."""
 
 _COCO = re.compile(r"(?:COCO_(?:train|val|test)[0-9]{4}_)?([0-9]{1,18})")
 _VISDIAL = re.compile(r"VisualDialog_[a-z]+[0-9]{4}_([0-9]{1,18})")
@@ -39,6 +44,8 @@ def stem(name: str) -> str:
     ('exercising_255', '2357834')
     """
     last = name.rpartition("/")[2]
+    if not last.isascii():  # macOS and its archives spell names in the form NFD
+        last = unicodedata.normalize("NFC", last)
     start, _, extension = last.rpartition(".")
     return start if start and extension.lower() in EXTENSIONS else last
 
@@ -130,9 +137,10 @@ SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
 class ImageFinder:
     """Finds images in the data folders; each folder is listed once, when it is first needed.
 
-    If there are several files for one image, the file with exactly the requested name is taken, otherwise the first
-    one by data folder, by folder of the source, by depth and by name. If there is no file and a data folder has the
-    file ``TWINS``, the image's twin is taken: the same photograph in COCO or Visual Genome, possibly of another size.
+    The data folder of the file that names an image comes first, then all others, whose order decides nothing. If a
+    folder has several files for one image, the file with exactly the requested name is taken, otherwise the first one
+    by folder of the source, by depth and by name. If no folder has a file and one has the file ``TWINS``, the image's
+    twin is taken: the same photograph in COCO or Visual Genome, possibly of another size.
 
     >>> image = ImageFinder([]).find("visual7w", "v7w_2371044.jpg")
     >>> image.key, image.where
@@ -140,10 +148,11 @@ class ImageFinder:
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        """Search the data folders in their order."""
+        """Search these data folders."""
         self._folders = tuple(folders)
         self._searches: dict[str, _Search] = {}
         self._listings: dict[tuple[Path, Callable[[str], Identity], int], _Listing] = {}
+        self._homes: dict[object, tuple[Path, ...]] = {}
 
     def find(self, source: str, name: str, *, file: object = "the caller", record: str | None = None) -> LazyImage:
         """Return the image that a benchmark calls ``name``; the same object for the same name.
@@ -152,25 +161,32 @@ class ImageFinder:
 
         Returns: an image whose key is ``name``. If there is no file for it, its ``load()`` raises MissingImageError.
         Raises: UnknownNameError if the source is not in ``SOURCES``; DataError, which names ``file`` and ``record``,
-        if the name is not a string, is empty or absolute, or has ``..``, backslashes or control characters, and if an
-        image folder or ``TWINS`` cannot be read.
+        if the name is not a string, is empty or absolute, or has ``..``, backslashes or control characters, if several
+        data folders, but not that of ``file``, have images of this name that differ, and if an image folder or
+        ``TWINS`` cannot be read.
         """
         search = self._searches.get(source) or self._search(source)
-        image = search.images.get(name) if type(name) is str else None
+        homes = self._homes.get(file)
+        if homes is None:
+            parents = Path(file).parents if isinstance(file, Path | str) else ()
+            homes = self._homes[file] = tuple(folder for folder in self._folders if folder in parents)
+        image = search.images.get((homes, name)) if type(name) is str else None
         if image is None:
             if type(name) is not str or not is_plain(name):
                 expected = f"the image's name is {name!r}, expected a relative path without '..'"
                 raise DataError(file, record, expected, FETCH_AGAIN)
-            image = search.images[name] = self._image(search, name)
+            asked = _Asked(name=name, homes=homes, file=file, record=record)
+            image = search.images[homes, name] = self._image(search, asked)
         return image
 
     def _search(self, name: str) -> _Search:
         if name not in SOURCES:
             raise UnknownNameError("image source", name, SOURCES)
         source = SOURCES[name]
-        places = tuple(folder / place for folder in self._folders for place in source.folders)
-        listings = tuple(self._listing(place, source) for place in places)
-        self._searches[name] = _Search(source=source, places=places, listings=listings, images={})
+        listings = {
+            folder: tuple(self._listing(folder / place, source) for place in source.folders) for folder in self._folders
+        }
+        self._searches[name] = _Search(source=source, listings=listings, images={})
         return self._searches[name]
 
     def _listing(self, folder: Path, source: ImageFolders) -> _Listing:
@@ -179,23 +195,23 @@ class ImageFinder:
             self._listings[key] = _Listing(*key)
         return self._listings[key]
 
-    def _image(self, search: _Search, name: str) -> LazyImage:
-        identity = search.source.identity(name)
-        path = search.path(identity, name)
+    def _image(self, search: _Search, asked: _Asked) -> LazyImage:
+        name, identity = asked.name, search.source.identity(asked.name)
+        path = search.path(identity, name, asked)
         if path is not None:
             return file_image(name, path)
         twin = search.source.twin
         if twin is None or not (others := self._twins[twin].get(identity, ())):
             return missing_image(name, search.places)
         other = self._searches.get(twin) or self._search(twin)
-        path = next((path for number in others if (path := other.path(number, str(number)))), None)
+        path = next((path for number in others if (path := other.path(number, str(number), asked))), None)
         return missing_image(name, search.places + other.places) if path is None else file_image(name, path)
 
     @cached_property
     def _twins(self) -> Mapping[str, Mapping[Identity, tuple[int, ...]]]:
         """For each of the two sources, the ids of its photographs that the other source shares, by the other's id."""
         twins: dict[str, dict[Identity, tuple[int, ...]]] = {"coco": {}, "vg": {}}
-        for folder in self._folders:
+        for folder in sorted(self._folders, key=os.path.realpath):
             for coco, vg in _shared_photographs(folder / TWINS):
                 twins["vg"][coco] = (*twins["vg"].get(coco, ()), vg)
                 twins["coco"][vg] = (*twins["coco"].get(vg, ()), coco)
@@ -223,20 +239,74 @@ class _Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """An image's name, the file and record that it is in, and the data folders that hold this file."""
+
+    name: str
+    homes: tuple[Path, ...]
+    file: object
+    record: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One source in the data folders: the folders to search, their listings, and the images found so far by name."""
+    """One source in the data folders: the listings of each folder, and the images found so far by folders and name."""
 
     source: ImageFolders
-    places: tuple[Path, ...]
-    listings: tuple[_Listing, ...]
-    images: dict[str, LazyImage]
+    listings: Mapping[Path, tuple[_Listing, ...]]
+    images: dict[tuple[tuple[Path, ...], str], LazyImage]
 
-    def path(self, identity: Identity, name: str) -> str | None:
-        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
-        paths = [path for listing in self.listings for path in listing.paths(identity)]
-        if len(paths) > 1:
-            return min(paths, key=lambda path: (not path.endswith(f"/{name}"), stem(path) != stem(name)))
-        return paths[0] if paths else None
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The folders that are searched."""
+        return tuple(folder / place for folder in self.listings for place in self.source.folders)
+
+    def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
+        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file.
+
+        Raises: DataError, which names the file and record of ``asked``, if there are two of these that differ.
+        """
+        paths: dict[str, tuple[bool, bool]] = {}
+        for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
+            for folder in folders:
+                every = (path for listing in self.listings[folder] for path in listing.paths(identity))
+                likeness = {path: _likeness(path, name) for path in every}
+                if likeness:
+                    best = min(likeness, key=likeness.__getitem__)
+                    paths[best] = likeness[best]
+            if len(paths) == 1:
+                return next(iter(paths))
+            if paths:
+                nearest = [path for path, one in paths.items() if one == min(paths.values())]
+                return only_image(nearest, asked.name, REMEDY, file=asked.file, record=asked.record)
+        return None
+
+
+def _likeness(path: str, name: str) -> tuple[bool, bool]:
+    """How unlike a file's name is to the one that was asked for."""
+    return not path.endswith(f"/{name}"), stem(path) != stem(name)
+
+
+def same_content(path: str, other: str) -> bool:
+    """Return whether two paths lead to one file, or to files of the same content."""
+    try:
+        return Path(path).samefile(other) or filecmp.cmp(path, other, shallow=False)
+    except OSError:
+        return False
+
+
+def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, record: str | None) -> str | None:
+    """Return the file among ``paths`` for an image; None if there is none.
+
+    Raises: DataError, which names ``file``, ``record`` and two of the paths, if their contents differ.
+    """
+    first, *others = sorted(paths) or [""]
+    for other in others:
+        if not same_content(first, other):
+            alike = unicodedata.normalize("NFC", first) == unicodedata.normalize("NFC", other)
+            both = " and ".join(ascii(path) if alike else path for path in (first, other))
+            raise DataError(file, record, f"image {short(name)!r} is in two files that differ, {both}", remedy)
+    return first or None
 
 
 def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:

@@ -21,8 +21,8 @@ _NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean",
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]|NaN|-?Infinity', re.DOTALL)
 
 
-def read_json(file: Path) -> Any:
-    """Return what a JSON file holds.
+def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
+    """Return what a JSON file holds; ``remedy`` is for a broken file.
 
     This is stricter than ``json.load``: a repeated key in an object is an error, and so are NaN and Infinity, which
     JSON does not have. A byte order mark is allowed.
@@ -31,26 +31,24 @@ def read_json(file: Path) -> Any:
     Raises: DataError, which names the line and column, if the file is missing, unreadable, empty, not UTF-8, cut off
     or otherwise not JSON.
     """
-    text = read_text(file, FETCH_AGAIN)
+    text = read_text(file, remedy)
     with collector_paused():
-        return parsed(file, text, slice(0, len(text)), FETCH_AGAIN)
+        return parsed(file, text, slice(0, len(text)), remedy)
 
 
-def read_members(file: Path) -> Iterator[tuple[str, Any]]:
+def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of the object that a JSON file holds, one by one, so that few are in memory at once.
 
     Raises: DataError in the same cases as ``read_json``, but after the members before that place; and if the file holds
         something else than an object.
     """
-    text = read_text(file, FETCH_AGAIN)
+    text = read_text(file, remedy)
     try:
         yield from _members(text)
     except (ValueError, RecursionError):  # parse the whole text, to say where and why
-        content = parsed(file, text, slice(0, len(text)), FETCH_AGAIN)
+        content = parsed(file, text, slice(0, len(text)), remedy)
         if content != {}:
-            raise DataError(
-                file, None, f"is {shown(content)}, expected an object {{id: record}}", FETCH_AGAIN
-            ) from None
+            raise DataError(file, None, f"is {shown(content)}, expected an object {{id: record}}", remedy) from None
 
 
 def _members(text: str) -> Iterator[tuple[str, Any]]:

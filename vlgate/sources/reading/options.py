@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +16,10 @@ from vlgate.sources.reading.image_finder import ImageFinder
 class ReadOptions:
     """The argument of a source's ``read(options: ReadOptions) -> Iterable[Task]``.
 
-    ``folders`` are the data folders. ``seed`` decides every random choice. ``wanted`` returns whether the task with
-    an id is wanted; a source reads no other tasks. ``protocols`` names other ways to read a benchmark. ``pairs`` is
-    the number of question pairs in a task made from scene graphs; None means as many as in the paper.
+    ``folders`` are the data folders, each once, sorted: the order in which they are given decides nothing. ``seed``
+    decides every random choice. ``wanted`` returns whether the task with an id is wanted; a source reads no other
+    tasks. ``protocols`` names other ways to read a benchmark. ``pairs`` is the number of question pairs in a task made
+    from scene graphs; None means as many as in the paper.
     ``missing_images`` is ``skip`` if cases whose image is missing may be left out.
     """
 
@@ -27,6 +29,11 @@ class ReadOptions:
     protocols: frozenset[str] = frozenset()
     pairs: int | None = 1000
     missing_images: Literal["fail", "skip"] = "fail"
+
+    def __post_init__(self) -> None:
+        """Sort the folders."""
+        once = {os.path.realpath(folder): folder for folder in reversed(self.folders)}
+        object.__setattr__(self, "folders", tuple(once[real] for real in sorted(once)))
 
     @cached_property
     def images(self) -> ImageFinder:

@@ -1,4 +1,4 @@
-"""The records of a JSON file: each field is read with a check of its type, and a DataError names the wrong one."""
+"""The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from vlgate.errors import DataError, instead_of
+from vlgate.sources.reading.csv_file import read_cells
 from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
 from vlgate.sources.reading.unreadable import each, leave_out
 
@@ -110,25 +111,25 @@ class Record:
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 
-def keyed_records(file: Path) -> Iterator[Record]:
+def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file that is one object ``{id: record}``, in the file's order.
 
     Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
     """
-    members = ((name, fields) for name, fields in read_members(file) if not _passed(file, name))
-    yield from each(lambda member: _record(file, *member), members)
+    members = ((name, fields) for name, fields in read_members(file, remedy) if not _passed(file, name))
+    yield from each(lambda member: _record(file, *member, remedy), members)
 
 
-def listed_records(file: Path) -> Iterator[Record]:
+def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file that is one list; the id of a record is its position, from 0.
 
     Raises: DataError in the same cases as ``read_json``, and if the file is not a list or a record not an object.
     """
-    content = read_json(file)
+    content = read_json(file, remedy)
     if type(content) is not list:
-        raise DataError(file, None, f"is {shown(content)}, expected a list of records", FETCH_AGAIN)
+        raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
     members = ((str(number), fields) for number, fields in enumerate(content) if not _passed(file, str(number)))
-    yield from each(lambda member: _record(file, *member), members)
+    yield from each(lambda member: _record(file, *member, remedy), members)
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
@@ -143,6 +144,16 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
         if line and not line.isspace() and not _passed(file, f"on line {number}"):
             yield from _line(file, text, slice(start, start + len(line)), number, remedy)
         start += len(line) + 1
+
+
+def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
+    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1.
+
+    Raises: DataError with ``remedy``, in the same cases as ``read_cells``.
+    """
+    for line, cells in read_cells(file, column, remedy):
+        if not _passed(file, f"on line {line}"):
+            yield Record(file, f"on line {line}", cells, remedy)
 
 
 def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Iterator[Record]:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vlgate.errors import DataError
-from vlgate.images.files import file_image, image_size, missing_image
+from vlgate.images.files import image_size, missing_image
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.question_tests import BEYOND, TESTS
 from vlgate.perturb.questions import Corpus, Generator
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.reading import image_finder
+from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.records import Record
 from vlgate.sources.scene_graphs.checks import SizeOf
 from vlgate.sources.scene_graphs.files import find_graphs, read_graphs
 from vlgate.sources.scene_graphs.question_cases import task_of
@@ -72,11 +74,18 @@ def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
     """
     left_out: Counter[str] = Counter()
     graphs: dict[str, SceneGraph] = {}
+    images: dict[str, LazyImage] = {}
+    finder = GraphImages(options, files)
     for file in files:
-        for graph in read_graphs(file, faults="leave out", left_out=left_out, size_of=sizes(options)):
-            if graphs.setdefault(graph.id, graph) is not graph:
+        for graph in read_graphs(file, faults="leave out", left_out=left_out, size_of=finder.sizes(file)):
+            image = finder.find(graph.id, file)
+            if graphs.setdefault(graph.id, graph) is graph:
+                images[graph.id] = image
+            elif image.key == images[graph.id].key:
                 left_out[REPEATED] += 1
-    images = {name: _image(name, options) for name in graphs}
+            else:
+                problem = f"its image {image.where} is another one than {images[graph.id].where} of an earlier file"
+                raise DataError(file, f"graph {graph.id!r}", problem, "rename one of the images and its graph")
     twins = [name for name, graph in graphs.items() if not _fits(graph, images[name], options)]
     for name in twins:
         images[name] = missing_image(name, [folder / "images/vg" for folder in options.folders])
@@ -89,19 +98,40 @@ def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
     return Annotated(graphs=shown, images=images, left_out=left_out, note=note)
 
 
-def sizes(options: ReadOptions) -> SizeOf:
-    """Return a function from an image's path in a data folder to its size.
+class GraphImages:
+    """The images of graphs: by number in Visual Genome, which GQA shares, or by path in the data folder of the graph.
 
-    It returns None for GQA's and Visual Genome's numbers: their graphs have the right sizes, and opening 100,000
-    files takes minutes.
+    The number in a path does not count: "mine/7.jpg" is not Visual Genome's image 7.
     """
 
-    def size_of(name: str) -> tuple[int, int] | None:
-        """Return the size of one image."""
-        image = None if _numbered(name) else _image(name, options)
-        return None if image is None or not image.where else image_size(image.where)
+    def __init__(self, options: ReadOptions, files: Sequence[Path]) -> None:
+        """Take the data folders, and all files of graphs."""
+        self._numbers = options.images
+        homes = {file: tuple(folder for folder in options.folders if folder in file.parents) for file in files}
+        self._paths = ImagePaths(folders=options.folders, homes=homes)
 
-    return size_of
+    def find(self, name: str, file: Path) -> LazyImage:
+        """Return the image of a graph in a file.
+
+        Raises: DataError if two images that differ have its name, and none of them is in the data folder of the file.
+        """
+        if _numbered(name):
+            return self._numbers.find("gqa", name, file=file, record=f"graph {name!r}")
+        return self._paths.find(Record(file, f"graph {name!r}", {}), name)
+
+    def sizes(self, file: Path) -> SizeOf:
+        """Return a function from an image's path to its size.
+
+        It returns None for GQA's and Visual Genome's numbers: their graphs have the right sizes, and opening 100,000
+        files takes minutes.
+        """
+
+        def size_of(name: str) -> tuple[int, int] | None:
+            """Return the size of one image."""
+            image = None if _numbered(name) else self.find(name, file)
+            return None if image is None or not image.where else image_size(image.where)
+
+        return size_of
 
 
 def _numbered(name: str) -> bool:
@@ -120,18 +150,6 @@ def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) ->
         problem = f"{error}; left out before: {reasons or 'nothing'}"
         remedy = "give graphs with objects that vlgate knows by name, or add the names as words"
         raise DataError(files[0] if files else Path(), None, problem, remedy) from None
-
-
-def _image(name: str, options: ReadOptions) -> LazyImage:
-    """Return an image by its path in a data folder, or by its number in Visual Genome, which GQA shares.
-
-    The number in a path does not count: "mine/7.jpg" is not Visual Genome's image 7.
-    """
-    if _numbered(name):
-        return options.images.find("gqa", name)
-    places = [folder / name for folder in options.folders]
-    path = next((place for place in places if place.is_file()), None)
-    return missing_image(name, options.folders) if path is None else file_image(name, path)
 
 
 def _fits(graph: SceneGraph, image: LazyImage, options: ReadOptions) -> bool:

@@ -1,0 +1,258 @@
+"""The forms of a user's files: JSON lines, JSON, CSV and TSV give the same cases, or an error that names the place."""
+
+import json
+
+import pytest
+from own_case_lines import EVERY, OTHER, PAIR, QUAD, SET, SHAPES, STATEMENT, TWO_TRUE, table, tasks, without, write
+
+from vlgate.errors import DataError
+from vlgate.sources.benchmarks.own_cases import shapes
+from vlgate.sources.every_error import read_everything
+from vlgate.sources.reading.options import ReadOptions
+
+
+def tabled(folder, *rows, name="cases.csv", separator=",", newline="\r\n", encoding="utf-8", head=""):
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes((head + table(rows, separator, newline)).encode(encoding))
+
+
+def whole(folder):
+    """Everything of all cases but their origin, by task and id."""
+    return {
+        (task.id, task.shape, case.id): (case.requests, case.truths, case.tags, case.named)
+        for task in tasks(folder)
+        for case in task.cases
+    }
+
+
+TAGGED = PAIR | {
+    "id": "tagged",
+    "tags": {"side": "left", "objects": 2},
+    "box": [1, 2, 3, 4],
+    "caption": 'a "b", c\nd; é',
+}
+ROWS = (*EVERY, TAGGED)
+
+
+@pytest.fixture
+def expected(tmp_path):
+    write(tmp_path / "lines", *ROWS)
+    return whole(tmp_path / "lines")
+
+
+def as_list(folder):
+    (folder / "cases.json").write_text(json.dumps(ROWS, indent=2))
+
+
+def as_object(folder):
+    (folder / "cases.json").write_text(json.dumps({row["id"]: without(row, "id") for row in ROWS}))
+
+
+def as_object_with_ids(folder):
+    (folder / "cases.json").write_text(json.dumps({str(n): row for n, row in enumerate(ROWS)}, indent=1))
+
+
+def as_lines_named_json(folder):
+    write(folder, *ROWS, name="cases.json")
+
+
+def as_list_named_jsonl(folder):
+    (folder / "cases.jsonl").write_text("\ufeff\n" + json.dumps(ROWS, indent=2))
+
+
+def as_a_file_inside(folder):
+    (folder / "cases").mkdir()
+    (folder / "cases/mine.json").write_text(json.dumps(ROWS))
+
+
+FORMS = {
+    "list": as_list,
+    "object": as_object,
+    "object with ids": as_object_with_ids,
+    "lines named json": as_lines_named_json,
+    "list named jsonl": as_list_named_jsonl,
+    "inside": as_a_file_inside,
+    "ndjson": lambda folder: write(folder, *ROWS, name="cases.ndjson"),
+    "csv": lambda folder: tabled(folder, *ROWS),
+    "csv inside": lambda folder: tabled(folder, *ROWS, name="cases/mine.csv"),
+    "csv of unix": lambda folder: tabled(folder, *ROWS, newline="\n"),
+    "csv with a mark": lambda folder: tabled(folder, *ROWS, encoding="utf-8-sig"),
+    "csv of semicolons": lambda folder: tabled(folder, *ROWS, separator=";"),
+    "csv of tabs": lambda folder: tabled(folder, *ROWS, separator="\t"),
+    "csv of excel": lambda folder: tabled(folder, *ROWS, separator=";", head="sep=;\r\n"),
+    "tsv": lambda folder: tabled(folder, *ROWS, name="cases.tsv", separator="\t"),
+    "tsv inside": lambda folder: tabled(folder, *ROWS, name="cases/a.tsv", separator="\t"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_cases(tmp_path, expected, form):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    FORMS[form](folder)
+    assert whole(folder) == expected
+    assert dict(shapes([folder])) == SHAPES
+
+
+def test_one_record_alone_is_a_line(tmp_path):
+    (tmp_path / "cases.json").write_text(json.dumps(PAIR, indent=2).replace("\n", " "))
+    assert [key[2] for key in whole(tmp_path)] == ["p"]
+
+
+def test_files_of_several_forms_are_read_together(tmp_path):
+    write(tmp_path, PAIR)
+    tabled(tmp_path, PAIR | {"id": "p2"})
+    (tmp_path / "cases.json").write_text(json.dumps([PAIR | {"id": "p3"}]))
+    assert sorted(key[2] for key in whole(tmp_path)) == ["p", "p2", "p3"]
+    (tmp_path / "cases.json").write_text(json.dumps([PAIR]))
+    with pytest.raises(
+        DataError, match=r"cases\.json, record 0: id 'p' is already used .*cases\.jsonl, record on line 1"
+    ):
+        tasks(tmp_path)
+
+
+def test_tags_may_be_columns(tmp_path):
+    tabled(tmp_path, PAIR | {"tags.side": "left", "tags.room": "kitchen"}, PAIR | {"id": "p2", "tags.side": "right"})
+    assert [case[2] for case in whole(tmp_path).values()] == [{"side": "left", "room": "kitchen"}, {"side": "right"}]
+
+
+@pytest.mark.parametrize(
+    ("written", "truth"),
+    [
+        ("true", True),
+        ("TRUE", True),
+        ("True ", True),
+        ("1", True),
+        ("yes", True),
+        ("FALSE", False),
+        ("0", False),
+        ("No", False),
+    ],
+)
+def test_the_truth_of_a_statement_as_a_spreadsheet_writes_it(tmp_path, written, truth):
+    tabled(tmp_path, STATEMENT | {"is_true": written})
+    assert [case[1] for case in whole(tmp_path).values()] == [(truth,)]
+
+
+def test_texts_in_cells_stay_as_they_are(tmp_path):
+    tabled(tmp_path, PAIR | {"id": " 007 ", "caption": "3", "foil": '["a"]', "image": " photos/1.jpg "})
+    [((_, _, identity), (requests, *_))] = whole(tmp_path).items()
+    assert (identity, [one.text for one in requests]) == ("007", ["3", '["a"]'])
+    assert requests[0].image.key == "photos/1.jpg"
+
+
+def test_the_line_of_a_row_counts_the_lines_within_texts(tmp_path):
+    tabled(tmp_path, PAIR | {"caption": "one\ntwo\nthree"}, {}, without(PAIR, "id"), without(PAIR, "id", "foil"))
+    with pytest.raises(DataError, match=r"cases\.csv, record on line 7: expected the fields of one kind"):
+        tasks(tmp_path)
+    tabled(tmp_path, PAIR | {"caption": "one\ntwo\nthree"}, {}, without(PAIR, "id"))
+    assert [key[2] for key in whole(tmp_path)] == ["p", "cases on line 6"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "task,image,caption,foil\nmine/a,1.png,a, b,c\n",
+            ("on line 2", "has 5 cells, but there are 4 columns", "commas"),
+        ),
+        ("task;image;caption;foil\nmine/a;1.png;a; b;c\n", ("on line 2", "5 cells", "semicolons into quotation marks")),
+        ('task,image,caption,foil\nmine/a,1.png,"a,b\n', ("on line 2", "unexpected end of data", "CSV in UTF-8")),
+        ('task,image,caption,foil\nmine/a,1.png,"a" b,c\n', ("on line 2", "is not a row of a table")),
+        ("image,caption,foil\n1.png,a,b\n", ("on line 1", "names no column 'task'", "'image', 'caption', 'foil'")),
+        ("image;tsk;foil\n1.png;a;b\n", ("on line 1", "names no column 'task'", "did you mean 'tsk'?")),
+        ("mine/a,1.png,a,b\n", ("on line 1", "names no column 'task'")),
+        ("task,image,image,foil\nmine/a,1.png,a,b\n", ("on line 1", "has the column 'image' twice")),
+        ("task,image,captoin,foil\nmine/a,1.png,a,b\n", ("on line 2", "field 'captoin' is unknown", "'caption'")),
+        (
+            "task,image,caption,foils\nmine/a,1.png,a,b; c\n",
+            ("on line 2", "column 'foils' holds 'b; c'", '["a cat", "a dog"]'),
+        ),
+        ('task,image,caption,foils\nmine/a,1.png,a,"[""b"""\n', ("on line 2", "column 'foils'", "expected JSON")),
+        ("task,image,caption,foil,box\nmine/a,1.png,a,b,1 2 3 4\n", ("on line 2", "column 'box'", "[10, 20, 30, 40]")),
+        ("task,image,statement,is_true\nmine/a,1.png,a,maybe\n", ("on line 2", "'is_true'", "true or false")),
+        ("task,image,question,answer\nmine/a,1.png,a?,TRUE\n", ("on line 2", "field 'answer'", "yes or no")),
+        ("task,image,caption,foil\nmine/a,1.png,a,\n", ("on line 2", "expected the fields of one kind of case")),
+        ("task,image,caption,foil\n,1.png,a,b\n", ("on line 2", "field 'task' is missing")),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_error_in_a_table_names_the_line(tmp_path, text, says, newline):
+    (tmp_path / "cases.csv").write_text(text.replace("\n", newline), newline="")
+    with pytest.raises(DataError) as caught:
+        tasks(tmp_path)
+    for part in (str(tmp_path / "cases.csv"), *says):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_a_table_that_is_not_utf8(tmp_path, encoding):
+    tabled(tmp_path, PAIR | {"caption": "café"}, encoding=encoding)
+    with pytest.raises(
+        DataError, match=r"cases\.csv: line \d, column \d+ is not UTF-8; save the table as CSV in UTF-8"
+    ):
+        tasks(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (json.dumps([PAIR, PAIR | {"id": "q", "foil": 3}]), ("cases.json, record 1: field 'foil' is an integer (3)",)),
+        (json.dumps({"a": PAIR, "b": 3}), ("cases.json, record b: is an integer (3), expected an object",)),
+        (json.dumps({"a": without(PAIR, "task")}), ("cases.json, record a: field 'task' is missing",)),
+        (json.dumps({"cases": [PAIR]}), ("cases.json, record cases: is a list",)),
+        ("3", ("cases.json", "expected an object")),
+        ("[", ("cases.json: is cut off",)),
+        ('[{"task": "mine/a",}]', ("cases.json: is not JSON", "line 1, column ")),
+        ('{"a": {"task": NaN}}', ("cases.json", "holds NaN")),
+        ("", ("cases.json: is empty",)),
+    ],
+)
+def test_an_error_in_json_names_the_record(tmp_path, text, says):
+    (tmp_path / "cases.json").write_text(text)
+    with pytest.raises(DataError) as caught:
+        tasks(tmp_path)
+    for part in (*says, "; write a line "):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("cases.xlsx", "csv"),
+        ("cases/a.xlsx", "csv"),
+        ("cases.yaml", "jsonl"),
+        ("cases/a.yml", "jsonl"),
+        ("cases.parquet", "csv"),
+    ],
+)
+def test_a_form_that_is_not_read_is_not_passed_over(tmp_path, name, form):
+    write(tmp_path, PAIR)
+    (tmp_path / "cases").mkdir()
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(DataError, match=rf"{name}: is not read; save it as cases\.{form}, or rename it"):
+        tasks(tmp_path)
+
+
+def test_other_files_beside_the_cases_are_left_alone(tmp_path):
+    write(tmp_path, PAIR, name="cases/a.jsonl")
+    for name in ("cases/README.md", "cases/1.png", "notes.csv", "casesx.csv", "cases.md"):
+        (tmp_path / name).write_text("x")
+    assert len(whole(tmp_path)) == 1
+
+
+def test_every_error_of_every_form_is_listed(tmp_path):
+    tabled(tmp_path, PAIR | {"foil": "a left of b"}, without(OTHER, "kind"), QUAD | {"images": "x"})
+    (tmp_path / "cases.json").write_text(json.dumps([SET | {"true": "a"}, TWO_TRUE, 3]))
+    found = read_everything(ReadOptions(folders=(tmp_path,), seed=0, wanted=lambda task: task.startswith("mine/")))
+    lines = " ".join(found.errors)
+    for part in (
+        "csv, record on line 2",
+        "csv, record on line 3",
+        "csv, record on line 4",
+        "json, record 0",
+        "json, record 2",
+    ):
+        assert part in lines
+    assert [task.id for task in found.tasks] == ["mine/two"]

@@ -1,0 +1,369 @@
+"""The images of a user's own cases: the folders that are searched, and the spellings of a path."""
+
+import base64
+import json
+import os
+import pickle
+import re
+import unicodedata
+from io import BytesIO
+from itertools import permutations
+from urllib.parse import quote
+
+import pytest
+from own_case_lines import IMAGES, PAIR, QUAD, problem, tasks, write
+from PIL import Image
+
+from vlgate.errors import DataError, ImageError, MissingImageError, NoReplyError
+from vlgate.images.files import is_there
+from vlgate.making.votes.outcome import row_of
+from vlgate.models import load
+from vlgate.types import recipe_of
+
+
+def put(folder, name, colour="red"):
+    """Write an image of one colour; return its path."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (4, 3), colour).save(file, format="PNG")
+    return str(file)
+
+
+def pair(name, identity="p", task="mine/spatial"):
+    return PAIR | {"id": identity, "task": task, "image": name}
+
+
+def images(*folders):
+    """The images of all cases, by the ids of these."""
+    return {case.id: case.requests[0].image for task in tasks(*folders) for case in task.cases}
+
+
+def in_every_order(*folders):
+    """The paths of the images of all cases, which are the same in every order of the folders."""
+    every = [{name: image.where for name, image in images(*some).items()} for some in permutations(folders)]
+    assert all(one == every[0] for one in every)
+    return every[0]
+
+
+def refused_in_every_order(*folders):
+    """The error, which is the same in every order of the folders."""
+    messages = set()
+    for some in permutations(folders):
+        with pytest.raises(DataError) as caught:
+            tasks(*some)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    return messages.pop()
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return [tmp_path / name for name in ("a", "b", "c")]
+
+
+def test_the_folder_of_the_file_comes_first(folders):
+    a, b, c = folders
+    write(b, pair("img/0.png"))
+    put(a, "img/0.png", "blue"), put(c, "img/0.png", "green")
+    right = put(b, "img/0.png")
+    assert in_every_order(a, b, c) == {"p": right}
+    assert images(a, b, c)["p"].key == "img/0.png"
+
+
+@pytest.mark.parametrize("name", ["img/0.png", "./img/0.png", "img\\0.png"])
+def test_two_other_folders_with_different_images_are_an_error(folders, name):
+    a, b, c = folders
+    write(b, pair(name))
+    both = put(a, "img/0.png", "blue"), put(c, "img/0.png", "green")
+    message = refused_in_every_order(a, b, c)
+    for part in (str(b / "cases.jsonl"), "record on line 1", repr(name), *both, f"copy the right one into {b}, or"):
+        assert part in message
+
+
+def test_two_other_folders_with_one_image_are_none(folders):
+    a, b, c = folders
+    write(b, pair("img/0.png"))
+    put(a, "img/0.png"), put(c, "img/0.png")
+    assert set(in_every_order(a, b, c)) == {"p"}
+    write(a, pair("img/1.png", "link"))
+    (c / "img/1.png").symlink_to(put(b, "img/1.png"))
+    assert in_every_order(a, b, c)["link"].endswith("img/1.png")
+
+
+def test_each_file_has_the_images_of_its_own_folder(folders):
+    a, b, c = folders
+    for folder, colour in ((a, "blue"), (b, "green")):
+        write(folder, pair("img/0.png", folder.name), pair("img/same.png", f"same {folder.name}"))
+        put(folder, "img/0.png", colour), put(folder, "img/same.png")
+    put(c, "img/0.png", "yellow")
+    where = in_every_order(a, b, c)
+    assert (where["a"], where["b"]) == (str(a / "img/0.png"), str(b / "img/0.png"))
+    keys = {name: image.key for name, image in images(a, b, c).items()}
+    assert keys == {"a": "a/img/0.png", "b": "b/img/0.png", "same a": "img/same.png", "same b": "img/same.png"}
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path):
+    for name, colour in (("a", "red"), ("b", "blue")):
+        write(tmp_path / name / "data", pair("0.png", name))
+        put(tmp_path / name / "data", "0.png", colour)
+    found = images(tmp_path / "a/data", tmp_path / "b/data")
+    assert {image.key for image in found.values()} == {"a/data/0.png", "b/data/0.png"}
+
+
+@pytest.mark.parametrize(
+    ("written", "there"),
+    [
+        ("1.png", "cases/1.png"),
+        ("img/1.png", "cases/img/1.png"),
+        ("../photos/1.png", "photos/1.png"),
+        ("..\\photos\\1.png", "photos/1.png"),
+        ("1.png", "images/1.png"),
+        ("vg/1.png", "images/vg/1.png"),
+        ("photos/1.png", "photos/1.png"),
+        ("./photos/1.png", "photos/1.png"),
+        (".\\photos\\1.png", "photos/1.png"),
+        ("photos//1.png", "photos/1.png"),
+        ("photos/./1.png", "photos/1.png"),
+        ("photos/new/../1.png", "photos/1.png"),
+        ("cases/../photos/1.png", "photos/1.png"),
+        ("photos/a b#1,2 (3).png", "photos/a b#1,2 (3).png"),
+    ],
+)
+def test_what_may_be_written(tmp_path, written, there):
+    write(tmp_path, pair(written), name="cases/x.jsonl")
+    path = put(tmp_path, there)
+    assert images(tmp_path)["p"].where == path
+    assert images(tmp_path)["p"].load().size == (4, 3)
+
+
+def test_the_ways_to_write_a_path_give_one_image(tmp_path):
+    put(tmp_path, "img/1.png")
+    names = ["img/1.png", "./img/1.png", "img\\1.png", "img//1.png", "x/../img/1.png", str(tmp_path / "img/1.png")]
+    write(tmp_path, *(pair(name, str(number)) for number, name in enumerate(names)))
+    assert {(image.key, image.where) for image in images(tmp_path).values()} == {
+        ("img/1.png", str(tmp_path / "img/1.png"))
+    }
+
+
+def test_a_data_folder_that_is_the_current_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, "img/1.png")
+    write(tmp_path, pair("./img/1.png"), pair(str(tmp_path / "img/1.png"), "whole"))
+    for folder in (".", "../" + tmp_path.name):
+        found = images(type(tmp_path)(folder))
+        assert {image.key for image in found.values()} == {"img/1.png"}
+        assert {os.path.realpath(image.where) for image in found.values()} == {str(tmp_path / "img/1.png")}
+
+
+def test_a_path_from_the_folder_and_one_from_the_file_that_differ(tmp_path):
+    write(tmp_path, pair("1.png"), name="cases/x.jsonl")
+    both = put(tmp_path, "1.png", "blue"), put(tmp_path, "cases/1.png")
+    message = refused_in_every_order(tmp_path)
+    for part in ("cases/x.jsonl, record on line 1", *both, "rename one of them"):
+        assert part in message
+
+
+def test_a_file_in_two_data_folders_belongs_to_both(tmp_path):
+    inner = tmp_path / "cases"
+    write(inner, pair("1.png"))
+    path = put(inner, "1.png")
+    assert in_every_order(tmp_path, inner) == {"p": path}
+    put(tmp_path, "1.png", "blue")
+    assert "rename one of them" in refused_in_every_order(tmp_path, inner)
+
+
+def test_the_images_folder_is_searched_last(tmp_path):
+    write(tmp_path, pair("1.png"))
+    put(tmp_path, "images/1.png", "blue")
+    path = put(tmp_path, "1.png")
+    assert images(tmp_path)["p"].where == path
+
+
+def test_an_absolute_path_in_a_data_folder(folders):
+    a, b, _ = folders
+    path = put(b, "img/1.png")
+    write(a, pair(path), pair("img/1.png", "q"))
+    put(a, "img/1.png", "blue")
+    assert in_every_order(a, b) == {"p": path, "q": str(a / "img/1.png")}
+    write(a, pair(str(b / "img/none.png")))
+    with pytest.raises(MissingImageError, match=r"looked in .*b/img/none\.png"):
+        images(a, b)["p"].load()
+
+
+def test_an_absolute_path_by_a_link(tmp_path):
+    put(tmp_path / "real", "1.png")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "real", pair(str(tmp_path / "real/1.png")), pair(str(tmp_path / "link/1.png"), "q"))
+    assert {image.key for image in images(tmp_path / "link").values()} == {"1.png"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("/home/alice/set/img/1.png", "did you mean 'img/1.png'?"),
+        ("C:\\Users\\alice\\set\\img\\1.png", "did you mean 'img/1.png'?"),
+        ("/home/alice/other.png", "copy the image into one of them, and write its path in there"),
+        ("D:/other.png", "copy the image into one of them"),
+        ("https://images.cocodataset.org/val2017/1.jpg", "download the image into the data folder"),
+        ("s3://bucket/1.png", "download the image into the data folder"),
+        ("../1.png", "put the image into the data folder"),
+        ("img/../../1.png", "put the image into the data folder"),
+    ],
+)
+def test_a_path_that_leads_elsewhere_says_what_to_write(tmp_path, name, says):
+    put(tmp_path, "img/1.png")
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": name})
+    assert f"the image's name is {name!r}" in message
+    assert says in message
+
+
+def nfd(text):
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize("name", ["café.png", "naïve/1.png", "日本/ガ.png", "Ünï/çødé.png", "한글.png"])
+@pytest.mark.parametrize("written", [str, nfd])
+@pytest.mark.parametrize("there", [str, nfd])
+def test_a_name_in_another_form_of_unicode_is_the_same(tmp_path, name, written, there):
+    path = put(tmp_path, there(name))
+    write(tmp_path, pair(written(name)))
+    image = images(tmp_path)["p"]
+    assert (image.where, image.key) == (path, unicodedata.normalize("NFC", name))
+
+
+def test_two_names_of_one_nfc_form_are_an_error(tmp_path):
+    put(tmp_path, "café.png", "blue"), put(tmp_path, nfd("café.png"))
+    for name in ("café.png", nfd("café.png")):
+        write(tmp_path, pair(name))
+        message = refused_in_every_order(tmp_path)
+        assert "caf\\xe9.png" in message
+        assert "cafe\\u0301.png" in message
+
+
+def test_an_image_that_is_also_among_the_others_under_another_spelling(tmp_path):
+    put(tmp_path, "a.jpg"), put(tmp_path, "b.jpg")
+    assert "is also among other_images" in problem(tmp_path, IMAGES | {"other_images": ["b.jpg", "./a.jpg"]})
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", ".\\a.jpg"]})
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": ["a.jpg", str(tmp_path / "a.jpg")]})
+
+
+def png(colour="red", form="PNG"):
+    stream = BytesIO()
+    Image.new("RGB", (4, 3), colour).save(stream, form)
+    return stream.getvalue()
+
+
+def text(content):
+    return base64.b64encode(content).decode()
+
+
+NOISE = Image.effect_noise((64, 48), 90)
+LONG = [
+    (form, (NOISE.save(stream := BytesIO(), form), stream.getvalue())[1])
+    for form in ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"data:image/png;base64,{text(png())}",
+        f"data:image/jpeg;base64,{text(png())}",  # the content decides
+        f"data:;base64,{text(png())}",
+        f"DATA:IMAGE/PNG;BASE64,{text(png())}",
+        f"data:image/png;charset=utf-8;base64,{text(png())}",
+        f"data:image/png;base64,{quote(text(png()), safe='')}",
+        f"data:image/png;base64,\n{text(png())[:40]}\n {text(png())[40:]}\n",
+        f"data:image/png;base64,{text(png()).rstrip('=')}",
+        f"data:image/png;base64,{base64.urlsafe_b64encode(png()).decode()}",
+    ],
+)
+def test_an_image_may_be_a_data_uri(tmp_path, written):
+    write(tmp_path, pair(written), pair(f"data:image/png;base64,{text(png('blue'))}", "q"))
+    found = images(tmp_path)
+    assert (found["p"].load().size, found["p"].load().getpixel((0, 0))) == ((4, 3), (255, 0, 0))
+    assert re.fullmatch("data-[0-9a-f]{16}", found["p"].key)
+    assert found["p"].key != found["q"].key
+    assert is_there(found["p"])
+    assert recipe_of(found["p"]) != recipe_of(found["q"])
+
+
+def test_equal_content_is_one_image(tmp_path):
+    one, other = f"data:image/png;base64,{text(png())}", f"data:;base64,{text(png()).rstrip('=')}"
+    assert "the images are both" in problem(tmp_path, QUAD | {"images": [one, other]})
+
+
+@pytest.mark.parametrize(("form", "content"), LONG, ids=[form for form, _ in LONG])
+def test_an_image_may_be_the_base64_of_a_file(tmp_path, form, content):
+    write(tmp_path, pair(text(content)), pair(f"data:image/{form.lower()};base64,{text(content)}", "q"))
+    found = images(tmp_path)
+    assert found["p"].load().size == (64, 48)
+    assert found["p"] == found["q"]
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        (f"data:image/png;base64,{'!' * 900}", "whose base64 cannot be read"),
+        (f"data:image/png;base64,{'A' * 901}", "whose base64 cannot be read"),
+        ("data:image/png;base64,", "without content"),
+        (f"data:image/svg+xml,{'<svg/>' * 200}", "that is not in base64; write data:image/png;base64,..."),
+        (f"data:image/png,{'A' * 900}", "that is not in base64"),
+        ("data:image/png;base64", "that is not in base64"),
+    ],
+)
+def test_a_data_uri_that_cannot_be_read_is_not_printed(tmp_path, written, says):
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": written})
+    assert says in message
+    assert len(message) < 500
+
+
+def test_a_data_uri_that_is_no_image_costs_its_own_case(tmp_path):
+    write(tmp_path, pair(f"data:image/png;base64,{text(b'hello' * 9000)}"))
+    with pytest.raises(ImageError) as caught:
+        images(tmp_path)["p"].load()
+    assert "is not a complete image" in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_part_of_an_image_in_a_data_uri(tmp_path):
+    write(tmp_path, pair(f"data:;base64,{text(LONG[0][1])}") | {"box": [10, 20, 30.5, 8]})
+    assert images(tmp_path)["p"].load().size == (31, 8)
+
+
+def test_an_image_in_a_data_uri_travels_between_processes(tmp_path):
+    write(tmp_path, pair(f"data:;base64,{text(png())}"))
+    image = pickle.loads(pickle.dumps(images(tmp_path)["p"]))
+    assert image == images(tmp_path)["p"]
+    assert image.load().size == (4, 3)
+    assert text(png()) not in repr(image)
+
+
+def test_a_replay_may_name_an_image_by_its_data_uri(tmp_path):
+    uri = f"data:image/png;base64,{text(png())}"
+    write(tmp_path, pair(uri))
+    [case] = tasks(tmp_path)[0].cases
+    rows = [{"image": uri, "text": request.text, "score": 0.5} for request in case.requests]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(load("replay:r.jsonl", folder=tmp_path).model.match(list(case.requests))) == [0.5, 0.5]
+    (tmp_path / "r.jsonl").write_text(json.dumps(rows[0] | {"image": f"data:;base64,{text(LONG[0][1])}"}))
+    with pytest.raises(NoReplyError) as caught:
+        load("replay:r.jsonl", folder=tmp_path).model.match(list(case.requests))
+    assert len(str(caught.value)) < 900
+
+
+def test_a_case_with_a_data_uri_that_people_voted_for_reads_back(tmp_path):
+    write(tmp_path, pair(f"data:image/png;base64,{text(png())}"))
+    [case] = tasks(tmp_path)[0].cases
+    write(tmp_path / "valid", row_of("mine/spatial", case))
+    assert tasks(tmp_path / "valid")[0].cases[0].requests == case.requests
+
+
+def test_a_long_name_is_not_printed_whole(tmp_path):
+    message = problem(tmp_path, PAIR, PAIR | {"id": "q", "image": "../" + "x" * 5000})
+    assert len(message) < 1000
+    write(tmp_path, PAIR | {"image": "x" * 5000})
+    with pytest.raises(MissingImageError) as caught:
+        images(tmp_path)["p"].load()
+    assert len(str(caught.value)) < 1000
+    assert re.search(r"x\.\.\.x+", str(caught.value))

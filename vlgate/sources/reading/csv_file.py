@@ -1,0 +1,74 @@
+"""Reading a table of comma- or tab-separated values: anything wrong with it raises a DataError that names the line."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from pathlib import Path
+
+from vlgate.errors import DataError, nearest
+from vlgate.sources.reading.json_file import read_text, shown
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_EXCEL = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # a first line with which Excel names the separator
+
+
+def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table, each with the line that it begins on, from 1, and its cells by column.
+
+    The first line names the columns. Values are separated by commas, semicolons or tabs: by those with which the first
+    line has a column named ``column``. Blank cells and blank lines are left out.
+
+    Raises: DataError with ``remedy`` if the file is not UTF-8, has no such column or a column twice, a row has more
+        cells than there are columns, or a quotation mark is not closed.
+    """
+    text = read_text(file, remedy)
+    excel = _EXCEL.match(text)
+    lines_before = 1 if excel else 0
+    text = text[excel.end() :] if excel else text
+    separator, columns = _columns(file, text, column, remedy)
+    rows = _rows(file, text, separator, lines_before, remedy)
+    next(rows)
+    for line, cells in rows:
+        if any(cell.strip() for cell in cells[len(columns) :]):
+            problem = f"has {len(cells)} cells, but there are {len(columns)} columns"
+            quotes = f"put a text that holds {_SEPARATORS[separator]} into quotation marks"
+            raise DataError(file, f"on line {line}", problem, quotes)
+        named = {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
+        if named:
+            yield line, named
+
+
+def _columns(file: Path, text: str, column: str, remedy: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns."""
+    named: Sequence[str] = ()
+    for separator in _SEPARATORS:
+        _, cells = next(_rows(file, text, separator, 0, remedy), (1, []))
+        columns = [cell.strip() for cell in cells]
+        if column in columns:
+            twice = next((name for name in columns if name and columns.count(name) > 1), None)
+            if twice is not None:
+                raise DataError(file, "on line 1", f"has the column {twice!r} twice", "rename one of them")
+            return separator, columns
+        named = max(named, columns, key=len)
+    problem = f"names no column {column!r} ({nearest(column, list(filter(None, named)))})"
+    raise DataError(file, "on line 1", problem, remedy)
+
+
+def _rows(file: Path, text: str, separator: str, before: int, remedy: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty; ``before`` lines of the file come before the text."""
+    limit = csv.field_size_limit(max(len(text), 1))  # the default is smaller than an image in base64
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
+    start = before + 1
+    try:
+        for cells in rows:
+            if cells:
+                yield start, cells
+            start = before + rows.line_num + 1
+    except csv.Error as error:
+        problem = f"is not a row of a table ({shown(str(error))})"
+        raise DataError(file, f"on line {start}", problem, remedy) from None
+    finally:
+        csv.field_size_limit(limit)

@@ -1,0 +1,170 @@
+"""Finding an image by its path in the data folders: first in the folder of the file that names it.
+
+The order of the data folders decides nothing. A path that means two images which differ is an error that names both.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vlgate.errors import short
+from vlgate.images.encoded import EncodingError, is_image_text, text_image
+from vlgate.images.files import file_image, missing_image, plain_path
+from vlgate.sources.reading.image_finder import only_image, same_content
+from vlgate.sources.reading.records import Record
+from vlgate.types import LazyImage
+
+IMAGES = "images"
+"""The folder in a data folder that is searched if the folder itself does not hold an image."""
+RENAME = "rename one of them, and write its new name"
+"""The remedy of two images of one name in the same data folder."""
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:/")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+@dataclass(slots=True, kw_only=True)
+class ImagePaths:
+    """The images of the data folders ``folders``, by their paths in them.
+
+    ``homes`` are the data folders that hold a file, by that file: its images are looked for in these folders first.
+    """
+
+    folders: Sequence[Path]
+    homes: Mapping[Path, tuple[Path, ...]]
+    _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
+    _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
+
+    def find(self, record: Record, name: str) -> LazyImage:
+        """Return the image that a record calls ``name``; the same object for the same name in the same file.
+
+        In the data folder of the record's file it is looked for in the folder itself and in the folder of the file,
+        and if neither has it in ``images``; after that in the other data folders in the same way. The key is the path
+        as ``plain_path`` spells it. If several data folders with files that name images have different images of this
+        path, the name of the folder comes before it.
+
+        Raises: DataError if the name is not a path in a data folder, or means two images that differ.
+        """
+        if (known := self._images.get((record.file, name))) is None:
+            known = self._images[record.file, name] = self._image(record, name)
+        return known
+
+    def _image(self, record: Record, name: str) -> LazyImage:
+        if is_image_text(name):
+            try:
+                return text_image(name)
+            except EncodingError as error:
+                raise record.error(f"the image is {error.problem}", error.remedy) from None
+        plain = plain_path(name)
+        if plain in {"", ".", "/"} or name[-1] in "/\\" or _UNPRINTABLE.search(name):
+            raise record.error(f"the image's name is {short(name)!r}, expected the path of a file in the data folder")
+        if _ADDRESS.match(name):
+            problem = f"the image's name is {short(name)!r}, an address, but nothing is fetched"
+            raise record.error(problem, "download the image into the data folder, and write its path there")
+        if plain.startswith("/") or _DRIVE.match(plain):
+            return self._absolute(record, name, plain)
+        homes = self.homes.get(record.file, ())
+        others = [folder for folder in self.folders if folder not in homes]
+        home = (*homes, *others)[0]
+        levels = {folder: _levels(folder if folder in homes else home, record.file, plain) for folder in self.folders}
+        if not any(place for level in levels.values() for places in level for place in places):
+            problem = f"the image's name is {short(name)!r}, which leads out of the data folder"
+            raise record.error(problem, "put the image into the data folder, and write its path there")
+        elsewhere = f"copy the right one into {home}, or leave the other folder out of --data"
+        for folders, remedy in ((homes, RENAME), (others, elsewhere)):
+            there = dict(self._in(folder, levels[folder], record, name) for folder in folders)
+            there.pop("", None)
+            if path := _only(there, record, name, remedy):
+                return file_image(self._key(path, there[path] if plain.startswith("../") else plain, record), path)
+        looked = [folder / place for folder in (*homes, *others) for level in levels[folder] for place in level]
+        return missing_image(plain, looked)
+
+    def _in(self, folder: Path, levels: Sequence[Sequence[str]], record: Record, name: str) -> tuple[str, str]:
+        """The file of an image in one data folder, and its place there; two empty strings if there is none."""
+        for level in levels:
+            there = {path: place for place in level for path in self._spelled(folder, place)}
+            if path := _only(there, record, name, RENAME):
+                return path, there[path]
+        return "", ""
+
+    def _spelled(self, folder: Path, place: str) -> list[str]:
+        """The files at a place, whose names may be in another form of Unicode than the place is."""
+        paths = [folder]
+        if place.isascii():
+            paths = [folder / place]
+        else:
+            for part in place.split("/"):
+                paths = [path / spelled for path in paths for spelled in self._names(path).get(part, ())]
+        return [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110  # a name that is too long is in no folder
+
+    def _names(self, folder: Path) -> dict[str, list[str]]:
+        """The names in a folder by their NFC forms."""
+        if folder not in self._listed:
+            names: dict[str, list[str]] = {}
+            with suppress(OSError):
+                for name in sorted(path.name for path in folder.iterdir()):
+                    names.setdefault(unicodedata.normalize("NFC", name), []).append(name)
+            self._listed[folder] = names
+        return self._listed[folder]
+
+    def _key(self, path: str, place: str, record: Record) -> str:
+        """The place, behind the name of its data folder if other folders use the same place for other images."""
+        mine = self.homes.get(record.file, ())
+        others = {home for homes in self.homes.values() for home in homes if home not in mine}
+        twins = (twin for home in others for twin in self._spelled(home, place))
+        if not mine or all(same_content(path, twin) for twin in twins):
+            return place
+        return f"{_label(mine[0], others)}/{place}"
+
+    def _absolute(self, record: Record, name: str, plain: str) -> LazyImage:
+        """The image of an absolute path, which must lead into a data folder."""
+        homes = self.homes.get(record.file, ())
+        for folder in (*homes, *self.folders):
+            for root in (os.path.abspath(folder), os.path.realpath(folder)):  # noqa: PTH100  # a link stays a link
+                place = plain.removeprefix(f"{plain_path(root).rstrip('/')}/")
+                if place != plain:
+                    path = _only(self._spelled(folder, place), record, name, RENAME)
+                    if path is None:
+                        return missing_image(place, [folder / place])
+                    return file_image(self._key(path, place, record), path)
+        parts = plain.split("/")
+        ends = ("/".join(parts[start:]) for start in range(1, len(parts)))
+        near = next((end for end in ends if any(self._spelled(home, end) for home in homes)), None)
+        hint = f"did you mean {near!r}?" if near else "copy the image into one of them, and write its path in there"
+        folders = ", ".join(map(str, self.folders))
+        raise record.error(f"the image's name is {short(name, 120)!r}, outside the data folders ({folders})", hint)
+
+
+def _only(paths: Iterable[str], record: Record, name: str, remedy: str) -> str | None:
+    return only_image(paths, name, remedy, file=record.file, record=record.id)
+
+
+def _levels(home: Path, file: Path, plain: str) -> list[list[str]]:
+    """The places of a path in a data folder: those that it may name, and the one that is searched if there is no file.
+
+    A path may be written from the data folder or from the folder of its file.
+    """
+    beside = "" if file.parent == home else file.parent.name
+    named = _inside(("", beside), plain)
+    return [named, [] if plain.startswith("../") else _inside((IMAGES,), plain)]
+
+
+def _inside(bases: Iterable[str], plain: str) -> list[str]:
+    places = dict.fromkeys(posixpath.normpath(f"{base}/{plain}".lstrip("/")) for base in bases)
+    return [place for place in places if place != ".." and not place.startswith("../")]
+
+
+def _label(folder: Path, others: Iterable[Path]) -> str:
+    """The shortest end of a folder's path that no other folder's path has."""
+    parts = Path(os.path.realpath(folder)).parts
+    ends = [Path(os.path.realpath(other)).parts for other in others]
+    lengths = range(1, len(parts))
+    length = next((n for n in lengths if all(parts[-n:] != end[-n:] for end in ends)), len(parts) - 1)
+    return "/".join(parts[-length:])
