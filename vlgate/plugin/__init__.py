@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 
+from vlgate.plugin.failures import cleaned, cleaned_warning
 from vlgate.plugin.options import arguments, settings
 from vlgate.plugin.run import Run
 from vlgate.plugin.searches import SHRINK
@@ -97,6 +99,16 @@ class Hooks:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the replies to the report, which goes to the process that the user started."""
         return self.run.attach(item, call, (yield))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Generator[None, object, object]:
+        """Let a report cross to another process whatever a model said."""
+        return cleaned((yield))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        """Let a warning cross, too."""
+        cleaned_warning(warning_message)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
