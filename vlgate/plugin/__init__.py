@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from vlgate.plugin.failures import cleaned, cleaned_warning
+from vlgate.plugin.failures import cleaned, cleaned_warning, gathered
 from vlgate.plugin.options import arguments, settings
 from vlgate.plugin.run import Run
 from vlgate.plugin.searches import SHRINK
@@ -146,8 +146,14 @@ class LastWord:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
-        """Count cases instead of tests, after everything else is printed."""
+        """Print one cause once, and count cases instead of tests after everything else is printed."""
+        stats = terminalreporter.stats
+        failed = stats.get("failed", [])
+        if failed:
+            stats["failed"] = gathered(failed, self.run.collected)
         try:
             return (yield)
         finally:
-            self.run.count(terminalreporter.stats)
+            if failed:
+                stats["failed"] = failed
+            self.run.count(stats)
