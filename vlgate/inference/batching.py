@@ -121,6 +121,11 @@ class Caller:
         found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
         return found
 
+    def neither(self, model: object) -> AbstractSet[Match]:
+        """Return the pairs so far whose answer probably begins with neither yes nor no."""
+        found: AbstractSet[Match] = getattr(model, "neither", frozenset())
+        return found
+
     def _in_batches(
         self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
     ) -> list[Reply | Problem]:
