@@ -78,11 +78,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is the answer to ``question`` about ``image``? If there are ``choices``, the answer is one of them."""
+    """What is the answer to ``question`` about ``image``? If there are ``choices``, the answer is one of them.
+
+    ``aliases`` are what a reply may call each choice as well: its letter, or the text of a choice that is a letter.
+    """
 
     image: LazyImage
     question: str
     choices: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

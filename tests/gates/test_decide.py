@@ -238,3 +238,20 @@ def test_the_number_of_cases_is_said_in_grammatical_english(n, says):
     assert decide(
         gate(min=0.5), Coverage(cases=n, judged=n, unscored=0, skipped=0), {"acc_r": metric(1.0, 1.0, 1.0, n=n)}
     ).why.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("unread", "said"),
+    [
+        (100, "no case has answers that could all be read"),
+        (40, "40 of 100 cases have an answer that could not be read"),
+    ],
+)
+def test_a_gate_that_does_not_pass_says_how_many_answers_could_not_be_read(unread, said):
+    coverage = replace(NONE_MISSING, unread=unread)
+    for found, outcome_ in ((metric(0.0, 0.1, 0.2), "fail"), (metric(0.4, 0.5, 0.6), "inconclusive")):
+        decision = decide(gate(min=0.5), coverage, {"acc_r": found})
+        assert decision.outcome == outcome_
+        assert said in decision.why
+        assert "could" not in decide(gate(min=0.5), NONE_MISSING, {"acc_r": found}).why
+    assert "could" not in decide(gate(min=0.5), coverage, {"acc_r": metric(0.6, 0.7, 0.8)}).why

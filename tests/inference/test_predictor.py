@@ -331,7 +331,7 @@ def test_a_model_that_cannot_reply_to_a_kind_of_request_leaves_it_unscored_and_s
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [("yes", 1.0), ("Yes", 1.0), (" YES. ", 1.0), ("no", 0.0), ("yesterday", 0.0), ("eyes", 0.0), ("", 0.0)],
+    [("yes", 1.0), ("Yes", 1.0), (" YES. ", 1.0), ("no", 0.0), ("No, a cat.", 0.0), ("eyes", None), ("", None)],
 )
 def test_an_answerer_matches_by_saying_yes(said, expected):
     model = Answerer(lambda _: said)
@@ -378,9 +378,10 @@ def test_a_tie_is_a_miss_and_consistent_with_nothing_for_a_matcher_and_an_answer
         assert verdict.predictions[0] == Prediction(request=first)
 
 
-def test_an_answerer_that_cannot_tell_yes_from_no_does_not_say_that_a_text_fits():
+def test_an_answerer_that_cannot_tell_yes_from_no_gives_no_score():
     found = scorer(Answerer(lambda _: TIED)).predict([match(A, "one")])
-    assert scores_of(found) == [0.0]
+    assert scores_of(found) == [None]
+    assert [one.problem for one in found.values()] == ["the answers yes and no are equally likely"]
 
 
 def test_a_tie_below_the_best_choice_changes_nothing():

@@ -7,6 +7,7 @@ from vlgate.judging.answers import normal_answer, read_answer
 YES_NO = ("yes", "no")
 COLOURS = ("red", "blue")
 ANIMALS = ("a cat", "a dog")
+LABELS = ("1", "2")
 
 
 @pytest.mark.parametrize("text", ["yes", "Yes", " YES. ", '"yes"', "`yes`!", "yes,"])
@@ -171,7 +172,8 @@ def test_a_choice_within_another_is_not_read(reply, expected):
         ("unknown", ("unknown", "red"), "unknown"),
         ("a man, on a bike, waves", ("A man on a bike waves.", "A man waves"), "A man on a bike waves."),
         ("ye", YES_NO, None),
-        ("red", ("red", "Red"), None),
+        ("red", ("red", "Red"), "red"),
+        ("RED", ("red", "Red"), None),
         ("red", ("red", "red"), "red"),
         ("red", (), None),
         ("red", ("", "red"), "red"),
@@ -220,7 +222,7 @@ def test_choices_that_are_like_each_other(reply, choices, expected):
     ],
 )
 def test_an_option_is_read_by_its_number_or_letter(reply, expected):
-    assert read_answer(reply, ANIMALS, numbered=True) == expected
+    assert read_answer(reply, ANIMALS, aliases=LABELS) == expected
 
 
 @pytest.mark.parametrize("reply", ["(2)", "b)", "option b", "2."])
@@ -228,9 +230,11 @@ def test_numbers_and_letters_mean_nothing_if_the_question_had_none(reply):
     assert read_answer(reply, ANIMALS) is None
 
 
-def test_a_number_that_is_one_choice_and_the_place_of_another_is_unread():
-    assert read_answer("2", ("2", "3"), numbered=True) is None
-    assert read_answer("2", ("3", "2"), numbered=True) == "2"
+def test_a_number_that_is_one_choice_and_the_place_of_another_is_that_choice_to_the_letter_only():
+    assert read_answer("2", ("2", "3"), aliases=LABELS) == "2"
+    assert read_answer("(2)", ("2", "3"), aliases=LABELS) is None
+    assert read_answer("Option 2", ("2", "3"), aliases=LABELS) is None
+    assert read_answer("2", ("3", "2"), aliases=LABELS) == "2"
     assert read_answer("2", ("2", "3")) == "2"
 
 
@@ -282,7 +286,10 @@ def test_two_choices_are_never_read_as_one(colours, joint):
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=12), max_size=4), st.booleans())
 def test_any_reply_to_any_choices_is_read_as_one_of_them_or_none(reply, choices, numbered):
-    assert read_answer(reply, choices, numbered=numbered) in {None, *choices}
+    assert read_answer(reply, choices, aliases=LABELS[: len(choices)] if numbered and len(choices) == 2 else ()) in {
+        None,
+        *choices,
+    }
 
 
 @given(st.text(alphabet="yesno .,!|()12ab\n'-", max_size=30))

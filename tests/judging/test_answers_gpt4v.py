@@ -23,7 +23,7 @@ class Item:
     @property
     def read(self):
         """The captions were offered as a numbered list, the negative one first."""
-        return read_answer(self.reply, (self.foil, self.caption), numbered=True)
+        return read_answer(self.reply, (self.foil, self.caption), aliases=("1", "2"))
 
 
 def items(name):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from vlgate.inference.adapters import ask_adapter, completed
-from vlgate.judging.answers import normal_answer, read_answer
+from vlgate.judging.answers import normal_choice, read_reply
 from vlgate.types import Ask, Case, Match, Prediction, Request, Shape
 
 Compared = tuple[Request, tuple[Request, ...]]
@@ -99,7 +99,8 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
 
 
 def _choices(question: Ask, truth: str) -> Compared | None:
-    right = [choice for choice in question.choices if normal_answer(choice) == normal_answer(truth)]
+    choices = question.choices
+    right = [one for one in choices if normal_choice(one, choices) == normal_choice(truth, choices)]
     others = [choice for choice in question.choices if choice not in right]
     if not right or not others:
         return None
@@ -116,5 +117,5 @@ def _right(reply: Prediction, truth: str) -> bool:
     if reply.answer is None or not isinstance(reply.request, Ask):
         return False
     choices = reply.request.choices
-    said = read_answer(reply.answer, choices) if choices else reply.answer
-    return said is not None and normal_answer(said) == normal_answer(truth)
+    said = read_reply(reply.answer, reply.request)
+    return said is not None and normal_choice(said, choices) == normal_choice(truth, choices)

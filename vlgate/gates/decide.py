@@ -28,7 +28,8 @@ class Coverage:
 
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
     counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
-    that disputes left out, ``corrected`` those with truths that disputes changed.
+    that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
+    answer that names none of the choices, or several.
     """
 
     cases: int
@@ -39,6 +40,7 @@ class Coverage:
     distinct: int | None = None
     disputed: int = 0
     corrected: int = 0
+    unread: int = 0
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -65,13 +67,22 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     if metric is None:
         return _decision(gate, "inconclusive", None, _without(gate, coverage) + _disputed(coverage))
     outcome, why = _compared(gate, metric)
-    why += _TIES[ties]
+    why += _TIES[ties] + ("" if outcome == "pass" else _unread(coverage))
     doubt = _doubt(gate, coverage, metric)
     if doubt is None and ties == "credit" and outcome == "pass":
         doubt = f"{why}, so no gate can pass; use --ties strict or half"
     if doubt is not None and (outcome != "fail" or coverage.deselected):
         return _decision(gate, "inconclusive", metric, doubt + _disputed(coverage))
     return _decision(gate, outcome, metric, why + _disputed(coverage))
+
+
+def _unread(coverage: Coverage) -> str:
+    """How many answers could not be read: a likelier cause of a miss than what the task asks about."""
+    if not coverage.unread:
+        return ""
+    if coverage.unread == coverage.judged:
+        return "; no case has answers that could all be read: see the answers in summary.md"
+    return f"; {coverage.unread:,} of {coverage.judged:,} cases have an answer that could not be read: see summary.md"
 
 
 def _disputed(coverage: Coverage) -> str:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.types import Ask, Case, Match, Request, Shape, Task
 
 EXAMPLES = 3
@@ -82,6 +84,9 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
         _flaw(task, "same question", _same_question(task), "the original and the perturbed question are the same"),
         _flaw(task, "two answers", _two_answers(task), "the task also gives the question another right answer"),
         _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
+        _flaw(
+            task, "choices alike", _alike(task), "two choices are the same words: only a reply to the letter tells them"
+        ),
         _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
         _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
         _flaw(
@@ -166,6 +171,17 @@ def _not_offered(task: Task) -> _Positions:
                 offered = {choice.strip().casefold() for choice in request.choices}
                 if str(truth).strip().casefold() not in offered:
                     yield position
+
+
+def _alike(task: Task) -> _Positions:
+    for position, case in enumerate(task.cases):
+        if any(isinstance(request, Ask) and _same_words(request.choices) for request in case.requests):
+            yield position
+
+
+@lru_cache(maxsize=4096)
+def _same_words(choices: tuple[str, ...]) -> bool:
+    return bool(told_apart_by_the_letter(choices))
 
 
 def _duplicates(task: Task) -> _Positions:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 from vlgate.errors import printable
 from vlgate.inference.batching import Problem
-from vlgate.judging.answers import normal_answer
+from vlgate.judging.answers import read_answer
 from vlgate.types import TIED, Answerer, Ask, DualEncoder, LanguageModel, Match, Matcher, Prediction, Request
 
+_SHOWN = 80  # characters of an answer in a message
 _ADAPTERS = {
     "match": "match(): scores pairs together",
     "encode": "encode_images() and encode_texts(): the score is the dot product",
@@ -66,10 +67,20 @@ def described(pair: Match) -> Ask:
 
 
 def agreement(answer: Prediction) -> float | Problem:
-    """Return the score of a pair from the answer to the question whether its text describes its image."""
+    """Return the score of a pair from the answer to the question whether its text describes its image.
+
+    An answer that is neither yes nor no gives none: as a 0, it would make a foil look rejected.
+    """
     if answer.problem is not None:
         return Problem(why=answer.problem, skipped=answer.skipped)
-    return float(normal_answer(answer.answer or "") == "yes")
+    if answer.answer is None:
+        return Problem(why="the answers yes and no are equally likely")
+    said = read_answer(answer.answer, ("yes", "no"))
+    return (
+        Problem(why=f"the answer {answer.answer[:_SHOWN]!r} is neither yes nor no")
+        if said is None
+        else float(said == "yes")
+    )
 
 
 def plausible(read: Prediction) -> float | Problem:

@@ -2,71 +2,32 @@
 
 A reply is read strictly. A choice must occur as whole words ("no" does not occur in "notice", nor "appropriate" in
 "inappropriate"). A reply that can be read in several ways is unread: it names two choices, denies one, or hedges.
+Services, local models and recorded replies are read by the same rules; ``announced`` finds the part that is read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from string import ascii_lowercase
 
+from vlgate.judging.announced import announced, announced_lines, own_turn, without_reasons
+from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
+from vlgate.judging.mentions import SPOKEN, STOP, Mention, Tokens, folded, named_choice, tokens_of, words_of
 from vlgate.perturb.inflection import either_number, plural, regular_singular, singular
+from vlgate.types import Ask
 
 _ENDS = re.compile(r"^[\s\"'`]+|[\s\"'`.,;:!]+$")
-_LABEL = re.compile(
-    r"""(?<!\w)[(\[]([a-z]|\d{1,2})[)\]](?!\w)  # (2), [b]
-    | (?<![\w(])([a-z]|\d{1,2})\)  # 2)
-    | (?<=\ue001)([a-z]|\d{1,2})(?=\s*(?:$|[.,;:!?"'*\n]|(?:is|was)\b))  # option 2, the answer is b
-    | ^[^\w\n]*([a-z]|\d{1,2})(?=[^\w\n]*$|[.:]\s)  # B., 2: a dog""",
-    re.VERBOSE | re.MULTILINE,
-)
-_BEFORE_LABEL = re.compile(
-    r"\b((?:answer|caption|choice|choose|number|option|output|pick|select)(?:\s+(?:is|would\s+be))?)[\s:#*\"']+(?=\w)"
-)
-_STOP = "|"
-_MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain
-_HERE = "\ue001"  # marks the place of a bare letter or number that is an option
-_TOKEN = re.compile(rf"{_MARK}-?\d+|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|[.,;!?/\n\u2013\u2014\u2026]|\s-\s")
+_OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
+_STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_ARTICLES = _set("a an the")
-_LEADS = _set(
-    "a again also and answer be believe boxed caption certainly choice choose clearly correct definitely description "
-    "else final go hence i i'd i'll is it it's judge likely me most must my obviously of ok okay option or otherwise "
-    "output pick probably provided question reply response right say select short should simply so statement still "
-    "suppose text that that's the then therefore these they think this thus to two was well will with would your"
-)
-_ANNOUNCES = _set("answer be boxed choose pick reply response select")
-_OFFERED = _set("caption choice description option output")  # these announce an answer if "is" follows
-_BLOCKS = _set(
-    "cannot could either hardly if instead maybe may might neither never no none nor not perhaps possibly rather than "
-    "unless unlikely whether without"
-)
-_BREAKS = _set("although because but however since though whereas while")
-_JOINS = _BREAKS | {"and", "or"}
-_IS = _set("are can could did do does is seem seems was were would")
-_WRONG = _set("false inaccurate incorrect untrue wrong")
-# Words that may follow "no" if it is the answer; before any other word it may be a determiner ("no dog is there").
-_AFTER_NO = _set(
-    "a an because he her his i in it it's its my not she that that's the their there there's these they this those "
-    "we you"
-)
-_UNSURE = (
-    r"\b(?:can ?not|can't|could(?: not|n't)|unable to|(?:im|not )possible to|hard to|difficult to|no way to)"
-    r" (?:\w+ )?(?:answer|assist|be (?:certain|sure)|decide|determined?|help|judge|know|provide|say|tell)\b"
-    r"|\b(?:do not|don't|not) know\b|\b(?:no idea|depends on|unsure|unclear|uncertain)\b"
-    r"|\bnot (?:\w+ )?(?:sure|certain)\b|\bnot (?:\w+ )?clear (?:enough|from|if|what|whether|which)\b"
-    r"|(?:^|\| |\bis |\bare )unknown\b|(?:^|\| )(?:either|maybe|perhaps|possibly)(?= \||$)"
-)
-_HEDGE = re.compile(_UNSURE)
-_HEDGE_OR_NEITHER = re.compile(rf"{_UNSURE}|\b(?:neither|none of)\b")
+_ARTICLES = words_of("a an the")
+_POSITIVE = words_of("yes y yeah yep yup true correct affirmative")
+_NEGATIVE = words_of("no n nah nope false incorrect negative")
+_OPENING = re.compile(r"^\W*(true|false)(?=\s*[.,;!])", re.IGNORECASE)  # "True, it is there."
 
 
 def normal_answer(text: str) -> str:
@@ -78,45 +39,78 @@ def normal_answer(text: str) -> str:
     return " ".join(_ENDS.sub("", text).casefold().split())
 
 
-def read_answer(reply: str, choices: Sequence[str], *, numbered: bool = False) -> str | None:
+@lru_cache(maxsize=4096)
+def normal_choice(text: str, choices: tuple[str, ...]) -> str:
+    """Return the normal form of a choice; of choices with equal normal forms, the choice itself.
+
+    >>> normal_choice("Red.", ("red", "blue")), normal_choice("C!", ("C", "C!")), normal_choice("C", ("C", "C!"))
+    ('red', 'C!', 'C')
+    """
+    normal = normal_answer(text)
+    alike = {choice for choice in choices if normal_answer(choice) == normal}
+    return text if len(alike) > 1 and text in alike else normal
+
+
+def read_reply(answer: str, question: Ask) -> str | None:
+    """Return the choice that the answer to a question names, as ``read_answer``; without choices, the answer itself."""
+    if not question.choices:
+        return answer
+    exact = _reader(question.choices, question.aliases).plain.get(answer)
+    if exact is not None:
+        return exact
+    return read_answer(
+        answer, question.choices, aliases=question.aliases or listed_aliases(question.question, question.choices)
+    )
+
+
+def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = ()) -> str | None:
     """Return the choice that a reply in free text names.
 
-    Case, articles, quotes and punctuation make no difference. The plural of a short choice counts as the choice, unless
-    it could mean another one. A choice that is denied ("it is not red") or guessed ("it might be red") is not named;
-    "it is blue, not red" names blue. "Yes", "no" and single letters are read only if they are the answer itself: not in
-    "there is no dog", which means different answers to "is there no dog?" and "is there a dog?". A hedge ("I cannot
-    tell", "neither") leaves the reply unread, unless an announced answer follows it ("..., the answer would be (2)").
+    A reply that is a choice to the letter is that choice. Otherwise thoughts, special tokens, and what runs on into
+    the next question are dropped, and an announced answer is read alone: the last in a tag such as ``<answer>``, a box
+    or JSON, or on a line such as "Final answer: no". Case, articles, quotes and punctuation make no difference. The
+    plural of a short choice counts as the choice, unless it could mean another one. A choice that is denied ("it is not
+    red", "anything but red") or guessed ("it might be red") is not named; "it is blue, not red" names blue. "Yes",
+    "no" and single letters are read only if they are the answer itself: not in "there is no dog", which means different
+    answers to "is there no dog?" and "is there a dog?". A hedge ("I cannot tell", "neither") leaves the reply unread,
+    unless an announced answer follows it ("..., the answer would be (2)").
 
     Args:
         reply: the text that the model returned.
         choices: the choices of the question.
-        numbered: whether the question listed the choices with numbers. If so, "(2)", "2)", "option b" and "B." mean
-            the second choice, and a number that is also the text of another choice is unread.
+        aliases: what the question calls each choice as well: its letter or number, or, of choices that are letters or
+            numbers, its text. "(2)", "2)", "option b" and "B." mean the second of choices with letters or numbers; such
+            a number that is also the text of another choice is unread.
 
     Returns: the choice as it was given; None if the reply names none of them, or more than one.
 
     >>> read_answer("No, there is a notice.", ("yes", "no"))
     'no'
-    >>> read_answer("The answer is (b).", ("a cat", "a dog"), numbered=True)
+    >>> read_answer("The answer is (b).", ("a cat", "a dog"), aliases=("a", "b"))
     'a dog'
-    >>> read_answer("It is inappropriate.", ("appropriate", "very"), numbered=False) is None
+    >>> read_answer("(A) sleeping", ("A", "B")), read_answer("playing", ("A", "B"), aliases=("sleeping", "playing"))
+    ('A', 'B')
+    >>> read_answer("It is inappropriate.", ("appropriate", "very")) is None
     True
     """
-    reader = _reader(tuple(choices), numbered)
+    reader = _reader(tuple(choices), tuple(aliases))
     found = reader.plain.get(reply)
     return reader.read(reply) if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
-class _Mention:
-    """A choice named in a reply: its number (-1 for an option that was not offered), its position and its words."""
+def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words.
 
-    choice: int
-    place: int
-    words: tuple[str, ...]
-
-
-_Tokens = list[str | _Mention]
+    >>> told_apart_by_the_letter(("Happy Easter", "Happy Easter!", "none"))
+    [('Happy Easter', 'Happy Easter!')]
+    """
+    words = [(choice, tuple(token for token in tokens_of(folded(choice)) if token != STOP)) for choice in choices]
+    return [
+        (first, second)
+        for place, (first, one) in enumerate(words)
+        for second, other in words[place + 1 :]
+        if one == other
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,43 +118,79 @@ class _ChoiceParser:
     """The choices of a question, prepared for reading replies."""
 
     choices: tuple[str, ...]
-    numbered: bool
+    labels: Mapping[str, int]
     forms: Mapping[tuple[str, ...], int]
     lengths: tuple[int, ...]
     plain: Mapping[str, str]
+    spellings: tuple[Mapping[str, str | None], ...]
+    longest: int
+    opposites: Mapping[str, str]
+    decorated: re.Pattern[str]
 
     def read(self, reply: str) -> str | None:
         """The choice that a reply names, or None."""
-        normal = normal_answer(reply)
-        if normal in self.plain:
-            return self.plain[normal]
-        tokens = self._mentions(_tokens(self._labelled(reply)))
-        named = [m for m in tokens if isinstance(m, _Mention) and _affirmed(m, tokens)]
-        if len({mention.choice for mention in named}) != 1 or named[0].choice < 0:
+        exact = self._spelled(reply)
+        if exact is not None:
+            return exact
+        text = own_turn(reply)
+        if not text:
             return None
-        if _hedged(tokens) and not any(_announced(m, tokens) and not _hedged(tokens[m.place :]) for m in named):
+        inner = announced(text)
+        return self._read(text if inner is None else inner)
+
+    def _read(self, text: str) -> str | None:
+        """The choice named by a text that holds no tag around its answer."""
+        lines = announced_lines(text)
+        if lines:
+            said = {self._whole(line) or self._whole(rest) for line, rest in lines}
+            return said.pop() if len(said) == 1 else None
+        text = without_reasons(text)
+        first, _, rest = text.partition("\n")
+        if "?\n" in f"{rest}\n" and (found := self._alone(first)) is not None:  # what follows is the next question
+            return found
+        return self._whole(text)
+
+    def _whole(self, text: str) -> str | None:
+        found = self._alone(text)
+        return self._sentence(text) if found is None and text else found
+
+    def _alone(self, text: str) -> str | None:
+        """The choice that a text is, without its letter or number, and nothing else."""
+        found = self._spelled(text)
+        if found is None:
+            normal = normal_answer(text.strip(_OUTER))
+            found = self.plain.get(normal) or self.opposites.get(normal)
+        return found
+
+    def _spelled(self, text: str) -> str | None:
+        """The choice that a text equals under the strictest rule that makes it equal to any; None if to several."""
+        if len(text) > self.longest:
             return None
-        return self.choices[named[0].choice]
+        for rule, choices in zip(_SPELLINGS, self.spellings, strict=True):
+            spelling = rule(text)
+            if spelling in choices:
+                choice = choices[spelling]
+                labelled = self.labels.get(spelling) if spelling != text else None
+                return choice if labelled is None or self.choices[labelled] == choice else None
+        return None
 
-    def _labelled(self, reply: str) -> str:
-        """The reply in lower case, with each option's letter or number turned into a separate token."""
-        text = _lower(reply)
-        letters = "".join(form[0] for form in self.forms if len(form) == 1 and len(form[0]) == 1 and form[0].isalpha())
-        text = re.sub(rf"\b([{letters}]):\s", r"\1. ", text) if letters else text  # "A: sleeping" says A
-        return _LABEL.sub(self._label, _BEFORE_LABEL.sub(rf"\1 {_HERE}", text)) if self.numbered else text
+    def _sentence(self, text: str) -> str | None:
+        number = named_choice(self._mentions(tokens_of(self._labelled(text))), folded(text))
+        return None if number is None else self.choices[number]
 
-    def _label(self, found: re.Match[str]) -> str:
-        label = next(group for group in found.groups() if group is not None)
-        number = int(label) - 1 if label.isdigit() else ascii_lowercase.index(label)
-        if not 0 <= number < len(self.choices):
-            return f" {_MARK}-1 " if label.isdigit() else found[0]
-        as_text = self.forms.get((label,), number)
-        return f" {_MARK}{number if as_text == number else -1} "
+    def _labelled(self, text: str) -> str:
+        """The text in lower case, with the letters and numbers of options marked, or dropped if they mean nothing."""
+        text = _TAG.sub("\n", _STYLE.sub("", text))
+        text = _OPENING.sub(lambda word: self.opposites.get(word[1].lower(), word[0]), text)
+        if not self.labels:
+            return self.decorated.sub(" ", folded(text))
+        texts = {form[0]: number for form, number in self.forms.items() if len(form) == 1}
+        return replace_labels(folded(mark_capitals(text, self.labels)), self.labels, texts, len(self.choices))
 
-    def _mentions(self, tokens: Sequence[str]) -> _Tokens:
+    def _mentions(self, tokens: Sequence[str]) -> Tokens:
         """The tokens, with the tokens of each named choice replaced by one mention; the longest choice wins."""
-        words = [place for place, token in enumerate(tokens) if token != _STOP]
-        found: _Tokens = list(tokens)
+        words = [place for place, token in enumerate(tokens) if token != STOP]
+        found: Tokens = list(tokens)
         start = 0
         while start < len(words):
             length, mention = self._at(tokens, words[start:])
@@ -171,43 +201,110 @@ class _ChoiceParser:
             start += length
         return found
 
-    def _at(self, tokens: Sequence[str], words: Sequence[int]) -> tuple[int, _Mention | None]:
+    def _at(self, tokens: Sequence[str], words: Sequence[int]) -> tuple[int, Mention | None]:
         first = tokens[words[0]]
-        if first.startswith(_MARK):
-            return 1, _Mention(int(first[1:]), words[0], (first,))
+        if first.startswith(MARK):
+            return 1, Mention(int(first[1:]), words[0], (first,))
         for length in self.lengths:
             form = tuple(tokens[place] for place in words[:length])
             if form in self.forms:
                 number = self.forms[form]
-                return length, None if number < 0 else _Mention(number, words[0], form)
+                return length, None if number < 0 else Mention(number, words[0], form)
         return 1, None
 
 
+def _unquoted(text: str) -> str:
+    return _collapsed(text).strip(_OUTER)
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(folded(text).split())
+
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (
+    str,
+    str.strip,
+    _collapsed,
+    _unquoted,
+    lambda text: _unquoted(text).rstrip(".\u3002"),
+    lambda text: normal_answer(_unquoted(text)),
+)
+"""From the strictest to the loosest: two choices are told apart by the first one under which they differ."""
+
+
 @lru_cache(maxsize=4096)
-def _reader(choices: tuple[str, ...], numbered: bool) -> _ChoiceParser:
-    forms = _forms(choices)
-    labels = {*ascii_lowercase, *map(str, range(100))} if numbered else set()
+def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser:
+    labels = labels_of(choices, aliases)
+    other_texts = (
+        aliases
+        if len(aliases) == len(choices) and not all(map(labels.__contains__, map(str.casefold, aliases)))
+        else ()
+    )
+    forms = _forms(choices, other_texts)
     plain: dict[str, str] = {}
     for form, number in forms.items():
         text = " ".join(form)
-        if number >= 0 and text not in labels:
+        if number >= 0 and (text not in labels or labels[text] == number):
             for spelling in (text, text.capitalize(), text.upper()):
                 plain[spelling] = plain[f"{spelling}."] = choices[number]
-    lengths = tuple(sorted({len(form) for form in forms}, reverse=True))
-    return _ChoiceParser(choices, numbered, forms, lengths, plain)
+    spellings = tuple(_spellings(choices, rule) for rule in _SPELLINGS)
+    return _ChoiceParser(
+        choices=choices,
+        labels=labels,
+        forms=forms,
+        lengths=tuple(sorted({len(form) for form in forms}, reverse=True)),
+        plain=plain,
+        spellings=spellings,
+        longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
+        opposites=_opposites(choices),
+        decorated=_decorated(choices),
+    )
 
 
-def _forms(choices: Sequence[str]) -> dict[tuple[str, ...], int]:
+def _spellings(choices: Sequence[str], rule: Callable[[str], str]) -> dict[str, str | None]:
+    """The choice of each spelling; None if several choices have it."""
+    found: dict[str, str | None] = {}
+    for choice in choices:
+        spelling = rule(choice)
+        found[spelling] = choice if found.get(spelling, choice) == choice else None
+    return found
+
+
+def _opposites(choices: Sequence[str]) -> dict[str, str]:
+    """What says yes or no in other words, if one choice means yes and another no, and no other is given."""
+    folded = {normal_answer(choice): choice for choice in choices}
+    positive, negative = folded.keys() & _POSITIVE, folded.keys() & _NEGATIVE
+    if len(folded) != 2 or len(positive) != 1 or len(negative) != 1:
+        return {}
+    yes, no = folded[positive.pop()], folded[negative.pop()]
+    return dict.fromkeys(_POSITIVE, yes) | dict.fromkeys(_NEGATIVE, no)
+
+
+def _decorated(choices: Sequence[str]) -> re.Pattern[str]:
+    """A letter or number of an option, in front of the text of a choice."""
+    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
+    own = "|".join(texts) or r"(?!)"
+    return re.compile(
+        rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
+    )
+
+
+def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ...], int]:
     """The number of the choice that each form of words names; -1 if a form fits two choices equally well.
 
-    A choice as it was given comes before a choice without its article, and that before the other grammatical number.
+    A choice as it was given comes before a choice without its article, that before the other grammatical number, and
+    that before an alias.
     """
-    given = [tuple(token for token in _tokens(_lower(choice)) if token != _STOP) for choice in choices]
+    given, others = (
+        [tuple(token for token in tokens_of(folded(text)) if token != STOP) for text in texts]
+        for texts in (choices, aliases)
+    )
     found: dict[tuple[str, ...], int] = {}
     for given_forms in (
         [{words} for words in given],
         [{_bare(words)} for words in given],
         [_inflected(words) for words in given],
+        [{words, _bare(words)} for words in others],
     ):
         here: dict[tuple[str, ...], int] = {}
         for number, forms in enumerate(given_forms):
@@ -216,6 +313,8 @@ def _forms(choices: Sequence[str]) -> dict[tuple[str, ...], int]:
                 if first >= 0 and choices[first] != choices[number]:
                     here[form] = -1
         found = here | found
+    if len(choices) == len({_collapsed(choice) for choice in choices} & {"yes", "no"}):
+        found |= {(word,): found[meant,] for word, meant in SPOKEN.items() if (meant,) in found}
     found.pop((), None)
     return found
 
@@ -234,65 +333,3 @@ def _inflected(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     # "Reds" for "red" and "a scissor" for "scissors", too: nobody replies with a form that is not English.
     others = {one, plural(head), *either_number(head)} - {head}
     return {(*bare[:-1], other) for other in others if other}
-
-
-def _lower(text: str) -> str:
-    return text.replace("\u2019", "'").casefold()
-
-
-def _tokens(text: str) -> list[str]:
-    """Words, numbers and stops; quotes, brackets and colons are dropped."""
-    found = _TOKEN.findall(re.sub(r":\s+", " ", text).replace("_", " "))
-    return [token if token[0] == _MARK or token[0].isalnum() else _STOP for token in found]
-
-
-def _affirmed(mention: _Mention, tokens: _Tokens) -> bool:
-    """Whether a mention is meant as the answer, rather than denied or guessed."""
-    if mention.words[0] in {"yes", "no"} or (len(mention.words) == 1 and mention.words[0] in ascii_lowercase):
-        return _spoken(mention, tokens)
-    before, after = list(_before(mention, tokens, _BREAKS)), list(_after(mention, tokens, _BREAKS))
-    if any(word in _BLOCKS or word.endswith("n't") for word in before):
-        return False
-    denied = any(word in _IS and then in _BLOCKS for word, then in pairwise(after))
-    return not denied and not any(word in _WRONG or word.endswith("n't") for word in after)
-
-
-def _spoken(mention: _Mention, tokens: _Tokens) -> bool:
-    """Whether "yes", "no" or a letter is the answer itself, with at most words like "the answer is" before it."""
-    if not all(word in _LEADS or word == _MARK for word in _before(mention, tokens, _JOINS)):
-        return False
-    after = next(_after(mention, tokens, _JOINS), None)
-    return mention.words == ("yes",) or after in {None, _MARK} or (mention.words == ("no",) and after in _AFTER_NO)
-
-
-def _announced(mention: _Mention, tokens: _Tokens) -> bool:
-    before = list(_before(mention, tokens, _BREAKS))
-    said = not _ANNOUNCES.isdisjoint(before) or ("is" in before and not _OFFERED.isdisjoint(before))
-    return said and all(word in _LEADS for word in before)
-
-
-def _hedged(tokens: _Tokens) -> bool:
-    """Whether the reply hedges; after a "yes" or "no" at its beginning, "neither" is not a hedge."""
-    text = " ".join(_MARK if isinstance(token, _Mention) else token for token in tokens if token)
-    opening = tokens[0] if tokens else ""
-    plain = isinstance(opening, _Mention) and opening.words in {("yes",), ("no",)}
-    return (_HEDGE if plain else _HEDGE_OR_NEITHER).search(text) is not None
-
-
-def _before(mention: _Mention, tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[: mention.place][::-1], breaks)
-
-
-def _after(mention: _Mention, tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[mention.place + 1 :], breaks)
-
-
-def _clause(tokens: _Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    """The words up to the end of the clause; a choice that is named there becomes a neutral mark."""
-    for token in tokens:
-        if isinstance(token, _Mention):
-            yield _MARK
-        elif token == _STOP or token in breaks:
-            return
-        elif token:
-            yield token

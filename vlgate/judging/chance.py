@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.answers import normal_answer
+from vlgate.judging.answers import normal_choice
+from vlgate.judging.read_case import right_answers
 from vlgate.metrics import choice
 from vlgate.metrics.grouped import GROUPED, group_codes
 from vlgate.metrics.names import CHANCE, HEADLINE
@@ -134,7 +135,7 @@ def _drawn(case: Case, capability: Capability) -> tuple[float, float, float] | N
     if not all(choices):
         return None
     first, second = (
-        (_normal(str(truth)) in offered) / len(offered) for truth, offered in zip(case.truths, choices, strict=True)
+        (truth in offered) / len(offered) for truth, offered in zip(right_answers(case), choices, strict=True)
     )
     equal = len(choices[0] & choices[1]) / (len(choices[0]) * len(choices[1]))
     return first, second, equal if capability == "invariance" else 1 - equal
@@ -144,12 +145,9 @@ def _prior(case: Case) -> float:
     """The probability that the second answer is the right one to the first question."""
     first, second = case.requests
     offered = _choices(second.choices) if isinstance(first, Ask) and isinstance(second, Ask) else frozenset()
-    return (_normal(str(case.truths[0])) in offered) / len(offered)
-
-
-_normal = lru_cache(maxsize=4096)(normal_answer)
+    return (right_answers(case)[0] in offered) / len(offered)
 
 
 @lru_cache(maxsize=4096)
 def _choices(offered: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(_normal, offered))
+    return frozenset(normal_choice(choice, offered) for choice in offered)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
 
-from vlgate.judging.answers import normal_answer
-from vlgate.judging.read_case import ReadCase, Unread, shown, why_unread
+from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
 from vlgate.metrics import choice, question_quad, single, two_true
 from vlgate.types import Batch, FloatArray, Match, Shape
 
 YES = "yes"
-_normal = lru_cache(maxsize=4096)(normal_answer)
 
 
 def _choices(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
@@ -53,14 +50,8 @@ def _said_yes(one: ReadCase) -> float:
 
 def _question_quads(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     read = np.array([[type(said) is not Unread for said in one.values] for one in judged], dtype=np.bool_)
-    right = [
-        [said == truth for said, truth in zip(one.values, map(_right, one.case.truths), strict=True)] for one in judged
-    ]
+    right = [[said == truth for said, truth in zip(one.values, right_answers(one.case), strict=True)] for one in judged]
     return question_quad.facts(np.array(right, dtype=np.bool_) & read, read)
-
-
-def _right(truth: bool | str) -> str:
-    return _normal(str(truth))
 
 
 RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = MappingProxyType(
@@ -99,7 +90,7 @@ def _why_single(one: ReadCase) -> str:
 
 
 def _why_question_quad(one: ReadCase) -> str:
-    truths = [_right(truth) for truth in one.case.truths]
+    truths = right_answers(one.case)
     held = sum(said == truth and type(said) is not Unread for said, truth in zip(one.values, truths, strict=True))
     said = ", ".join(map(shown, one.values))
     return f"{held} of 4 answers are right: answered {said}; right are {', '.join(map(repr, truths))}{why_unread(one)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from vlgate.judging.answers import normal_choice
 from vlgate.types import Ask, Case, Prediction
 
 
@@ -23,6 +24,14 @@ class ReadCase(NamedTuple):
     case: Case
     replies: tuple[Prediction, ...]
     values: tuple[Any, ...]
+
+
+def right_answers(case: Case) -> list[str]:
+    """Return the right answers to the questions of a case, in normal form."""
+    return [
+        normal_choice(str(truth), request.choices if isinstance(request, Ask) else ())
+        for request, truth in zip(case.requests, case.truths, strict=True)
+    ]
 
 
 def shown(said: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The thoughts of a reasoning model, which stand before its answer and are no part of it.
+"""The thoughts of a reasoning model, which stand before its answer and do not belong to it.
 
 The marks are those of published chat templates: ``</think>`` (Qwen, DeepSeek, GLM), ``</seed:think>``, ``</thought>``
 (EXAONE), ``[/THINK]`` (Magistral), ``◁/think▷`` (Kimi), ``<|END_THINKING|>`` (Command A), ``<|end_of_thought|>``, the

@@ -7,21 +7,19 @@ the same name. This module puts the replies into arrays for these rules, and wri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from vlgate.judging import further_shapes
-from vlgate.judging.answers import normal_answer, read_answer
-from vlgate.judging.read_case import ReadCase, Unread, shown, why_unread
+from vlgate.judging.answers import normal_answer, normal_choice, read_reply
+from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
 from vlgate.metrics import questions
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
-_normal = lru_cache(maxsize=4096)(normal_answer)  # the right answers of a task are few, and its cases many
 
 
 def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[Verdict]:
@@ -53,7 +51,7 @@ def unread(verdict: Verdict) -> list[Prediction]:
     return [
         reply
         for reply in verdict.predictions
-        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request.choices), Unread)
+        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request), Unread)
     ]
 
 
@@ -65,7 +63,7 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
         if reply.problem is not None:
             lacking.append((reply.skipped, reply.problem))
         elif isinstance(reply.request, Ask):
-            values.append(_said(reply.answer, reply.request.choices))
+            values.append(_said(reply.answer, reply.request))
         elif reply.score is None:
             raise ValueError(f"a judged reply has no score: {reply!r}")
         else:
@@ -78,12 +76,12 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
     return Verdict(case=case, predictions=replies, state=state, right=False, facts=_NO_FACTS, why=why)
 
 
-def _said(answer: str | None, choices: tuple[str, ...]) -> str | Unread | None:
+def _said(answer: str | None, question: Ask) -> str | Unread | None:
     """The choice that an answer names, in normal form; None for a tie."""
     if answer is None:
         return None
-    read = read_answer(answer, choices) if choices else answer
-    return Unread(normal_answer(answer)) if read is None else _normal(read)
+    read = read_reply(answer, question)
+    return Unread(normal_answer(answer)) if read is None else normal_choice(read, question.choices)
 
 
 def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
@@ -110,7 +108,7 @@ def _cut(replies: Sequence[Prediction]) -> str:
 
 def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     stays = batch.task.capability == "invariance"
-    rows = [(*one.values, *_truths(one)) for one in judged]
+    rows = [(*one.values, *right_answers(one.case)) for one in judged]
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     # A tie is not an answer, so two ties do not agree either.
@@ -121,15 +119,11 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
 
 
 def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    rows = [(*one.values, *_truths(one)) for one in judged]
+    rows = [(*one.values, *right_answers(one.case)) for one in judged]
     right = np.array([(first == one, second == two) for first, second, one, two in rows], dtype=np.bool_)
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
     return questions.twin_facts(right & read, prior, read[:, 1])
-
-
-def _truths(one: ReadCase) -> list[str]:
-    return [_normal(str(truth)) for truth in one.case.truths]
 
 
 _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {
@@ -140,13 +134,13 @@ _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArra
 
 
 def _why_questions(one: ReadCase) -> str:
-    (first, second), (right, other) = one.values, _truths(one)
+    (first, second), (right, other) = one.values, right_answers(one.case)
     why = f"answered {shown(first)} and {shown(second)}; right are {right!r} and {other!r}"
     return why + why_unread(one) if type(first) is Unread or type(second) is Unread else why
 
 
 def _why_twin_questions(one: ReadCase) -> str:
-    (_, second), (right, other) = one.values, _truths(one)
+    (_, second), (right, other) = one.values, right_answers(one.case)
     usual = type(second) is not Unread and second == right != other
     return _why_questions(one) + ("; the second is the answer of the normal image" if usual else "")
 

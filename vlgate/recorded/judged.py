@@ -74,6 +74,7 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         distinct=len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)}),
         disputed=told.get("disputed", {}).get("left_out", 0),
         corrected=told.get("disputed", {}).get("corrected", 0),
+        unread=int((facts["read"] < 1.0).sum()) if "read" in facts else 0,
     )
     shape: Shape = told.get("shape") or shape_of(facts)
     clusters = [

@@ -83,7 +83,7 @@ class TaskResult:
     @property
     def unread(self) -> int:
         """The number of judged cases with an answer that names none of the choices, or several."""
-        return int((self.columns.facts["read"] < 1.0).sum()) if "read" in self.columns.facts else 0
+        return self.coverage.unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ def tabulate(
     guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
     return TaskResult(
         task=task,
-        coverage=_coverage(task, said),
+        coverage=_coverage(task, said, _unread(found)),
         verdicts=said,
         columns=found,
         metrics={
@@ -249,7 +249,11 @@ def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
     }
 
 
-def _coverage(task: Task, verdicts: Verdicts) -> Coverage:
+def _unread(columns: Columns) -> int:
+    return int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
+
+
+def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
     states = verdicts.states
     return Coverage(
         cases=len(states),
@@ -260,6 +264,7 @@ def _coverage(task: Task, verdicts: Verdicts) -> Coverage:
         distinct=len({case.requests for case in verdicts.judged.cases}),
         disputed=disputed(task.left_out),
         corrected=task.corrected,
+        unread=unread,
     )
 
 

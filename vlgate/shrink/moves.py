@@ -66,7 +66,7 @@ def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -
     said = texts.get(text_of(request), text_of(request))
     if isinstance(request, Ask):
         image = _altered(request.image, moves)
-        return Ask(image=image, question=said.words, choices=said.choices)
+        return replace(request, image=image, question=said.words, choices=said.choices)
     if isinstance(request, Match):
         return Match(image=_altered(request.image, moves), text=said.words)
     return replace(request, text=said.words)

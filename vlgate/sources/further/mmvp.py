@@ -99,7 +99,14 @@ def _questions(file: Path, finder: ImageFinder) -> Iterator[Case]:
             choices = _choices(record)
             truths.append(_right(record, choices))
             image = finder.find("mmvp", f"{one}.jpg", file=file, record=record.id)
-            asked.append(Ask(image=image, question=record.text("Question"), choices=tuple(choices.values())))
+            asked.append(
+                Ask(
+                    image=image,
+                    question=record.text("Question"),
+                    choices=tuple(choices.values()),
+                    aliases=tuple(choices),
+                )
+            )
         yield Case(
             id=f"{ids[0]}-{ids[1]}",
             requests=tuple(asked),
