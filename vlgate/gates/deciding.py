@@ -104,7 +104,7 @@ def first_word_doubt(weak: int, scored: int) -> str:
         return ""
     said = "yes and no together have less than half of the probability of the first word"
     remedy = "a service can be asked with ?logprobs=0"
-    return f"in {weak:,} of {scored:,} replies {said}, so the probability of yes is no score; {remedy}"
+    return f"in {weak:,} of {scored:,} replies {said}, so the probability of yes tells nothing; {remedy}"
 
 
 def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:

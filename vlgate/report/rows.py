@@ -109,9 +109,9 @@ def named(names: Sequence[str]) -> str:
 
 
 def _unscored(results: Sequence[TaskResult]) -> str:
-    """Name the causes for which cases could not be scored, the commonest first."""
+    """Name the causes for which several cases could not be scored, the commonest first."""
     found = causes(result.verdicts for result in results if result.coverage.unscored)
-    if not found:
+    if not any(len(one.reasons) > 1 for one in found):
         return ""
     more = f", and {len(found) - NAMED} more causes" if len(found) > NAMED else ""
     if len(found) == 1:

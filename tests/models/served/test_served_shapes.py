@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from chat_server import asked_of, image, model_of, ok, pairs, problem
 
+from vlgate.judging.answers import read_answer
 from vlgate.models.served.chat import text_of, thinks
 from vlgate.types import Ask
 
@@ -21,6 +22,12 @@ THOUGHTS = {
     "magistral": "[THINK]{other}, or not[/THINK]{answer}",
     "gpt-oss": "<|channel|>analysis<|message|>{other}?<|end|><|start|>assistant<|channel|>final<|message|>{answer}",
     "gemma": "<|channel>thought\nMaybe {other}.<channel|>{answer}",
+    "glm box": "Looks like {other}.</think><|begin_of_box|>{answer}<|end_of_box|>",
+    "glued": "Hm {other}.</think>{answer}<|im_end|>",
+    "tags": "Hm {other}.</think>\n<answer>\n{answer}\n</answer>",
+    "boxed": "Hm {other}.</think>\\boxed{{{answer}}}",
+    "announced": "Hm {other}.</think>Verdict: {answer}",
+    "end of sequence": "<think>{other}</think>{answer}</s>",
     "two thoughts": "<think>{other}</think>So<think>{other} again</think>{answer}",
 }
 
@@ -38,7 +45,13 @@ def test_the_first_word_of_any_thought_is_no_score(chat, shape):
     assert "the model thinks before it answers: the score of a match is 1 for yes and 0 for no" in model.note
     assert list(model.match(pairs("a", "b", "a c"))) == [1.0, 0.0, 1.0]
     assert "logprobs" not in chat.seen[-1][2]
-    assert model.answer([Ask(image=image(), question='is it "a"?', choices=("yes", "no"))]) == ["Yes"]
+    [answer] = model.answer([Ask(image=image(), question='is it "a"?', choices=("yes", "no"))])
+    assert read_answer(answer, ("yes", "no")) == "yes"
+
+
+def test_boxes_without_a_thought_and_without_log_probabilities_are_read(chat):
+    chat.say = partial(says, lambda answer, _: ok(f"<|begin_of_box|>{answer}<|end_of_box|>"))
+    assert list(model_of(chat).match(pairs("a", "b"))) == [1.0, 0.0]
 
 
 ASIDE = {

@@ -112,7 +112,7 @@ def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
 
 
 def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> str:
-    """Why the first word's probability is no score of this service; empty if it is one."""
+    """Why the first word of this service gives no score; empty if it gives one."""
     choice = _choice(reply)
     if thinks(reply):
         return "the model thinks before it answers"
