@@ -66,7 +66,7 @@ class NoReplyError(VlgateError):
 
     def __init__(self, positions: Collection[int], why: str) -> None:
         """Take the positions without a reply, counted in the sequence that the model was called with."""
-        super().__init__(why)
+        super().__init__(printable(str(why)))
         self.positions = frozenset(positions)
 
 
@@ -114,6 +114,15 @@ def printable(text: str) -> str:
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def halved(text: str) -> bool:
+    r"""Return whether a text holds half of a surrogate pair, which no file and no other process takes.
+
+    >>> halved("\ud800"), halved("\U0001f600")
+    (True, False)
+    """
+    return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def described(error: BaseException) -> str:

@@ -175,7 +175,8 @@ class Prediction:
     ``score`` is the match score or the perplexity. ``answer`` is the reply to a question, None if the model's best
     choices tie. ``accepted`` is the model's own yes or no, None if it gives none. ``problem`` says why there is no
     reply. ``skipped`` marks a request that was left out on purpose (``--missing-images skip``). ``cut`` marks a request
-    whose text the model did not read to the end.
+    whose text the model did not read to the end. ``neither`` marks a score of yes or no whose answer probably begins
+    with another word.
     """
 
     request: Request
@@ -185,6 +186,7 @@ class Prediction:
     problem: str | None = None
     skipped: bool = False
     cut: bool = False
+    neither: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

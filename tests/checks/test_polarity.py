@@ -302,6 +302,39 @@ def test_other_replies_are_caught(reply):
     assert f"{REQUESTS} other replies" in found.why
 
 
+@pytest.mark.parametrize("check", [check_batch_invariance, check_determinism])
+@pytest.mark.parametrize(("failing", "outcome"), [(1, "ok"), (6, "ok"), (7, "suspect"), (REQUESTS, "suspect")])
+def test_requests_that_fail_in_one_round_are_no_sign_of_a_model_that_changes_its_mind(check, failing, outcome):
+    calls, bad = Counter(), set(requests()[:failing])
+
+    def busy(request, _):
+        calls[request] += 1
+        fails = request in bad and calls[request] == 2
+        return {"problem": "the service answers 429: slow down"} if fails else hashed(request.text)
+
+    found = check(Asked(busy), requests())
+    assert found.outcome == outcome
+    assert "429: slow down" in found.why
+    assert f"{failing} other replies of {REQUESTS} are missing in some of" in found.why
+    assert "dropout" not in found.why
+    assert "evaluation" not in found.why
+
+
+def test_a_model_that_changes_what_it_says_is_caught_though_others_fail():
+    calls = Counter()
+
+    def changing(request, _):
+        calls[request] += 1
+        if request.image.key == "0.jpg":
+            return MISSING if calls[request] > 1 else 1.0
+        return float(calls[request])
+
+    found = check_determinism(Asked(changing), requests())
+    assert found.outcome == "suspect"
+    assert "switch off dropout" in found.why
+    assert "2 other replies of 24 are missing" in found.why
+
+
 def test_requests_that_never_have_a_reply_are_left_out():
     some = Asked(lambda r, _: MISSING if r.image.key == "7.jpg" else 1.0)
     found = check_batch_invariance(some, requests())

@@ -157,3 +157,42 @@ def test_a_limit_on_the_size_of_files_leaves_no_half_file(data, right):
     result.stdout.fnmatch_lines(["INCOMPLETE: *cases.parquet could not be written (File too large)*"])
     if (data.path / "out" / "metrics.json").exists():
         assert "cases.parquet" in data.metrics()["why"]
+
+
+HALF = r"""
+import logging, warnings
+import pytest
+from vlgate.errors import NoReplyError
+
+def no_reply(half): raise NoReplyError([0], half)
+def raises(half): raise ValueError(half)
+def skips(half): pytest.skip(half)
+def warns(half):
+    warnings.simplefilter("always")
+    warnings.warn(half)
+def writes(half): os.write(1, b"half \xed\xa0\x80\n")
+def logs(half): logging.getLogger().warning(half)
+
+SAYS = {7: no_reply, 8: raises, 9: skips, 10: pytest.fail, 11: warns, 12: writes, 13: logs}
+"""
+
+
+@BOTH
+def test_half_a_surrogate_pair_loses_no_other_case_whatever_says_it(data, workers):
+    texts = "[one.text for one in pairs]"
+    says = f"for n, say in SAYS.items():\n        if f'There are {{n}} dogs.' in {texts}: say({HALF_TEXT})"
+    body = f"note = fingerprint = {HALF_TEXT}\ndef match(self, pairs):\n    {says}\n    {RIGHT}"
+    model = data.model(body)
+    file = data.path / "my_model.py"
+    file.write_text(HALF + file.read_text())
+    result = data.run(model, "--items=pair", "--batch-size=2", *workers)
+    SCHEMA.validate(data.metrics())
+    assert (data.task()["judged"], data.task()["unscored"]) == (36, 4)
+    assert {"cases.parquet", "predictions.parquet", "verdict.json"} <= {
+        file.name for file in (data.path / "out").iterdir()
+    }
+    assert r"half \\ud800" in (data.path / "out" / "summary.md").read_text()  # the note
+    assert "INTERNALERROR" not in f"{result.stdout} {result.stderr}"
+
+
+HALF_TEXT = r"'half \ud800'"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from vlgate.checks.check import Check
 from vlgate.types import Case, Match, Prediction, Predictor, Request
 
 REQUESTS = 24
+MOST_FAILED = 0.25
+"""The largest share of requests that may fail in one of the rounds: with more, a check says nothing of the others."""
 ROUNDING = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """The largest difference of two scores, relative to the largest score, that rounding explains, by dtype.
 
@@ -37,16 +39,23 @@ def compare(
             above 1, the tolerance is relative to it.
         cases: the cases that the requests belong to.
 
-    Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, if a request has a reply
-        in some rounds only, or if a yes or no changes although the score stays the same. Otherwise ``ok``; if scores
-        differ, the sentence says how many verdicts of the cases the rounding could change.
-        ``not applicable`` if no request has a reply.
+    Requests that failed in a round are left out: a service that is busy is not a model that changes its mind.
+
+    Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, or if a yes or no changes
+        although the score stays the same; also if more than ``MOST_FAILED`` of the requests with a reply have none in
+        another round, with the cause. Otherwise ``ok``; if scores differ, the sentence says how many verdicts of the
+        cases the rounding could change. ``not applicable`` if no request has a reply.
     """
     asked, advice = sentences
-    requests = list(rounds[0])
-    answered = [request for request in requests if any(replies[request].problem is None for replies in rounds)]
-    if not answered:
-        return Check(name=name, outcome="not applicable", why=f"none of {len(requests)} requests has a reply")
+    requests = [request for request in rounds[0] if any(replies[request].problem is None for replies in rounds)]
+    answered = [request for request in requests if all(replies[request].problem is None for replies in rounds)]
+    failed = _failed(requests, answered, rounds)
+    if not requests:
+        why = ": ".join(filter(None, (f"none of {len(rounds[0])} requests has a reply", _problem(rounds[0], rounds))))
+        return Check(name=name, outcome="not applicable", why=why)
+    if len(requests) - len(answered) > MOST_FAILED * len(requests):
+        remedy = "see that the model replies to each, and run it again"
+        return Check(name=name, outcome="suspect", why=f"requests were asked {asked}; {failed}; {remedy}")
     spreads = {request: _spread(request, rounds) for request in answered}
     largest = max(spreads.values())
     allowed = tolerance * max(1.0, _highest(answered, rounds))
@@ -62,6 +71,7 @@ def compare(
         f"{len(answered)} requests were asked {asked}: scores differ by at most {largest:.3g}, "
         f"{changed} other replies change, {turned} of {len(pairs)} pairs of scores change their order"
     )
+    why = "; ".join(filter(None, (why, failed)))
     if suspect:
         why = f"{why}; {advice}"
     elif largest:
@@ -77,6 +87,22 @@ def compare(
         share=1 - (changed + turned) / n,
         largest=largest,
     )
+
+
+def _failed(requests: Sequence[Request], answered: Sequence[Request], rounds: Sequence[Replies]) -> str:
+    """How many requests have a reply in some rounds only, and why; empty if all have one in each."""
+    kept = set(answered)
+    left = [request for request in requests if request not in kept]
+    if not left:
+        return ""
+    count = f"{len(left)} other replies of {len(requests)} are missing in some of {len(rounds)} rounds"
+    return f"{count}, so they are not compared: {_problem(left, rounds)}"
+
+
+def _problem(requests: Iterable[Request], rounds: Sequence[Replies]) -> str:
+    """The first reason why one of the requests has no reply."""
+    problems = (replies[request].problem for request in requests for replies in rounds)
+    return next((problem for problem in problems if problem is not None), "")
 
 
 def _could_change(case: Case, rounds: Sequence[Replies], largest: float) -> bool:
@@ -98,7 +124,7 @@ def _order(reply: Prediction, other: Prediction) -> int | None:
 
 def _said(reply: Prediction) -> tuple[object, ...]:
     """The parts of a reply that rounding does not change."""
-    return reply.answer, reply.accepted is None, reply.problem is None
+    return reply.answer, reply.accepted is None
 
 
 def _undecided(request: Request, rounds: Sequence[Replies]) -> bool:

@@ -75,7 +75,7 @@ class Scorer:
             return TooLarge()
         except BaseException as error:  # noqa: BLE001  # as above
             return failed(error)
-        return Replied(replies=replies, digests=tuple(noted(whole)), cut=self._cut(whole))
+        return Replied(replies=replies, digests=tuple(noted(whole)), cut=self._cut(whole), neither=self._neither(whole))
 
     def note(self) -> str:
         """Return what the model notes about itself now."""
@@ -101,6 +101,10 @@ class Scorer:
     def _cut(self, items: Sequence[object]) -> tuple[str, ...]:
         cut = getattr(self._model, "cut_texts", None)
         return tuple(text for item in items for text in _texts(item) if text in cut) if cut else ()
+
+    def _neither(self, items: Sequence[object]) -> tuple[int, ...]:
+        unsure = getattr(self._model, "neither", None)
+        return tuple(place for place, item in enumerate(items) if item in unsure) if unsure else ()
 
 
 def _guarded(method: Callable[[Sequence[object]], object]) -> Callable[[Sequence[object]], object]:

@@ -12,7 +12,7 @@ from vlgate.cluster.records import Call, TooLarge
 from vlgate.cluster.remote_model import RemoteModel
 from vlgate.cluster.work import Work
 from vlgate.inference.batching import Caller, Problem
-from vlgate.types import FloatArray
+from vlgate.types import FloatArray, Match
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -78,6 +78,7 @@ class ClusterCaller(Caller):
                     continue
                 flying.popleft()
                 self.model.cut_texts.update(outcome.cut)
+                self.model.neither.update(cast("Match", work.items[place]) for place in outcome.neither)
                 found += cast("list[object]", outcome.replies)
         finally:
             _drop(flying)

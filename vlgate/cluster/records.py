@@ -64,12 +64,14 @@ class Replied:
     """The replies to the items of a call.
 
     ``digests`` holds the digests of the pixels that were noted, each with the position of its item; see
-    ``vlgate.inference.alike``. ``cut`` holds the texts that the model did not read to the end.
+    ``vlgate.inference.alike``. ``cut`` holds the texts that the model did not read to the end, ``neither`` the
+    positions of the items whose answer probably begins with neither yes nor no.
     """
 
     replies: object
     digests: tuple[tuple[int, bytes], ...] = ()
     cut: tuple[str, ...] = ()
+    neither: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from vlgate.cluster.pool import Pool
 from vlgate.cluster.records import ASKED, PLAIN, Surface
+from vlgate.types import Match
 
 
 class RemoteModel:
@@ -20,6 +21,7 @@ class RemoteModel:
         """Take the pool, which is started, and what the model shows of itself."""
         self.pool = pool
         self.cut_texts: set[str] = set()
+        self.neither: set[Match] = set()
         if surface.threshold is not None:
             self.decision_threshold = surface.threshold
         for name in surface.methods:

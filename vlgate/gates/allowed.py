@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 
 from vlgate.errors import ThresholdsError, nearest
 
-CHECKS = ("batch_invariance", "determinism", "polarity")
-"""The checks whose suspect outcome makes a run inconclusive."""
+FIRST_WORD = "first_word"
+"""The check that yes and no together have half of the probability of the first word in most replies of a task."""
+CHECKS = ("batch_invariance", "determinism", FIRST_WORD, "polarity")
+"""The checks whose suspect outcome makes a run, or the gates of a task, inconclusive."""
 
 
 def read_allowed(section: Mapping[str, object], wrong: Callable[[str, str, str], ThresholdsError]) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from vlgate.gates.allowed import FIRST_WORD
 from vlgate.gates.decide import Coverage, decide, idle
 from vlgate.gates.expanding import expand
 from vlgate.gates.records import Decision, Gate
@@ -62,6 +63,48 @@ def decide_all(
     gates, rules = expand(thresholds, {name: task.shape for name, task in tasks.items()}, model)
     made = [_decided(gate, tasks[gate.task], ties) for gate in gates]
     return (*made, *(idle(rule, why) for rule, why in rules))
+
+
+def without_scores(
+    made: Sequence[Decision], neither: Mapping[str, tuple[int, int]], thresholds: Thresholds
+) -> list[Decision]:
+    """Return decisions in which no gate of a task whose scores mean nothing passes, fails, or is a known limit.
+
+    Args:
+        made: the decisions.
+        neither: in how many of the scored replies of each task yes and no together have less than half of the
+            probability of the first word, and of how many.
+        thresholds: the thresholds file; if it allows the check ``first_word``, a line says so, and nothing changes.
+    """
+    doubts = {task: why for task, (weak, scored) in neither.items() if (why := first_word_doubt(weak, scored))}
+    judged = [one for one in made if one.gate.task in doubts and one.outcome != "not run"]
+    if FIRST_WORD in thresholds.allowed:
+        tasks = ", ".join(dict.fromkeys(one.gate.task for one in judged))
+        why = (
+            f"{tasks}: {doubts[judged[0].gate.task]}; allowed because {thresholds.allowed[FIRST_WORD]}"
+            if judged
+            else ""
+        )
+        about = Gate(task="model", metric=FIRST_WORD)
+        return [*([Decision(gate=about, outcome="not run", why=why)] if judged else []), *made]
+    remedy = f"; [checks] in {thresholds.file.name} can allow it as {FIRST_WORD}"
+    return [
+        replace(one, outcome="inconclusive", why=doubts[one.gate.task] + remedy, p=None) if one in judged else one
+        for one in made
+    ]
+
+
+def first_word_doubt(weak: int, scored: int) -> str:
+    """Return why the scores of a task mean nothing; empty if they do, or if there are none.
+
+    >>> first_word_doubt(40, 80), first_word_doubt(41, 80).partition(",")[0]
+    ('', 'in 41 of 80 replies yes and no together have less than half of the probability of the first word')
+    """
+    if 2 * weak <= scored:
+        return ""
+    said = "yes and no together have less than half of the probability of the first word"
+    remedy = "a service can be asked with ?logprobs=0"
+    return f"in {weak:,} of {scored:,} replies {said}, so the probability of yes tells nothing; {remedy}"
 
 
 def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from vlgate.errors import printable
 from vlgate.inference.batching import Problem
 from vlgate.judging.answers import read_answer
 from vlgate.types import TIED, Answerer, Ask, DualEncoder, LanguageModel, Match, Matcher, Prediction, Request
@@ -32,7 +33,7 @@ def adapters(model: object) -> dict[str, str]:
     lines = {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
     reading = getattr(model, "reading", None)
     if found["Match"] == "encode" and isinstance(reading, str) and reading:
-        lines["Match"] += f"; {reading}"
+        lines["Match"] += f"; {printable(reading)}"
     return lines
 
 

@@ -9,23 +9,28 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, halved, printable
 from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.types import Ask, FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
+HALF = "is not valid Unicode: it holds half of a surrogate pair"
 _MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why one request has no reply."""
+    """Why one request has no reply; ``why`` may be foreign text, and is kept as one printable line."""
 
     why: str
     missing: bool = False
     skipped: bool = False
+
+    def __post_init__(self) -> None:
+        """Clean the reason: half of a surrogate pair would stop every file of the run."""
+        object.__setattr__(self, "why", printable(self.why))
 
 
 class Sizes(Protocol):
@@ -116,6 +121,11 @@ class Caller:
         found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
         return found
 
+    def neither(self, model: object) -> AbstractSet[Match]:
+        """Return the pairs so far whose answer probably begins with neither yes nor no."""
+        found: AbstractSet[Match] = getattr(model, "neither", frozenset())
+        return found
+
     def _in_batches(
         self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
     ) -> list[Reply | Problem]:
@@ -157,7 +167,7 @@ class Caller:
             raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; return finite numbers only")
         return array
 
-    def _checked_strings(self, reply: object, n: int, called: str) -> list[str]:
+    def _checked_strings(self, reply: object, n: int, called: str) -> list[str | Problem]:
         if isinstance(reply, str) or not isinstance(reply, Sequence):
             raise self._unusable(called, f"a {type(reply).__name__}; return a sequence of {n} strings")
         if len(reply) != n:
@@ -165,10 +175,7 @@ class Caller:
         for answer in reply:
             if not isinstance(answer, str):
                 raise self._unusable(called, f"the answer {answer!r}, which is not a string; return strings only")
-            if not answer.isascii() and any("\ud800" <= letter <= "\udfff" for letter in answer):
-                what = f"the answer {answer!r}, which is not valid Unicode: it holds half of a surrogate pair"
-                raise self._unusable(called, what)
-        return [str(answer) for answer in reply]
+        return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
 
     def _unusable(self, called: str, what: str) -> ModelReplyError:
         return ModelReplyError(f"{called}() of the model {self.name!r} returned {what}")

@@ -209,7 +209,7 @@ class ModelPredictor:
     def _predictions(
         self, requests: Sequence[Request], said: Said, accepted: Sequence[bool | None] | None = None
     ) -> Replies:
-        cut = self.caller.cut_texts(self.model)
+        cut, neither = self.caller.cut_texts(self.model), self.caller.neither(self.model)
         problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
         return Replies(
@@ -219,6 +219,9 @@ class ModelPredictor:
             answers=texts if texts.count(None) < len(texts) else (),
             problems={place: (reply.why, self._skipped(reply)) for place, reply in problems.items()},
             cut={place for place, one in enumerate(requests) if cut and place not in problems and _cut(cut, one)},
+            neither={
+                place for place, one in enumerate(requests) if neither and place not in problems and one in neither
+            },
         )
 
     def _skipped(self, problem: Problem) -> bool:

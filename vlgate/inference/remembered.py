@@ -20,7 +20,7 @@ from vlgate.inference.call_limit import Watch
 from vlgate.inference.identity import DIGEST, Identities
 from vlgate.inference.items import as_bytes, image_of, named, text_in, told
 from vlgate.inference.memory import Memory
-from vlgate.inference.reply_bytes import packed, unpacked
+from vlgate.inference.reply_bytes import packed, says_neither, unpacked
 from vlgate.types import FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
@@ -61,6 +61,7 @@ class RememberingCaller:
     loaded: Callable[[], bool] = _always
     counts: Counts = field(default_factory=Counts)
     cut: set[str] = field(default_factory=set)
+    unsure: set[Match] = field(default_factory=set)
 
     @property
     def bare(self) -> Caller:
@@ -135,6 +136,11 @@ class RememberingCaller:
         cut = self.inner.cut_texts(model)
         return cut | self.cut if cut and self.cut else cut or self.cut
 
+    def neither(self, model: object) -> AbstractSet[Match]:
+        """Return the pairs so far whose answer probably begins with neither yes nor no, now or when it was asked."""
+        said = self.inner.neither(model)
+        return said | self.unsure if said and self.unsure else said or self.unsure
+
     def _replies(
         self,
         items: Sequence[Item],
@@ -188,9 +194,14 @@ class RememberingCaller:
         method: Callable[[Sequence[Item]], object],
     ) -> dict[Hashable, bytes]:
         """The replies to the items at some places as bytes, by their keys."""
-        cut = self.inner.cut_texts(getattr(method, "__self__", None))
+        model = getattr(method, "__self__", None)
+        cut, unsure = self.inner.cut_texts(model), self.inner.neither(model)
         return {
-            key: packed(cast("float | str | FloatArray", reply), cut=bool(cut) and text_in(items[place]) in cut)
+            key: packed(
+                cast("float | str | FloatArray", reply),
+                cut=bool(cut) and text_in(items[place]) in cut,
+                neither=bool(unsure) and items[place] in unsure,
+            )
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)
         }
@@ -214,6 +225,8 @@ class RememberingCaller:
         reply, cut = unpacked(value)
         if cut:
             self.cut.add(text_in(item))
+        if isinstance(item, Match) and says_neither(value):
+            self.unsure.add(item)
         return reply
 
     def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:

@@ -11,15 +11,18 @@ from vlgate.types import FloatArray
 Reply = float | str | FloatArray
 
 
-def packed(reply: Reply, *, cut: bool = False) -> bytes:
-    """Return a reply as bytes; ``cut`` marks a request whose text the model did not read to the end.
+_MARKS = {(False, False): b".", (True, False): b"!", (False, True): b"?", (True, True): b"&"}
+
+
+def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
+    """Return a reply as bytes; ``cut`` and ``neither`` are those of ``vlgate.types.Prediction``.
 
     A row whose numbers are those of a float32 network takes 4 bytes a number, any other one 8.
 
     >>> unpacked(packed(0.25)), unpacked(packed("yes", cut=True))
     ((0.25, False), ('yes', True))
     """
-    mark = b"!" if cut else b"."
+    mark = _MARKS[cut, neither]
     if isinstance(reply, str):
         return b"s" + mark + reply.encode()
     if isinstance(reply, float):
@@ -35,7 +38,7 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
 
     Raises: ValueError if it is none.
     """
-    kind, cut, content = value[:1], value[1:2] == b"!", value[2:]
+    kind, cut, content = value[:1], value[1:2] in (b"!", b"&"), value[2:]
     if kind == b"s":
         return content.decode(), cut
     if kind == b"n":
@@ -43,6 +46,15 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
     if kind in (b"h", b"r"):
         return np.frombuffer(content, dtype="<f4" if kind == b"h" else "<f8").astype(np.float64), cut
     raise ValueError(f"value={value[:8]!r}: not a reply")
+
+
+def says_neither(value: bytes) -> bool:
+    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no.
+
+    >>> says_neither(packed(0.25, neither=True)), says_neither(packed(0.25))
+    (True, False)
+    """
+    return value[1:2] in (b"?", b"&")
 
 
 def _number(content: bytes) -> float:

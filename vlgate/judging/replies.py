@@ -24,6 +24,7 @@ class Replies(Mapping[Request, Prediction]):
         answers: the answers, None for none; empty if no reply has one.
         problems: why there is no reply, and whether it was left out on purpose, by the place of the request.
         cut: the places of the requests whose text the model did not read to the end.
+        neither: the places of the scores of yes or no whose answer probably begins with another word.
     """
 
     requests: Sequence[Request]
@@ -32,6 +33,7 @@ class Replies(Mapping[Request, Prediction]):
     answers: Sequence[str | None] = ()
     problems: Mapping[int, tuple[str, bool]] = field(default_factory=dict)
     cut: AbstractSet[int] = frozenset()
+    neither: AbstractSet[int] = frozenset()
     distinct: bool = True
     _places: dict[Request, int] = field(default_factory=dict)
 
@@ -68,12 +70,13 @@ class Replies(Mapping[Request, Prediction]):
             problem=why,
             skipped=skipped,
             cut=place in self.cut,
+            neither=place in self.neither,
         )
 
     def take(self, places: Sequence[int], *, distinct: bool = False) -> Replies:
         """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
         rows = np.asarray(places, dtype=np.intp)
-        there = list(enumerate(places)) if self.problems or self.cut else []
+        there = list(enumerate(places)) if self.problems or self.cut or self.neither else []
         return Replies(
             requests=[self.requests[place] for place in places],
             scores=self.scores[rows],
@@ -81,6 +84,7 @@ class Replies(Mapping[Request, Prediction]):
             answers=[self.answers[place] for place in places] if self.answers else (),
             problems={row: self.problems[place] for row, place in there if place in self.problems},
             cut=frozenset(row for row, place in there if place in self.cut),
+            neither=frozenset(row for row, place in there if place in self.neither),
             distinct=distinct,
         )
 
@@ -125,6 +129,7 @@ def replies_of(predictions: Sequence[Prediction]) -> Replies:
             place: (one.problem, one.skipped) for place, one in enumerate(predictions) if one.problem is not None
         },
         cut=frozenset(place for place, one in enumerate(predictions) if one.cut),
+        neither=frozenset(place for place, one in enumerate(predictions) if one.neither),
         distinct=False,
     )
 
@@ -143,6 +148,7 @@ def joined(parts: Sequence[Replies]) -> Replies:
         answers=[one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else (),
         problems={start + place: problem for start, part in spread for place, problem in part.problems.items()},
         cut=frozenset(start + place for start, part in spread for place in part.cut),
+        neither=frozenset(start + place for start, part in spread for place in part.neither),
         distinct=False,
     )
 

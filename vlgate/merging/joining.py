@@ -35,6 +35,7 @@ _REPLIES: Mapping[str, tuple[type, ...]] = {
     "problems": (str,),
     "skipped": (bool,),
     "cut": (bool,),
+    "neither": (bool,),
 }
 _QUIET = (0, 5)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 
+from vlgate.plugin.failures import cleaned, cleaned_warning, gathered
 from vlgate.plugin.options import arguments, settings
 from vlgate.plugin.run import Run
 from vlgate.plugin.searches import SHRINK
@@ -98,6 +100,16 @@ class Hooks:
         """Attach the replies to the report, which goes to the process that the user started."""
         return self.run.attach(item, call, (yield))
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Generator[None, object, object]:
+        """Let a report cross to another process whatever a model said."""
+        return cleaned((yield))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        """Let a warning cross, too."""
+        cleaned_warning(warning_message)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the replies, in the process that the user started."""
@@ -134,8 +146,14 @@ class LastWord:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
-        """Count cases instead of tests, after everything else is printed."""
+        """Print one cause once, and count cases instead of tests after everything else is printed."""
+        stats = terminalreporter.stats
+        failed = stats.get("failed", [])
+        if failed:
+            stats["failed"] = gathered(failed, self.run.collected)
         try:
             return (yield)
         finally:
-            self.run.count(terminalreporter.stats)
+            if failed:
+                stats["failed"] = failed
+            self.run.count(stats)

@@ -51,7 +51,7 @@ class Collected:
         elif rows is not None:
             self.rows[report.nodeid] = rows
         elif report.failed and report.nodeid not in self.rows:
-            self.failures.setdefault(report.nodeid, _last_line(report))
+            self.failures.setdefault(report.nodeid, last_line(report))
         done = rows is not None or report.failed
         return len(self.expected[report.nodeid].positions) if done and not known else 0
 
@@ -119,7 +119,8 @@ def _sender(report: pytest.TestReport) -> str:
     return f"the worker {getattr(report, 'worker_id', '?')}"
 
 
-def _last_line(report: pytest.TestReport) -> str:
+def last_line(report: pytest.TestReport) -> str:
+    """Return the last line of what a failed test says."""
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(report.longrepr) if crash is None else str(crash.message)
     return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"

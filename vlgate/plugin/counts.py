@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vlgate.plugin.collected import rows_of
+from vlgate.plugin.failures import STANDS_FOR
 from vlgate.plugin.gate_reports import FILE
 
 
@@ -16,7 +17,7 @@ def failed_tests(stats: Mapping[str, list[Any]]) -> int:
         stats: the reports of pytest's terminal reporter, by status.
     """
     reports = [report for status in ("failed", "error") for report in stats.get(status, [])]
-    return sum(not report.nodeid.startswith(f"{FILE}::") for report in reports)
+    return sum(getattr(report, STANDS_FOR, 1) for report in reports if not report.nodeid.startswith(f"{FILE}::"))
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:

@@ -35,6 +35,11 @@ class _Sentence:
         writer.line(self.text, red=True)
 
 
+def sentence(message: str, text: str = "") -> object:
+    """Return the failure of a test that consists of a message; ``text`` is printed instead if there is more to say."""
+    return _Sentence(text=text or message, reprcrash=_Crash(message=message))
+
+
 def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
     """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties.
 
@@ -75,4 +80,4 @@ def _outcome(decision: Decision, text: str) -> tuple[Any, Any]:
         return "skipped", (FILE, 0, text)
     if decision.outcome == "not run":  # without the gate's own reason, so that pytest counts those alike in one line
         return "skipped", (FILE, 0, f"not run: {decision.why}")
-    return "failed", _Sentence(text=text, reprcrash=_Crash(message=text))
+    return "failed", sentence(text)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vlgate.judging.judged import verdicts_of
+from vlgate.judging.judged import Verdicts, verdicts_of
+from vlgate.report.causes import causes
 from vlgate.run.options import Options
 from vlgate.types import Verdict
 
 if TYPE_CHECKING:
     from vlgate.shrink.search import Search
 
-_SHOWN = 5  # the most reasons in a failure's message
+_SHOWN = 5  # the most causes in a failure's message
 VERDICTS = pytest.StashKey[Sequence[Verdict]]()
 SEARCH = pytest.StashKey["Search"]()
 
@@ -37,12 +38,23 @@ class ItemLedger:
         found = verdicts_of(verdicts)
         unscored = [row for row, state in enumerate(found.states) if state == "unscored"]
         if unscored:
-            reasons = [found.why(row) for row in unscored[:_SHOWN]]
-            more = [f"and {len(unscored) - _SHOWN} more"] if len(unscored) > _SHOWN else []
             head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
-            pytest.fail("\n".join([head, *reasons, *more]) if len(verdicts) > 1 else reasons[0], pytrace=False)
+            pytest.fail("\n".join([head, *_whys(found)]) if len(verdicts) > 1 else found.why(0), pytrace=False)
         if all(state == "skipped" for state in found.states):
             pytest.skip("image missing")
+
+
+def _whys(verdicts: Verdicts) -> list[str]:
+    """Why the unscored cases of an item have no reply: one line per cause, with the first case that has it."""
+    found = causes([verdicts])
+    more = [f"and {len(found) - _SHOWN} more causes"] if len(found) > _SHOWN else []
+    lines = [
+        f"{one.example}: {one.sentence}"
+        if len(one.reasons) == 1
+        else f"{len(one.reasons)} cases, the first is {one.example}: {one.sentence}"
+        for one in found[:_SHOWN]
+    ]
+    return [*lines, *more]
 
 
 class ItemSearch:

@@ -21,7 +21,8 @@ PART, REPLIES = "part.json", "part.jsonl"
 SCHEMA = 1
 """The version of the format of both files."""
 DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
-    {"scores": None, "answers": None, "accepted": None, "problems": None, "skipped": False, "cut": False}
+    dict.fromkeys(("scores", "answers", "accepted", "problems"), None)
+    | dict.fromkeys(("skipped", "cut", "neither"), False)
 )
 """The columns of a line of replies; one whose values are all the default is left out."""
 _AGAIN = "run this part again"

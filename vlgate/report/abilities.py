@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textwrap import shorten, wrap
 from typing import Literal
 
+from vlgate.gates.deciding import first_word_doubt
 from vlgate.metrics.names import HEADLINE
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.sources.measures import measures
@@ -93,7 +94,13 @@ def _wrapped(text: str, width: int | None) -> list[str]:
 
 
 def ability(
-    task: str, metric: Metric, *, chance: float | None, blind: float | None, limits: tuple[str, ...]
+    task: str,
+    metric: Metric,
+    *,
+    chance: float | None,
+    blind: float | None,
+    limits: tuple[str, ...],
+    doubt: str = "",
 ) -> Ability:
     """Return whether a model can do what a task asks.
 
@@ -103,6 +110,7 @@ def ability(
         chance: what guessing reaches; None if that is unknown.
         blind: what the text-only model reaches; None if it was not asked.
         limits: the known limits of the task that hold.
+        doubt: why the figure says nothing about the model, so that its ability is unknown; see ``unmeasured``.
     """
     floor = max(chance or 0.0, blind or 0.0)
     word: Word = "unknown"
@@ -112,14 +120,36 @@ def ability(
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     value = f"{metric.value:.2f} of {metric.n:,}"
+    word = "unknown" if doubt else word
     return Ability(
         task=task,
         word=word,
-        figures=f"{value} ({metric.low:.2f} - {metric.high:.2f}), {beside}",
-        short=f"{value}, {beside}",
+        figures=doubt or f"{value} ({metric.low:.2f} - {metric.high:.2f}), {beside}",
+        short=doubt or f"{value}, {beside}",
         question=measures(task),
         limits=limits,
     )
+
+
+def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bool, neither: tuple[int, int]) -> str:
+    """Return why the headline metric of a task says nothing about the model; empty if it does.
+
+    It says nothing if the scores mean nothing (see ``first_word_doubt``), or if every reply is a yes or a no and the
+    ties that follow decide: with each of them counted as right, it would be above the middle of chance and 1.
+
+    Args:
+        metric: the headline metric.
+        chance: what guessing reaches; None if that is unknown.
+        tied: the number of its cases with a tie.
+        yes_or_no: whether every reply is a yes or a no.
+        neither: in how many scored replies yes and no have less than half of the first word, and of how many.
+    """
+    if first_word_doubt(*neither):
+        return "not measured: its replies begin with neither yes nor no"
+    middle = (1.0 + (chance or 0.0)) / 2
+    if yes_or_no and metric.value < middle <= metric.value + tied / metric.n:
+        return "not measured: yes/no replies only"
+    return ""
 
 
 def limit_words(most: float | None, why: str) -> str:
@@ -133,5 +163,6 @@ def _ability(result: TaskResult, limits: tuple[str, ...]) -> Ability | None:
     if metric is None:
         return None
     blind = result.blind.get(name)
-    reached = None if blind is None else blind.value
-    return ability(result.task.id, metric, chance=result.chance.get(name), blind=reached, limits=limits)
+    reached, chance = None if blind is None else blind.value, result.chance.get(name)
+    doubt = unmeasured(metric, chance, tied=result.tied, yes_or_no=result.yes_or_no, neither=result.neither)
+    return ability(result.task.id, metric, chance=chance, blind=reached, limits=limits, doubt=doubt)

@@ -23,7 +23,7 @@ from vlgate.types import Batch, Verdict
 
 SCHEMA = 2
 _REPLIES = ("scores", "answers", "accepted", "problems")  # left out of a line if all of them are None
-_FLAGS = ("skipped", "cut")  # left out of a line if none of them is true
+_FLAGS = ("skipped", "cut", "neither")  # left out of a line if none of them is true
 _BEGIN = re.compile(
     rb'(?={"crc":")'
 )  # never inside a record: JSON puts a backslash before a quotation mark in a string

@@ -96,6 +96,10 @@ def _task(result: TaskResult) -> dict[str, object]:
     }
     if coverage.disputed or coverage.corrected:
         found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
+    if result.neither[0]:
+        found["neither"] = dict(zip(("replies", "of"), result.neither, strict=True))
+    if result.yes_or_no:
+        found["yes_or_no"] = True
     if result.responses:
         found["responses"] = result.responses
     if result.probes or result.flaws:

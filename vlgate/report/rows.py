@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vlgate.gates.records import Decision, GateKind, Outcome
 from vlgate.judging.judged import verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
+from vlgate.report.causes import causes
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
@@ -15,6 +16,8 @@ HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", 
 NOT_PASSED: tuple[Outcome, ...] = ("fail", "inconclusive")
 NAMED = 3
 """The most gates that a line names; the results folder names all."""
+YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f"
+"""What replies are, and what to do, if texts tie that a score might tell apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ def coverage_line(result: TaskResult) -> str | None:
     note = f"; {result.task.note}" if result.task.note else ""
     if not parts and not note:
         return None
-    reason = _skipped(result)
+    reason = _skipped(result) + _unscored([result]) + _yes_or_no([result], 1)
     counts = f"; {', '.join(parts)}" if parts else ""
     return f"{result.task.id}: {coverage.judged} of {coverage.cases} cases judged{counts}{reason}{note}"
 
@@ -47,22 +50,31 @@ def coverage_lines(run: RunResult) -> list[str]:
     """Describe the cases of all tasks that were not judged, or are tied or cut, with one line per reason."""
     tasks: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
-    first: dict[str, str] = {}
     for result in run.results:
         for count, what in _parts(result):
             tasks.setdefault(what, []).append(result.task.id)
             counts[what] = counts.get(what, 0) + count
-            if what == "skipped":
-                first.setdefault(what, _skipped(result))
+    more = {
+        "unscored": _unscored(run.results),
+        "skipped": next((said for result in run.results if (said := _skipped(result))), ""),
+        "with a tie": _yes_or_no(run.results, len(tasks.get("with a tie", ()))),
+    }
     notes: dict[str, list[str]] = {}
     for result in run.results:
         if result.task.note:
             notes.setdefault(result.task.note, []).append(result.task.id)
     lines = [
-        f"{what}: {counts[what]:,} case{'s' if counts[what] > 1 else ''} in {_tasks(ids)}{first.get(what, '')}"
+        f"{what}: {counts[what]:,} case{'s' if counts[what] > 1 else ''} in {_tasks(ids)}{more.get(what, '')}"
         for what, ids in tasks.items()
     ]
     return [*lines, *(f"{named(ids)}: {note}" for note, ids in notes.items())]
+
+
+def _yes_or_no(results: Sequence[TaskResult], tied: int) -> str:
+    """What to do about ties that come of replies which are a yes or a no only; ``tied`` counts the tasks with ties."""
+    only = [result.task.id for result in results if result.yes_or_no]
+    where = "" if len(only) == tied else f" in {_tasks(only)}"
+    return f"; every reply{where} is {YES_OR_NO}" if only else ""
 
 
 def _tasks(ids: list[str]) -> str:
@@ -79,6 +91,7 @@ def _parts(result: TaskResult) -> list[tuple[int, str]]:
         (result.tied, "with a tie"),
         (result.unread, "with an unread answer"),
         (result.cut, "with a text that the model did not read to the end"),
+        (_neither(result), "with a score although yes and no have less than half of the first word"),
         (result.task.corrected, "corrected because of a dispute"),
         *((count, reason) for reason, count in result.task.left_out.items()),
     )
@@ -93,6 +106,23 @@ def named(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
+
+
+def _unscored(results: Sequence[TaskResult]) -> str:
+    """Name the causes for which several cases could not be scored, the commonest first."""
+    found = causes(result.verdicts for result in results if result.coverage.unscored)
+    if not any(len(one.reasons) > 1 for one in found):
+        return ""
+    more = f", and {len(found) - NAMED} more causes" if len(found) > NAMED else ""
+    if len(found) == 1:
+        return f": {found[0].sentence}"
+    return f": {', '.join(f'{len(one.reasons):,} x {one.sentence}' for one in found[:NAMED])}{more}"
+
+
+def _neither(result: TaskResult) -> int:
+    """The number of cases with a score although yes and no have less than half of the first word."""
+    table = verdicts_of(result.verdicts)
+    return len({table.row_of(place) for place in table.replies.neither})
 
 
 def _skipped(result: TaskResult) -> str:

@@ -11,6 +11,7 @@ from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.gates.correcting import corrected
+from vlgate.gates.deciding import without_scores
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
@@ -88,7 +89,8 @@ def decided(
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
     held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, _right(verdicts))]
-    made = corrected((*held, *made, *changes), thresholds.fail_correction)
+    neither = {result.task.id: result.neither for result in run.results}
+    made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
     counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
     known = shapes(options.data)

@@ -12,7 +12,7 @@ from vlgate.comparing.earlier import EarlierRun, judged_rows
 from vlgate.comparing.pairing import Comparison, LaterRun, compare
 from vlgate.errors import VlgateError
 from vlgate.gates.correcting import corrected
-from vlgate.gates.deciding import Judged, decide_all
+from vlgate.gates.deciding import Judged, decide_all, without_scores
 from vlgate.gates.error_rates import ErrorRates, error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision, Gate
@@ -79,11 +79,15 @@ def judge_again(
     comparison = None if earlier is None else compare(earlier, _later(run, table, tasks, model))
     left_out = {name: cases - selected for name, (selected, cases) in counts.items()}
     every = [
-        *_held(thresholds, table),
         *decide_all(thresholds, tasks, told["ties"], model),
         *change_decisions(thresholds, comparison, kinds, left_out),
     ]
-    made = corrected(every, thresholds.fail_correction)
+    neither = {
+        name: (one["replies"], one["of"]) for name, task in run.figures["tasks"].items() if (one := task.get("neither"))
+    }
+    made = corrected(
+        (*_held(thresholds, table), *without_scores(every, neither, thresholds)), thresholds.fail_correction
+    )
     made = without_passes(made) if told.get("quick") else made
     card = card_from(run.figures["model"])
     whole = [*required(thresholds, counts, asked, known), *unjudged_gates(made, thresholds, asked)]

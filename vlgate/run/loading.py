@@ -14,7 +14,7 @@ from vlgate.checks.determinism import check_determinism
 from vlgate.checks.polarity import check_polarity
 from vlgate.checks.precision import check_precision, drawn, lacks_room
 from vlgate.checks.rounds import ROUNDING, together
-from vlgate.errors import ModelLoadError, described
+from vlgate.errors import ModelLoadError, described, printable
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.inference.call_limit import Watch, unwatched
 from vlgate.inference.predictor import ModelPredictor
@@ -158,7 +158,7 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
         weights=loaded.weights,
         fingerprint=loaded.fingerprint,
         adapters=predictor.adapters(),
-        notes=tuple(filter(None, notes)),
+        notes=tuple(filter(None, map(printable, notes))),
         checks=checks,
         device=loaded.device,
         cache=cache_use(predictor.caller),

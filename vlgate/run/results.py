@@ -30,7 +30,7 @@ from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import UNREADABLE, Ask, Case, Metric, Read, Task, Ties, Verdict
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Read, Task, Ties, Verdict
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -63,6 +63,22 @@ class TaskResult:
     def tied(self) -> int:
         """The number of judged cases with an exact tie of two scores that should differ, or of the best choices."""
         return int(np.nansum(self.columns.facts["tied"])) if "tied" in self.columns.facts else 0
+
+    @property
+    def neither(self) -> tuple[int, int]:
+        """In how many scored replies yes and no have less than half of the first word, and of how many."""
+        replies = verdicts_of(self.verdicts).replies
+        if not replies.neither:
+            return 0, 0
+        matched = sum(isinstance(request, Match) for request in replies.requests)
+        return len(replies.neither), matched - sum(isinstance(replies.requests[one], Match) for one in replies.problems)
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether scores tie because every reply is a yes or a no, 1 or 0."""
+        scores = self.columns.scores
+        known = scores[~np.isnan(scores)]
+        return bool(self.tied and (known == 1.0).any() and np.isin(known, (0.0, 1.0)).all())
 
     @property
     def unread(self) -> int:

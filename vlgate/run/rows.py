@@ -30,6 +30,7 @@ class Rows(TypedDict):
     problems: list[str | None]
     skipped: list[bool]
     cut: list[bool]
+    neither: list[bool]
     judged: int
     missed: int
     plan: str
@@ -50,6 +51,7 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
         problems=_column(n, {place: why for place, (why, _) in replies.problems.items()}, None),
         skipped=_column(n, {place: skipped for place, (_, skipped) in replies.problems.items()}, False),
         cut=_column(n, dict.fromkeys(replies.cut, True), False),
+        neither=_column(n, dict.fromkeys(replies.neither, True), False),
         judged=len(judged),
         missed=judged.count(False),
         plan=plan,
@@ -62,8 +64,8 @@ def unpack(rows: Rows, batch: Batch) -> Replies:
     Raises: ValueError if the number of replies is not the number of the batch's distinct requests.
     """
     requests = list(distinct(batch))
-    columns = (rows["scores"], rows["answers"], rows["accepted"], rows["problems"], rows["skipped"], rows["cut"])
-    sizes = {len(column) for column in columns}
+    flags = (rows["skipped"], rows["cut"], rows["neither"])
+    sizes = {len(column) for column in (rows["scores"], rows["answers"], rows["accepted"], rows["problems"], *flags)}
     if sizes != {len(requests)}:
         said = ", ".join(map(str, sorted(sizes)))
         raise ValueError(f"columns of {said} replies: expected {len(requests)}, one per distinct request of the batch")
@@ -75,6 +77,7 @@ def unpack(rows: Rows, batch: Batch) -> Replies:
         answers=rows["answers"] if rows["answers"].count(None) < len(requests) else (),
         problems={place: (why, skipped) for place, (why, skipped) in enumerate(problems) if why is not None},
         cut=frozenset(place for place, cut in enumerate(rows["cut"]) if cut),
+        neither=frozenset(place for place, neither in enumerate(rows["neither"]) if neither),
     )
 
 

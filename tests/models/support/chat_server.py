@@ -63,11 +63,14 @@ class Chat:
         return [body["messages"][0]["content"][1]["text"] for _, _, body in self.seen]
 
 
-def ok(text, *, model="toy", finish="stop", top=None, **message):
+def ok(text, *, model="toy", finish="stop", top=None, tokens=(), **message):
+    """A reply; ``top`` are the likeliest first words, which stand behind the ``tokens``, each of which is certain."""
     choice = {"message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
     if top is not None:
         words = [{"token": token, "logprob": math.log(p)} for token, p in top]
-        choice["logprobs"] = {"content": [{**words[0], "top_logprobs": words}]}
+        before = [{"token": token, "logprob": 0.0} for token in tokens]
+        listed = [{**one, "top_logprobs": [one]} for one in before]
+        choice["logprobs"] = {"content": [*listed, {**words[0], "top_logprobs": words}]}
     return 200, {}, {"model": model, "choices": [choice]}
 
 

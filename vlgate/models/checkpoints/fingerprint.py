@@ -17,7 +17,7 @@ def digest(*parts: str) -> str:
     """
     whole = hashlib.sha256()
     for part in parts:
-        encoded = part.encode()
+        encoded = part.encode(errors="surrogatepass")
         whole.update(len(encoded).to_bytes(8, "big") + encoded)
     return whole.hexdigest()
 

@@ -7,6 +7,7 @@ question with choices is the choice that the model is most likely to reply with.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ _THOUGHTLESS = "its template makes it think before it answers, and its thoughts 
 class Vlm:
     """A generative model as a matcher and an answerer.
 
-    ``decision_threshold`` is 0.5 if the score is a probability, else None.
+    ``decision_threshold`` is 0.5 if the score is a probability, else None. ``neither`` holds the pairs so far whose
+    answer probably begins with neither yes nor no.
     """
 
     def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
@@ -55,6 +57,7 @@ class Vlm:
         self._mode = mode
         self._yes = engine.prompter.single(YES) if self.decision_threshold else []
         self._no = engine.prompter.single(NO) if self.decision_threshold else []
+        self.neither: set[Match] = set()
         self._weighed = 0
         self._neither = 0
 
@@ -81,7 +84,9 @@ class Vlm:
         prompts = [(pair.image, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
         yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
         self._weighed += len(pairs)
-        self._neither += int((yes + no < 0.5).sum())
+        weak = yes + no < 0.5
+        self._neither += int(weak.sum())
+        self.neither.update(compress(pairs, weak.tolist()))
         return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
 
     def _caption_likelihoods(self, pairs: Sequence[Match]) -> FloatArray:

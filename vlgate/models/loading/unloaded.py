@@ -9,6 +9,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.loading.registry import LoadedModel
+from vlgate.types import Match
 
 _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "perplexity", "text_keys")
 
@@ -85,6 +86,12 @@ class Unloaded:
     def cut_texts(self) -> AbstractSet[str]:
         """The texts so far that the model did not read to the end."""
         found: AbstractSet[str] = getattr(self._model, "cut_texts", frozenset())
+        return found
+
+    @property
+    def neither(self) -> AbstractSet[Match]:
+        """The pairs so far whose answer probably begins with neither yes nor no."""
+        found: AbstractSet[Match] = getattr(self._model, "neither", frozenset())
         return found
 
     def load(self) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,8 @@ class Served:
 
     ``decision_threshold`` applies to the probability of yes. ``note`` says how the service was asked and which models
     replied: a service may change the model behind a name, and a fingerprint cannot tell. Therefore its replies are
-    cached only if the user names a cache (``cached_if_named``).
+    cached only if the user names a cache (``cached_if_named``). ``neither`` holds the pairs so far whose answer
+    probably begins with neither yes nor no.
     """
 
     decision_threshold = 0.5
@@ -44,6 +46,9 @@ class Served:
         self._dialect = dialect
         self._questioner = Questioner(place, endpoint, dialect)
         self._scores = self._absent = self._weak = 0
+        self.neither: set[Match] = set()
+        self._text_of = partial(text_of, max_tokens=place.max_tokens)
+        self._yes_or_no = partial(yes_or_no, max_tokens=place.max_tokens)
 
     def __repr__(self) -> str:
         """The model's name and address."""
@@ -81,18 +86,20 @@ class Served:
 
         Raises: NoReplyError for the pairs whose reply is cut off, refused, empty, or neither yes nor no.
         """
-        scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else yes_or_no
+        scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else self._yes_or_no
         asked = [Question(pair.image, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
-        return np.array([self._score(reply) for reply in self._questioner.replies(asked, read)], dtype=np.float64)
+        replies = self._questioner.replies(asked, read)
+        return np.array([self._score(pair, reply) for pair, reply in zip(pairs, replies, strict=True)], np.float64)
 
-    def _score(self, reply: Reply) -> float:
+    def _score(self, pair: Match, reply: Reply) -> float:
         if not isinstance(reply, FirstWord):
             return float(reply)
-        yes, no = reply.yes or 0.0, reply.no or 0.0
         self._scores += 1
         self._absent += reply.yes is None
-        self._weak += yes + no < 0.5  # another answer is likelier than both
-        return yes
+        if reply.weak:
+            self._weak += 1
+            self.neither.add(pair)
+        return reply.yes or 0.0
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Return the answers in the service's own words.
@@ -100,7 +107,7 @@ class Served:
         Raises: NoReplyError for the questions whose reply is cut off, refused or empty.
         """
         asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
         """Return the answers to questions that are sent as text alone; their images are not looked at.
@@ -108,7 +115,7 @@ class Served:
         Raises: NoReplyError as ``answer``.
         """
         asked = [Question(None, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
 
 def _on_one_line(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from vlgate.errors import ImageError, NoReplyError
 from vlgate.inference.batching import Problem
-from vlgate.models.served.chat import Dialect, FirstWord, data_url
+from vlgate.models.served.chat import Dialect, FirstWord, data_url, name_of
 from vlgate.models.served.http import Endpoint, ServiceError
 from vlgate.models.served.place import Place
 from vlgate.types import LazyImage
@@ -99,8 +99,7 @@ class Questioner:
             reply = self._endpoint.ask(body)
         except ServiceError as error:
             return Problem(why=str(error))
-        if isinstance(name := reply.get("model"), str):
-            self.names.add(name)
+        self.names.update({name_of(reply)} - {""})
         return read(reply)
 
 

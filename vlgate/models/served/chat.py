@@ -6,13 +6,15 @@ import base64
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import ModelLoadError
-from vlgate.inference.batching import Problem
+from vlgate.errors import ModelLoadError, halved, printable
+from vlgate.inference.batching import HALF, Problem
 from vlgate.judging.answers import read_answer
+from vlgate.judging.thoughts import after_thought, has_thought
 from vlgate.models.generative.prompts import VQASCORE
 from vlgate.models.served.http import Endpoint, ServiceError
 from vlgate.models.served.place import Place
@@ -24,9 +26,13 @@ _QUALITY = 95
 _MATCH_TOKENS = 8  # of a scored answer; its first token that is not blank is read
 _FIELD_REJECTED = (400, 403, 422)  # 403: OpenAI's answer to log-probabilities of a reasoning model
 _BLANKS = " \t\r\n\u2581\u0120\u010a\"'`*_.,:;!()"  # with the blanks of sentencepiece and of byte-level tokens
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_THOUGHTS = ("reasoning_content", "reasoning")  # the fields of vLLM, SGLang, DeepSeek and OpenRouter
+_WHITE = "Is this image white? Answer yes or no."
+_SPECIAL = re.compile(r"\s*(?:<[|\uff5c][^<>]*[|\uff5c]>|</?s>|<(?:bos|eos|pad)>|<(?:start|end)_of_turn>)\s*")
+# Fields: "reasoning" of vLLM, "reasoning_content" of SGLang and llama.cpp, "thinking" of Ollama, and others.
+_THOUGHTS = re.compile(r"_?(?:reason|think|thought)", re.IGNORECASE)
 _REFUSED = ("content_filter", "safety", "refusal")
+_CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")  # of OpenAI, Anthropic, Google, Mistral
+_HALF = 0.5  # of the probability of the first word: with less, another word is likelier than yes and no together
 _SHOWN = 80  # characters of a reply in a message
 _KEY_REMEDY = "; is the key in the environment, and right? key_env=NAME names its variable"
 _REMEDIES = {
@@ -83,9 +89,10 @@ def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
         fields |= {"logprobs": True, "top_logprobs": 20}
     dialect = Dialect(name=place.name, fields=fields)
     while True:
-        body = dialect.body(image, "Is this image white? Answer yes or no.", scored=True)
+        body = dialect.body(image, _WHITE, scored=True)
+        plain = dialect.body(image, _WHITE)
         try:
-            return _accepted(dialect, endpoint.ask({**body, **dialect.fields}))
+            return _accepted(dialect, endpoint.ask({**body, **dialect.fields}), partial(endpoint.ask, plain))
         except ServiceError as error:
             simpler = _without(dialect, str(error).lower()) if error.status in _FIELD_REJECTED else None
             if simpler is None:
@@ -94,19 +101,32 @@ def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
             dialect = simpler
 
 
-def _accepted(dialect: Dialect, reply: Mapping[str, object]) -> Dialect:
+def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> Dialect:
+    """The dialect of a service that gave this reply; ``again`` asks the same without log-probabilities."""
     text = text_of(reply)
     if isinstance(text, Problem) and "choices" not in reply:
         raise ServiceError(text.why, 200)
-    name = reply.get("model")
+    why = _unscored(dialect, reply, again)
+    remarks = (f"{why}: the score of a match is 1 for yes and 0 for no to {VQASCORE!r}",) if why else ()
+    return replace(dialect, logprobs=not why, answers_as=name_of(reply), remarks=(*dialect.remarks, *remarks))
+
+
+def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> str:
+    """Why the first word of this service gives no score; empty if it gives one."""
     choice = _choice(reply)
-    readable = not isinstance(choice, Problem) and not thinks(reply) and _likeliest(choice) is not None
-    logprobs = "logprobs" in dialect.fields and readable
-    remarks = dialect.remarks
-    if not logprobs:
-        why = "the model thinks before it answers" if thinks(reply) else "the service gives no log-probabilities"
-        remarks = (*remarks, f"{why}: the score of a match is 1 for yes and 0 for no to {VQASCORE!r}")
-    return replace(dialect, logprobs=logprobs, answers_as=name if isinstance(name, str) else "", remarks=remarks)
+    if thinks(reply):
+        return "the model thinks before it answers"
+    if "logprobs" not in dialect.fields or isinstance(choice, Problem) or _likeliest(choice) is None:
+        return "the service gives no log-probabilities"
+    word = first_word(reply)
+    if isinstance(word, FirstWord) and not word.weak:
+        return ""
+    plain = again()
+    if thinks(plain):
+        return "the model thinks before it answers"
+    if isinstance(yes_or_no(plain), Problem):
+        return ""  # its answers say neither yes nor no, so that 1 and 0 would be no better
+    return "the first word of its answers is neither yes nor no, which were asked for"
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
@@ -141,35 +161,61 @@ def data_url(image: Image, place: Place) -> str:
     return f"data:image/{place.form};base64,{base64.b64encode(stream.getvalue()).decode()}"
 
 
-def text_of(reply: Mapping[str, object]) -> str | Problem:
+def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
     """The text of a reply, without the thoughts that a reasoning model writes before it.
 
     >>> text_of({"choices": [{"message": {"content": " A cat. "}, "finish_reason": "stop"}]})
     'A cat.'
+
+    Args:
+        reply: the reply's JSON object.
+        max_tokens: the most tokens of an answer, for the message about one that is cut off; 0 if it is not known.
     """
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return choice
-    if choice.get("finish_reason") == "length":
-        return Problem(why="the answer is cut off at max_tokens; raise max_tokens")
-    text = _THOUGHT.sub("", _content(choice)).strip()
-    if not text:
-        return Problem(why="the answer is empty")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return Problem(why="the answer is not valid text: it holds half a surrogate pair")
-    if text.startswith("<think>"):
-        return Problem(why="the answer is a thought that does not end")
-    return text
+    content = _content(choice)
+    if str(choice.get("finish_reason")).lower() in _CUT_OFF:
+        return Problem(why=_cut_off(reply, content, max_tokens))
+    if halved(content):
+        return Problem(why=f"the answer {_excerpt(content)} {HALF}")
+    text = after_thought(content)
+    if text is None:
+        return Problem(why=f"the answer is a thought that does not end: {_excerpt(content)}")
+    if not text.strip():
+        aside = ": the reply is a thought only" if thinks(reply) else ""
+        return Problem(why=f"the answer is empty{aside}")
+    return text.strip()
 
 
-def yes_or_no(reply: Mapping[str, object]) -> float | Problem:
-    """1.0 if the reply says yes, 0.0 if it says no."""
-    text = text_of(reply)
+def _cut_off(reply: Mapping[str, object], content: str, max_tokens: int) -> str:
+    """Say what was cut off, how long it might have been, and which option makes it longer."""
+    what = "thought" if thinks(reply) and after_thought(content) in (None, "") else "answer"
+    limit, more = (f"max_tokens={max_tokens}", max(64, 8 * max_tokens)) if max_tokens else ("max_tokens", "N")
+    remedy = f"to raise max_tokens, write ?max_tokens={more} after the model's name"
+    return f"the {what} is cut off at {limit}: {_excerpt(content)}; {remedy}"
+
+
+def _excerpt(text: str) -> str:
+    """The beginning of a reply in quotes."""
+    plain = " ".join(text.split())
+    return repr(plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}...")
+
+
+def name_of(reply: Mapping[str, object]) -> str:
+    """The name of the model that replies; empty if the service does not name it."""
+    name = reply.get("model")
+    return printable(name) if isinstance(name, str) else ""
+
+
+def yes_or_no(reply: Mapping[str, object], max_tokens: int = 0) -> float | Problem:
+    """1.0 if the reply says yes, 0.0 if it says no; see ``text_of``."""
+    text = text_of(reply, max_tokens)
     if isinstance(text, Problem):
         return text
     answer = read_answer(text, ("yes", "no"))
     if answer is None:
-        return Problem(why=f"the answer {text[:_SHOWN]!r} is neither yes nor no")
+        return Problem(why=f"the answer {_excerpt(text)} is neither yes nor no")
     return float(answer == "yes")
 
 
@@ -179,6 +225,11 @@ class FirstWord:
 
     yes: float | None
     no: float | None
+
+    @property
+    def weak(self) -> bool:
+        """Whether another word is likelier than yes and no together."""
+        return (self.yes or 0.0) + (self.no or 0.0) < _HALF
 
 
 def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
@@ -193,7 +244,7 @@ def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
     if isinstance(choice, Problem):
         return choice
     if thinks(reply):
-        return Problem(why="the model thinks before it answers, so its first word is not the answer; add logprobs=0")
+        return Problem(why="the model thinks before it answers, so its first word is not the answer; write ?logprobs=0")
     likely = _likeliest(choice)
     if likely is None:
         return Problem(why="this reply has no readable log-probabilities, though the first one had; try logprobs=0")
@@ -205,12 +256,24 @@ def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
 
 
 def thinks(reply: Mapping[str, object]) -> bool:
-    """Whether a reply holds the model's thoughts, in the answer or in a field of their own."""
+    """Whether a reply holds the model's thoughts: in the answer, its tokens, or a field or part of their own."""
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return False
-    aside = any(choice["message"].get(name) for name in _THOUGHTS)
-    return aside or _content(choice).lstrip().startswith("<think>")
+    fields = {**choice, **choice["message"]}
+    content = fields.get("content")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    aside = any(_THOUGHTS.match(str(name)) and _holds(value) for name, value in fields.items())
+    return (
+        aside
+        or any(_THOUGHTS.match(str(part.get("type", ""))) for part in parts)
+        or has_thought(_content(choice))
+        or has_thought("".join(_tokens(choice)))
+    )
+
+
+def _holds(value: object) -> bool:
+    return bool(value.strip() if isinstance(value, str) else value)
 
 
 def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
@@ -230,21 +293,30 @@ def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
 def _content(choice: Mapping[str, Any]) -> str:
     content = choice["message"].get("content")
     if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
+        shown = [part for part in content if not isinstance(part, dict) or not _THOUGHTS.match(str(part.get("type")))]
+        parts = (part.get("text") if isinstance(part, dict) else part for part in shown)
         content = "".join(text for text in parts if isinstance(text, str))
     return content if isinstance(content, str) else ""
 
 
+def _tokens(choice: Mapping[str, Any]) -> list[str]:
+    """The tokens of a reply with log-probabilities: some services leave special tokens out of the text only."""
+    match choice.get("logprobs"):
+        case {"content": list(tokens)}:
+            return [str(token.get("token", "")) for token in tokens if isinstance(token, dict)]
+    return []
+
+
 def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
-    """The likeliest tokens, with their probabilities, at the first place whose token is not blank."""
+    """The likeliest tokens, with their probabilities, at the first place whose token is neither blank nor special."""
     match choice.get("logprobs"):
         case {"content": list(tokens)}:
             for token in tokens:
                 match token:
-                    case {"token": str(text), "top_logprobs": [_, *_] as likely} if text.strip(_BLANKS):
-                        return _probabilities(likely)
-                    case {"token": str(text)} if not text.strip(_BLANKS):
+                    case {"token": str(text)} if not text.strip(_BLANKS) or _SPECIAL.fullmatch(text):
                         continue
+                    case {"token": str(), "top_logprobs": [_, *_] as likely}:
+                        return _probabilities(likely)
                 return None
     return None
 

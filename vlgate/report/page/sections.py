@@ -9,7 +9,7 @@ from typing import Any
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.variants import definitions
 from vlgate.published.figures import beside
-from vlgate.report.abilities import Ability, ability, limit_words
+from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.beside import Shown, published_lines_of, standing_lines_of, study_line
 from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import CardMaker, anchor
@@ -17,6 +17,7 @@ from vlgate.report.page.changes import value_before
 from vlgate.report.page.records import Card, Figure, Section
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.worst import WORST
+from vlgate.report.rows import YES_OR_NO
 from vlgate.sources.measures import measures
 from vlgate.types import Metric, Ties
 
@@ -84,7 +85,15 @@ def _ability(name: str, task: Task, headline: str, limits: tuple[str, ...]) -> A
     found = task["metrics"][headline]
     metric = _metric(found)
     blind = found["blind"]["value"] if "blind" in found else None
-    return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits)
+    neither = task.get("neither", {"replies": 0, "of": 0})
+    doubt = unmeasured(
+        metric,
+        found.get("chance"),
+        tied=task["tied"],
+        yes_or_no="yes_or_no" in task,
+        neither=(neither["replies"], neither["of"]),
+    )
+    return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits, doubt=doubt)
 
 
 def _metric(found: Mapping[str, Any]) -> Metric:
@@ -126,6 +135,7 @@ def _health(name: str, task: Task) -> list[str]:
         )
         if task[key]
     ]
+    counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
     corrected = task.get("disputed", {}).get("corrected", 0)
     counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
     counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]

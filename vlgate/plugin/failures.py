@@ -1,0 +1,96 @@
+"""What pytest sends and prints of failed tests: halves of surrogate pairs escaped, and one cause printed once."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from vlgate.errors import halved
+from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
+from vlgate.plugin.gate_reports import sentence
+from vlgate.report.causes import Cause, cause_of, causes, reasons
+
+STANDS_FOR = "vlgate_stands_for"
+"""How many failed tests a report stands for."""
+
+
+def cleaned(value: object) -> object:
+    """Return what a report holds with the halves of surrogate pairs escaped, which execnet refuses to send."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode() if halved(value) else value
+    if isinstance(value, dict):
+        return {cleaned(name): cleaned(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(cleaned, value))
+    return value
+
+
+def cleaned_warning(recorded: warnings.WarningMessage) -> None:
+    """Escape the halves of surrogate pairs in a warning, in place: pytest-xdist sends the text as it is."""
+    if isinstance(recorded.message, Warning):
+        recorded.message.args = tuple(cleaned(part) for part in recorded.message.args)
+
+
+def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
+    """Return the reports of failed tests for the terminal, with one report for all tests that share a cause.
+
+    Tests whose cases could not be scored are gathered by why there is no reply, those that raised by what they raised.
+    Other tests, and gates, stay as they are.
+    """
+    ours = [report for report in reports if report.nodeid in collected.expected]
+    unscored = [report for report in ours if rows_of(report) is not None]
+    raised: dict[str, list[Any]] = {}
+    for report in ours:
+        if rows_of(report) is None:
+            raised.setdefault(_crash(report), []).append(report)
+    found = causes(collected.of_test(report.nodeid) for report in unscored)
+    joined = [_joined(cause, unscored, collected) for cause in found] if len(found) < len(unscored) else unscored
+    if joined is not unscored:
+        for place, report in enumerate(joined):
+            vars(report)[STANDS_FOR] = 0 if place else len(unscored)
+    left = [report for report in reports if report.nodeid not in collected.expected]
+    return [*joined, *(_for_all(alike) for alike in raised.values()), *left]
+
+
+def _joined(cause: Cause, unscored: Sequence[Any], collected: Collected) -> Any:
+    """A report about all cases that share a cause, with what the first of their tests wrote."""
+    mine = [
+        report
+        for report in unscored
+        if any(cause_of(why) == cause_of(cause.reasons[0]) for _, why in reasons(collected.of_test(report.nodeid)))
+    ]
+    tasks = {batch_name(report.nodeid).partition(":")[0] for report in mine}
+    asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
+    text = f"{len(cause.reasons):,} of {asked:,} cases unscored: {cause.sentence}"
+    where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
+    report = _named(mine[0], f"{where}, {len(cause.reasons):,} cases")
+    report.longrepr = sentence(text, f"{text}\nthe first case: {cause.example}")
+    return report
+
+
+def _for_all(alike: Sequence[Any]) -> Any:
+    """The first of some reports that failed alike; it says how many they are."""
+    if len(alike) == 1:
+        return alike[0]
+    first = batch_name(alike[0].nodeid)
+    report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
+    vars(report)[STANDS_FOR] = len(alike)
+    return report
+
+
+def _named(report: Any, name: str) -> Any:
+    """A copy of a report under another name in the brackets of its test."""
+    renamed = copy.copy(report)
+    renamed.nodeid = report.nodeid.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]")
+    file, line, domain = report.location
+    renamed.location = (file, line, domain.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]"))
+    return renamed
+
+
+def _crash(report: Any) -> str:
+    """What a test raised and where, without what it says of one case."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    place = "" if crash is None else f"{crash.path}:{crash.lineno}"
+    return f"{place} {cause_of(last_line(report))}"
