@@ -19,6 +19,7 @@ from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import gpu_name
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
+from vlgate.models.loading.unloaded import note_of
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.types import Ask, Match, Prepared
 
@@ -79,7 +80,7 @@ class Scorer:
 
     def note(self) -> str:
         """Return what the model notes about itself now."""
-        return str(getattr(self._model, "note", ""))
+        return "" if self._loaded is None else note_of(self._loaded)
 
     @property
     def _model(self) -> Any:

@@ -205,6 +205,12 @@ def _lost_shards(folder: Path, names: tuple[str, ...]) -> list[str]:
     return [shard for shard in _shards(folder / index) if not (folder / shard).is_file()]
 
 
+def shard_paths(folder: Path, form: tuple[str, ...]) -> list[Path]:
+    """Return the files that hold the weights of a kind; see ``weights_form``."""
+    single, index = form
+    return [folder / single] if (folder / single).is_file() else [folder / shard for shard in _shards(folder / index)]
+
+
 def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -> str:
     why = "HF_HUB_OFFLINE is set" if offline else "the download failed"
     said = " ".join(str(error).split())
@@ -320,12 +326,12 @@ def _check_adapter(folder: Path) -> None:
     """Refuse an adapter that cannot be applied: without it, its base model would be judged in its place."""
     if not _holds(folder, ADAPTER_WEIGHTS):
         raise ModelLoadError(
-            f"{holdings(folder)}; its {ADAPTER} says that it holds an adapter, expected {' or '.join(ADAPTER_WEIGHTS)}; "
-            f"save the adapter again, or remove {ADAPTER} to judge the weights without it"
+            f"{holdings(folder)}; beside {ADAPTER}, expected {' or '.join(ADAPTER_WEIGHTS)}; save the adapter again, or "
+            f"remove {ADAPTER} to judge the weights without it"
         )
     if not _version("peft"):
         raise ModelLoadError(
-            f"{folder} holds an adapter, which needs peft, which is not installed; pip install peft, or merge the "
+            f"{folder} holds an adapter, and peft, which applies it, is not installed; pip install peft, or merge the "
             "adapter into its base model and save the result"
         )
 

@@ -15,9 +15,18 @@ import numpy as np
 from vlgate.errors import ModelLoadError, NoReplyError, nearest
 from vlgate.inference.batching import out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
-from vlgate.models.checkpoints.hub import identity, pretrained, split_options
+from vlgate.models.checkpoints.hub import (
+    Pretrained,
+    folder_of,
+    identity,
+    pretrained,
+    read_config,
+    split_options,
+    weights_form,
+)
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
+from vlgate.models.dual.families import FAMILIES
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
@@ -139,14 +148,26 @@ class Vlm:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, that local ones exist, and that the options are known; do not import torch.
+    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch.
 
     Raises: ModelLoadError if not.
     """
-    _parse(weights, folder)
+    source, _ = _parse(weights, folder)
+    if source.local:
+        _check_kind(source)
+        weights_form(folder_of(source))
 
 
-def _parse(weights: str, folder: Path) -> tuple[Any, dict[str, str]]:
+def _check_kind(source: Pretrained) -> None:
+    kind = read_config(source).get("model_type")
+    if any(kind in family.model_types for family in FAMILIES):
+        raise ModelLoadError(
+            f"{source.asked} is a checkpoint of model_type {kind!r}, a dual encoder, which writes no text; write "
+            f"--model=dual:{source.asked}"
+        )
+
+
+def _parse(weights: str, folder: Path) -> tuple[Pretrained, dict[str, str]]:
     name, chosen = split_options(weights, tuple(OPTIONS))
     for option, value in chosen.items():
         if value not in OPTIONS[option]:
@@ -171,10 +192,11 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
         import transformers
     except ModuleNotFoundError as error:
         raise missing_package(error.name or "transformers", "hf") from None
+    _check_kind(source)
     processor = load_processor(transformers.AutoProcessor, source)
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
-    what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
+    what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = Engine(model, processor)
     check_reading(engine, source.asked, dtype)
     return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)
