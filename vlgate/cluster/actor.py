@@ -53,7 +53,7 @@ class Scorer:
             device = pick_device(wanted.device)
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
             self._loaded = compiled(loaded, device) if wanted.compiled else loaded
-            self._caller = Caller(name=loaded.name, size=1)
+            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype)
             return _surface(self._loaded)
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
             return failed(error)

@@ -220,4 +220,5 @@ def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller 
 
 def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
     sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
-    return Caller(name=loaded.name, size=options.batch_size or sizes.first(), watch=watch, sizes=sizes)
+    size = options.batch_size or sizes.first()
+    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype)

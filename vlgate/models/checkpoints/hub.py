@@ -326,8 +326,8 @@ def _check_adapter(folder: Path) -> None:
     """Refuse an adapter that cannot be applied: without it, its base model would be judged in its place."""
     if not _holds(folder, ADAPTER_WEIGHTS):
         raise ModelLoadError(
-            f"{holdings(folder)}; beside {ADAPTER}, expected {' or '.join(ADAPTER_WEIGHTS)}; save the adapter again, or "
-            f"remove {ADAPTER} to judge the weights without it"
+            f"{holdings(folder)}; beside {ADAPTER}, expected {' or '.join(ADAPTER_WEIGHTS)}; save the adapter again, "
+            f"or remove {ADAPTER} to judge the weights without it"
         )
     if not _version("peft"):
         raise ModelLoadError(

@@ -43,31 +43,29 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
     Returns: two parts of a message. The first is empty if the words of the error itself are the best; both are if the
         reason is not known.
     """
-    text = str(error)
-    kind = config.get("model_type")
+    text, kind, method = str(error), config.get("model_type"), quantised(config)
+    why = remedy = ""
     if out_of_memory(error):
-        return "", memory_remedy()
-    if "trust_remote_code" in text or "custom code" in text:
-        return f"a {kind} needs custom code from its repository, and no such code is run here", (
-            f"name a conversion for transformers itself (such as a repository whose name ends in -hf), {SERVE}, or {OWN}"
+        remedy = memory_remedy()
+    elif "trust_remote_code" in text or "custom code" in text:
+        why = f"a {kind} needs custom code from its repository, and no such code is run here"
+        remedy = (
+            "name a conversion for transformers itself (such as a repository whose name ends in -hf), "
+            f"{SERVE}, or {OWN}"
         )
-    method = quantised(config)
-    if method and isinstance(error, ImportError | RuntimeError | ValueError):
+    elif method and isinstance(error, ImportError | RuntimeError | ValueError):
         named = re.search(r"pip install ([^`)]+)", text)
         packages = named[1].strip().removeprefix("-U ") if named else _PACKAGES.get(method, "")
-        install = f"pip install {packages}, " if packages else ""
-        return "", f"it is quantised ({method}): {install}{_UNQUANTISED}"
-    if "does not recognize this architecture" in text:
-        return f"the installed transformers does not know the model_type {kind!r}", (
-            f"pip install --upgrade transformers, {SERVE}, or {OWN}"
-        )
-    if "Unrecognized configuration class" in text:
-        return f"transformers has no such model of model_type {kind!r}", (
-            f"name another --model (vlgate models lists them), {SERVE}, or {OWN}"
-        )
-    if isinstance(error, ImportError) and (named := re.search(r"requires the (\S+) library", text)):
-        return "", f"pip install 'vlgate[hf]' {named[1].lower()}"
-    return "", ""
+        remedy = f"it is quantised ({method}): {f'pip install {packages}, ' if packages else ''}{_UNQUANTISED}"
+    elif "does not recognize this architecture" in text:
+        why = f"the installed transformers does not know the model_type {kind!r}"
+        remedy = f"pip install --upgrade transformers, {SERVE}, or {OWN}"
+    elif "Unrecognized configuration class" in text:
+        why = f"transformers has no such model of model_type {kind!r}"
+        remedy = f"name another --model (vlgate models lists them), {SERVE}, or {OWN}"
+    elif isinstance(error, ImportError) and (named := re.search(r"requires the (\S+) library", text)):
+        remedy = f"pip install 'vlgate[hf]' {named[1].lower()}"
+    return why, remedy
 
 
 def memory_remedy() -> str:

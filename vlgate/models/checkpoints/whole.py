@@ -23,7 +23,7 @@ BUFFERS = (
 SPARE: Mapping[str, tuple[str, ...]] = {
     "": (
         r"(^|\.)pooler\.",  # BERT and its relatives are published with it, and their language models have none
-        r"(^|\.)[qkv]_scale$", r"(^|\.)kv_(cache_)?scale$",  # of a quantised cache of keys and values, which is not used
+        r"(^|\.)[qkv]_scale$", r"(^|\.)kv_(cache_)?scale$",  # of a quantised cache of keys and values
         r"^mtp\.", r"^v_head\.",  # heads that predict further tokens, and the values of reinforcement learning
     ),
     "AlbertForMaskedLM": (r"^sop_classifier\.",),

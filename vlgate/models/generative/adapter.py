@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, NoReplyError, nearest
-from vlgate.inference.batching import out_of_memory
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, nearest
+from vlgate.inference.batching import OVERFLOW, out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import (
     Pretrained,
@@ -32,7 +31,11 @@ from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
 from vlgate.types import TIED, Ask, FloatArray, LazyImage, Match
 
-OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
+OPTIONS = {
+    "score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"),
+    "mode": ("choices", "generate"),
+    "device_map": ("one", "auto"),
+}
 MOST_NEW_TOKENS = 32
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
@@ -140,6 +143,8 @@ class Vlm:
             for ids in self._engine.prompter.replies(prompts[place][1], forms(choice))
         ]
         found = self._engine.likelihoods([(prompts[place], ids) for place, _, ids in wanted], ended=True)
+        if np.isnan(found).any():
+            raise ModelReplyError(f"the likelihood of a choice is NaN: {OVERFLOW}")
         totals: list[dict[str, float]] = [{} for _ in questions]
         for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
             totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
@@ -180,7 +185,8 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
 
     Args:
         weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
-            ``likelihood-sum``) and ``mode`` (``choices``, ``generate``): ``ORG/NAME?score=yes-no&mode=generate``.
+            ``likelihood-sum``), ``mode`` (``choices``, ``generate``) and ``device_map`` (``one`` device, or ``auto``
+            to spread the layers over several GPUs, with accelerate): ``ORG/NAME?score=yes-no&mode=generate``.
         folder: the folder that relative paths start from.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -194,7 +200,8 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
         raise missing_package(error.name or "transformers", "hf") from None
     _check_kind(source)
     processor = load_processor(transformers.AutoProcessor, source)
-    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
+    spread = {"device_map": "auto"} if options["device_map"] == "auto" else {}
+    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype, **spread)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
     what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = Engine(model, processor)

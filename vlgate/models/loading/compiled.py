@@ -91,7 +91,7 @@ def _takes_cache(module: nn.Module) -> bool:
 
 
 def modules_of(model: object) -> list[nn.Module]:
-    """Return the torch modules that a loaded model holds, found as in ``compiled``; the model may be of any protocol."""
+    """Return the torch modules that a model of any protocol holds, searched for as in ``compiled``."""
     from torch import nn
 
     held = _held(model, {"vlgate", _package(model)}, set()) if "torch" in sys.modules else ()
