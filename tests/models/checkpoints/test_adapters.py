@@ -116,7 +116,7 @@ def test_weights_of_an_adapter_that_do_not_fit(base, tmp_path):
     adapt(base, tmp_path / "lora")
     file = tmp_path / "lora" / "adapter_model.safetensors"
     weights = load_file(file)
-    name = sorted(weights)[0]
+    name = min(weights)
     save_file({key: value for key, value in weights.items() if key != name}, file)
     with pytest.raises(ModelLoadError, match=r"the adapter of .*lora lacks 1 weights \(.*lora_A"):
         built(tmp_path / "lora")
@@ -163,7 +163,7 @@ def test_without_peft_a_folder_with_an_adapter_is_refused(only, base, tmp_path, 
     if not only:
         shutil.copytree(base, folder, dirs_exist_ok=True)
     for refuses in (check, load):
-        with pytest.raises(ModelLoadError, match="holds an adapter, and peft, .* is not installed; pip install peft"):
+        with pytest.raises(ModelLoadError, match=r"holds an adapter, and peft, .* is not installed; pip install peft"):
             refuses("vlm:lora", folder=tmp_path)
     with pytest.raises(ModelLoadError, match="pip install peft"):
         weights_form(folder)
@@ -204,7 +204,7 @@ def test_an_adapter_on_an_adapter(base, tmp_path, monkeypatch):
         weights_form(tmp_path / "second")
 
 
-def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path, monkeypatch):
+def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path):
     commit = "0123456789abcdef0123456789abcdef01234567"
     adapt(base, tmp_path / "lora")
     settings = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())

@@ -179,9 +179,9 @@ def test_numbers_that_overflow_in_float16():
     for dtype, words in (("float16", "run with --dtype bfloat16"), ("float32", "return finite numbers only")):
         caller = Caller(name="m", size=2, dtype=dtype)
         with pytest.raises(ModelReplyError, match=words):
-            caller.numbers([1, 2], lambda items: np.array([0.0, np.nan]), "match")
+            caller.numbers([1, 2], lambda _: np.array([0.0, np.nan]), "match")
         with pytest.raises(ModelReplyError, match=words):
-            caller.rows([1, 2], lambda items: np.array([[0.0], [np.inf]]), "encode_images")
+            caller.rows([1, 2], lambda _: np.array([[0.0], [np.inf]]), "encode_images")
 
 
 def test_a_generative_model_that_overflows_in_float16(saved):
@@ -226,7 +226,7 @@ def test_a_model_spread_by_accelerate(original, monkeypatch):
     assert spread.model.match(PAIRS) == pytest.approx(plain.model.match(PAIRS), rel=1e-6)
     assert spread.fingerprint != plain.fingerprint
     monkeypatch.setattr(transformers_loading.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ModelLoadError, match="needs accelerate.*pip install accelerate"):
+    with pytest.raises(ModelLoadError, match=r"needs accelerate.*pip install accelerate"):
         load(f"vlm:{original}?device_map=auto", folder=original, device="cpu")
 
 
@@ -250,7 +250,7 @@ def test_weights_go_to_a_gpu_one_by_one(original, monkeypatch):
     assert "device_map" not in given
 
 
-def test_the_fingerprint_names_the_classes_of_the_processor(original, tmp_path, monkeypatch):
+def test_the_fingerprint_names_the_classes_of_the_processor(original, monkeypatch):
     before = load(f"vlm:{original}", folder=original, device="cpu")
     for part in ("LlavaProcessor", "CLIPImageProcessor"):
         assert part in before.model.fingerprint

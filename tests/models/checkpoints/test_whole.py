@@ -77,8 +77,8 @@ def refused(folder, kind):
 LAYER = "model.language_model.layers.0.self_attn.q_proj."
 ADAPTERS = [
     "lora_A.weight", "lora_B.weight", "lora_A.default.weight", "lora_embedding_A.default",
-    "lora_magnitude_vector.default.weight", "base_layer.weight", "ia3_l.default", "hada_w1_a", "lokr_w1", "oft_r.default",
-    "vera_lambda_b", "lora.down.weight", "modules_to_save.default.weight", "adapter_down.weight",
+    "lora_magnitude_vector.default.weight", "base_layer.weight", "ia3_l.default", "hada_w1_a", "lokr_w1",
+    "oft_r.default", "vera_lambda_b", "lora.down.weight", "modules_to_save.default.weight", "adapter_down.weight",
 ]  # fmt: skip
 SCALES = [
     "weight_scale", "input_scale", "weight_scale_inv", "weight_scale_2", "weight_global_scale", "scales", "qzeros",
@@ -151,7 +151,7 @@ def test_other_weights_of_a_checkpoint_of_the_same_class(name, saved):
     assert getattr(model, NOTES) == (f"1 weight ({name}) of the checkpoint left out, which CLIPModel does not use",)
 
 
-# What published checkpoints hold that their class has no place for; the first ones are no weights.
+# What published checkpoints hold that their class has no place for; buffers are not counted.
 PUBLISHED = {
     "clip": (["text_model.embeddings.position_ids", "vision_model.embeddings.position_ids"], 0),
     "gpt2": (["transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias"], 0),

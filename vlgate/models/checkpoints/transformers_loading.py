@@ -62,6 +62,7 @@ def load_model(
         check_type(cls, source.asked, config)
     _check_precision(source, folder, form, config)
     kwargs |= _placed(kwargs, device, folder)
+    failures: tuple[type[Exception], ...] = (*damaged(), MemoryError)
     try:
         # Sizes that do not match are listed in ``info``; the error of transformers for them names no weight.
         with no_bars():
@@ -70,7 +71,7 @@ def load_model(
                 local_files_only=True, trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True,
                 **kwargs,
             )  # fmt: skip
-    except (*damaged(), MemoryError) as error:
+    except failures as error:
         raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
     name = type(model).__name__
     check_meaning(source.asked, info["unexpected_keys"])
@@ -103,7 +104,7 @@ def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], co
 
 
 def _placed(kwargs: Mapping[str, Any], device: str, folder: Path) -> dict[str, Any]:
-    """Further arguments of ``from_pretrained``: where the weights go, and that it leaves an adapter alone."""
+    """Further arguments of ``from_pretrained``: where the weights go, and that it does not apply an adapter."""
     given: dict[str, Any] = {}
     accelerate = importlib.util.find_spec("accelerate") is not None
     if "device_map" in kwargs and not accelerate:
