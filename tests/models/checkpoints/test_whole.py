@@ -142,6 +142,28 @@ def test_a_quantisation_that_transformers_does_not_read(method, saved):
     assert "openai:URL#NAME" in message
 
 
+def test_a_quantisation_that_transformers_reads(saved):
+    pytest.importorskip("accelerate")
+
+    def blocks(weights):
+        found = {}
+        for name in [name for name in weights if "language_model.layers" in name and name.endswith("proj.weight")]:
+            rows, columns = weights[name].shape
+            parts = weights[name].reshape(rows // 16, 16, columns // 16, 16)
+            scale = parts.abs().amax(dim=(1, 3), keepdim=True) / 448
+            found[name] = (parts / scale).reshape(rows, columns).to(torch.float8_e4m3fn)
+            found[f"{name}_scale_inv"] = scale[:, 0, :, 0]
+        return found
+
+    settings = {"quant_method": "fp8", "weight_block_size": [16, 16], "activation_scheme": "dynamic"}
+    left = {"modules_to_not_convert": ["visual", "lm_head"]}
+    model = loaded(saved("qwen3_vl", changed=blocks, quantization_config=settings | left), "qwen3_vl")
+    plain = made("qwen3_vl")[0].state_dict()
+    for name, weight in model.state_dict().items():
+        assert torch.allclose(weight.float(), plain[name].float(), rtol=0.1, atol=0.02), name
+    assert getattr(model, NOTES) == ("the checkpoint is quantised (fp8)",)
+
+
 @pytest.mark.parametrize("name", ["vision_model.extra.weight", "second_projection.weight", "text_model.more"])
 def test_other_weights_of_a_checkpoint_of_the_same_class(name, saved):
     message = refused(saved("clip", [name]), "clip")

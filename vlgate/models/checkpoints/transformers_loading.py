@@ -77,6 +77,8 @@ def load_model(
     check_meaning(source.asked, info["unexpected_keys"])
     check_complete(source.asked, cls.__name__, info, may_miss)
     notes = [left_out(source.asked, name, info["unexpected_keys"], config.get("architectures") or ())]
+    if method := quantised(config):
+        notes.append(f"the checkpoint is quantised ({method})")
     if (folder_of(source) / ADAPTER).is_file():
         model, note = merged(model, source, base)
         notes.append(note)
