@@ -204,6 +204,21 @@ def test_an_adapter_on_an_adapter(base, tmp_path, monkeypatch):
         weights_form(tmp_path / "second")
 
 
+def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    folder = alone(tmp_path / "lora", base_model_name_or_path=str(base))
+    source = pretrained("lora", tmp_path)
+    assert hub.parts_folder(source) == base
+    shutil.copy(base / "tokenizer.json", folder)
+    assert hub.parts_folder(source) == base
+    assert hub.parts_folder(source, tokenizer_only=True) == folder
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    with pytest.raises(ModelLoadError, match=r"has chat_template\.jinja of its own, and not all of a processor"):
+        hub.parts_folder(source)
+    shutil.copy(base / "processor_config.json", folder)
+    assert hub.parts_folder(source) == folder
+
+
 def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path):
     commit = "0123456789abcdef0123456789abcdef01234567"
     adapt(base, tmp_path / "lora")

@@ -117,6 +117,20 @@ def test_pickled_shards_of_any_name_are_fetched(original, tmp_path, serve):
     assert torch.equal(loaded("org/bert", tmp_path).classifier.weight, weights["classifier.weight"])
 
 
+def test_an_adapter_and_its_base_model_are_fetched(original, tmp_path, serve, monkeypatch):
+    monkeypatch.setattr(hub_module, "_version", lambda _: "0.21.0")  # peft need not be installed to fetch
+    tuned = tmp_path / "tuned"
+    tuned.mkdir()
+    save_file({"x": torch.zeros(1)}, tuned / "adapter_model.safetensors")
+    (tuned / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "org/base"}))
+    hub = serve(tuned=tuned, base=sharded(original, tmp_path / "base", NAMES["qwen"].format))
+    source = pretrained("org/tuned", tmp_path)
+    assert read_config(source)["model_type"] == "bert"
+    assert weights_form(folder_of(source)) == ("model.safetensors", "model.safetensors.index.json")
+    assert {"adapter_model.safetensors", NAMES["qwen"].format(3)} <= set(hub.fetched)
+    assert identity(source) == f"org/tuned@{COMMIT} on org/base@{COMMIT} with peft 0.21.0"
+
+
 def test_a_shard_that_is_missing_is_named(original, tmp_path, serve):
     folder = sharded(original, tmp_path / "repository", NAMES["qwen"].format)
     (folder / NAMES["qwen"].format(2)).unlink()

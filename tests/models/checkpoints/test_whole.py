@@ -121,8 +121,16 @@ def narrow(kind):
 
 @pytest.mark.parametrize("kind", [torch.float8_e4m3fn, torch.float8_e5m2, torch.int8])
 def test_weights_of_eight_bits_without_their_scales(kind, saved):
-    for model in ("qwen3_vl", "clip"):
-        message = refused(saved(model, changed=narrow(kind)), model)
+    for model, config in (
+        ("qwen3_vl", {}),
+        ("clip", {}),
+        ("qwen3_vl", {"compression_config": {"quant_method": "compressed-tensors"}}),
+        (
+            "qwen3_vl",
+            {"vision_config": {**made("qwen3_vl")[0].config.vision_config.to_dict(), "quantization_config": {}}},
+        ),
+    ):
+        message = refused(saved(model, changed=narrow(kind), **config), model)
         assert re.search(r"it holds \d+ weights \(.*proj.weight, \.\.\.\) as (F8_E4M3|F8_E5M2|I8)", message)
         assert "quantization_config" in message
 

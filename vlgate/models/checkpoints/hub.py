@@ -39,6 +39,7 @@ GGUF = f"GGUF is the format of llama.cpp and Ollama, which is not read here: {SE
 _FORMS = "expected a hub repository ORG/NAME, ORG/NAME@REVISION for a fixed revision, or a local folder"
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")  # the full name of a commit of git, or its beginning
 _PARTS = ("preprocessor_config.json", "processor_config.json")
+_TEMPLATES = ("chat_template.jinja", "chat_template.json")
 _VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json")
 
 
@@ -265,11 +266,25 @@ def weights_of(source: Pretrained) -> Pretrained:
 
 
 def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
-    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model."""
-    folder = folder_of(source)
-    base = base_of(source)
-    own = _holds(folder, _VOCABULARIES) and (tokenizer_only or _holds(folder, _PARTS))
-    return folder if base is None or own else folder_of(base)
+    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model.
+
+    Raises: ModelLoadError if an adapter has some parts, others than its base model.
+    """
+    folder, base = folder_of(source), base_of(source)
+    if base is None or (_holds(folder, _VOCABULARIES) and (tokenizer_only or _holds(folder, _PARTS))):
+        return folder
+    other = folder_of(base)
+    own = [name for name in (*_VOCABULARIES, *_TEMPLATES, *_PARTS) if _differs(folder / name, other / name)]
+    if own:
+        raise ModelLoadError(
+            f"the adapter {source.asked} has {' and '.join(own)} of its own, and not all of a processor; save the whole "
+            f"processor beside it, or remove {'them' if len(own) > 1 else 'it'} to take the processor of {base.asked}"
+        )
+    return other
+
+
+def _differs(file: Path, other: Path) -> bool:
+    return file.is_file() and (not other.is_file() or file.read_bytes() != other.read_bytes())
 
 
 def read_config(source: Pretrained) -> dict[str, Any]:

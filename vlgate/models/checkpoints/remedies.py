@@ -19,17 +19,20 @@ _PACKAGES = {
 
 
 def quantised(config: Mapping[str, Any]) -> str:
-    """Return the method by which a checkpoint is quantised, by its ``config.json``; empty if it is not.
+    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not.
+
+    Args:
+        config: the content of its ``config.json``.
 
     >>> quantised({"text_config": {"quantization_config": {"quant_method": "awq"}}})
     'awq'
     """
-    for part in (config, *(value for value in config.values() if isinstance(value, dict))):
-        for name in ("quantization_config", "compression_config"):
-            settings = part.get(name)
-            if isinstance(settings, dict) and settings:
-                bits = settings.get("load_in_4bit") or settings.get("load_in_8bit")
-                return str(settings.get("quant_method") or ("bitsandbytes" if bits else "an unnamed method"))
+    text = config.get("text_config")
+    for part in (config, text if isinstance(text, dict) else {}):
+        settings = part.get("quantization_config")
+        if isinstance(settings, dict) and settings:
+            bits = settings.get("load_in_4bit") or settings.get("load_in_8bit")
+            return "bitsandbytes" if bits else str(settings.get("quant_method") or "an unnamed method")
     return ""
 
 

@@ -98,7 +98,7 @@ def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], co
             check_precision(source.asked, folder, form)
         except damaged():
             return  # loading it says what is wrong
-    elif not any(known.startswith(method) for known in AUTO_QUANTIZER_MAPPING):
+    elif AUTO_QUANTIZER_MAPPING.keys().isdisjoint((method, f"{method}_8bit")):
         raise ModelLoadError(
             f"{source.asked} is quantised by {method}, which transformers does not read; name the checkpoint that it "
             f"was made from, or {SERVE}"
