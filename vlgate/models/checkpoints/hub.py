@@ -277,8 +277,8 @@ def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
     own = [name for name in (*_VOCABULARIES, *_TEMPLATES, *_PARTS) if _differs(folder / name, other / name)]
     if own:
         raise ModelLoadError(
-            f"the adapter {source.asked} has {' and '.join(own)} of its own, and not all of a processor; save the whole "
-            f"processor beside it, or remove {'them' if len(own) > 1 else 'it'} to take the processor of {base.asked}"
+            f"the adapter {source.asked} has {' and '.join(own)} of its own, and not all of a processor; save the "
+            f"whole processor beside it, or remove {'it' if len(own) == 1 else 'them'} to take that of {base.asked}"
         )
     return other
 
