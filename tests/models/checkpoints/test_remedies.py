@@ -143,15 +143,6 @@ def test_a_model_of_another_name(tmp_path):
     assert len(message) < 600
 
 
-def test_an_encoder_with_a_decoder():
-    from vlgate.models.generative.engine import Engine
-
-    model, processor = tiny_vlms.llava()
-    model.config.is_encoder_decoder = True
-    with pytest.raises(ModelLoadError, match=r"one sequence of tokens.*openai:URL#NAME.*package\.module:callable"):
-        Engine(model, processor)
-
-
 @pytest.mark.parametrize(
     "error",
     [

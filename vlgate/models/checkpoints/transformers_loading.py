@@ -106,7 +106,7 @@ def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], co
 
 
 def _placed(kwargs: Mapping[str, Any], device: str, folder: Path) -> dict[str, Any]:
-    """Further arguments of ``from_pretrained``: where the weights go, and that it does not apply an adapter."""
+    """Further arguments of ``from_pretrained``: the device of each weight, and that it applies no adapter."""
     given: dict[str, Any] = {}
     accelerate = importlib.util.find_spec("accelerate") is not None
     if "device_map" in kwargs and not accelerate:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.hub import SERVE
-from vlgate.models.checkpoints.remedies import OWN
 from vlgate.models.generative.reading import Asked, PromptReader
 from vlgate.models.generative.states import log_likelihoods, select
 from vlgate.models.text.likelihood import log_probabilities
@@ -30,7 +28,8 @@ class Engine:
         kind = model.config.model_type
         if model.config.is_encoder_decoder or kind in _REFUSED or not hasattr(processor, "tokenizer"):
             raise ModelLoadError(
-                f"a {kind} does not read images and text as one sequence of tokens that it continues; {SERVE}, or {OWN}"
+                f"a {kind} does not read images and text as one sequence of tokens that it continues; "
+                "write an adapter of your own (package.module:callable)"
             )
         tokenizer = processor.tokenizer
         tokenizer.padding_side = "left"
