@@ -112,17 +112,39 @@ def adapt_prompt(base, folder):
     built(folder)
 
 
+@pytest.mark.parametrize(
+    ("kind", "before"), [("qwen2_vl", "model.model.layers"), ("llava", "model.language_model.model.layers")]
+)
+def test_an_adapter_with_the_names_of_an_earlier_transformers(kind, before, tmp_path):
+    peft = pytest.importorskip("peft")
+    own = tmp_path / "base"
+    for part in getattr(tiny_vlms, kind)():
+        part.save_pretrained(own)
+    targets = r".*language_model.*(q_proj|v_proj)"
+    whole = adapt(own, tmp_path / "lora", peft.LoraConfig(r=2, target_modules=targets, init_lora_weights=False))
+    file = tmp_path / "lora" / "adapter_model.safetensors"
+    named = {
+        name.replace("model.model.language_model.layers", before): value for name, value in load_file(file).items()
+    }
+    save_file(named, file)
+    assert all(f"base_model.{before}" in name for name in named)
+    assert scores(tmp_path / "lora") == pytest.approx(scores(whole), rel=1e-5)
+    save_file({name.replace("layers", "blocks"): value for name, value in named.items()}, file)
+    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora"):
+        built(tmp_path / "lora")
+
+
 def test_weights_of_an_adapter_that_do_not_fit(base, tmp_path):
     adapt(base, tmp_path / "lora")
     file = tmp_path / "lora" / "adapter_model.safetensors"
     weights = load_file(file)
     name = min(weights)
     save_file({key: value for key, value in weights.items() if key != name}, file)
-    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora lacks 1 weights \(.*lora_A"):
+    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora lacks 1 weight \(.*lora_A"):
         built(tmp_path / "lora")
     more = {**weights, name.replace("layers.0", "layers.7"): weights[name].clone()}
     save_file(more, file)
-    with pytest.raises(ModelLoadError, match=r"has, and the base model does not take, 1 weights \(.*layers\.7"):
+    with pytest.raises(ModelLoadError, match=r"has, and the base model does not take, 1 weight \(.*layers\.7"):
         built(tmp_path / "lora")
     file.write_bytes(b"\0" * 40)
     with pytest.raises(ModelLoadError, match=r"the adapter of .*lora cannot be applied"):

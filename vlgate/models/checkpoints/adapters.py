@@ -38,8 +38,11 @@ def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
             warnings.simplefilter("ignore")
             wrapped = peft.PeftModel(model, settings)
             info = wrapped.load_adapter(str(folder), "default")
-            _check(source, [*info.missing_keys], [*info.unexpected_keys])
-            model = wrapped.merge_and_unload(safe_merge=True)
+            if info.missing_keys and info.unexpected_keys:
+                model = _renamed(wrapped.unload(), source)
+            else:
+                _check(source, info)
+                model = wrapped.merge_and_unload(safe_merge=True)
     except damaged() as error:
         raise ModelLoadError(
             f"the adapter of {source.asked} cannot be applied to {base.asked} ({type(error).__name__}: "
@@ -50,10 +53,27 @@ def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
     return model, f"the adapter of {Path(source.asked).name} ({kind}) was merged into {on} by peft {peft.__version__}"
 
 
-def _check(source: Pretrained, missing: list[str], unexpected: list[str]) -> None:
-    for keys, what in ((missing, "lacks"), (unexpected, "has, and the base model does not take,")):
+def _renamed(model: Any, source: Pretrained) -> Any:
+    """Merge an adapter whose weights have the names of an earlier transformers, which transformers itself converts."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    _check(source, model.load_adapter(str(folder_of(source))))
+    for name, layer in list(model.named_modules()):
+        if isinstance(layer, BaseTunerLayer):
+            layer.merge(safe_merge=True)
+            parent, _, child = name.rpartition(".")
+            setattr(model.get_submodule(parent), child, layer.get_base_layer())
+    return model
+
+
+def _check(source: Pretrained, info: Any) -> None:
+    for keys, what in (
+        (info.missing_keys, "lacks"),
+        (info.unexpected_keys, "has, and the base model does not take,"),
+    ):
         if keys:
+            count = f"{len(keys)} weight{'s' if len(keys) > 1 else ''}"
             raise ModelLoadError(
-                f"the adapter of {source.asked} {what} {len(keys)} weights ({', '.join(sorted(keys)[:3])}); name the "
-                "base model that it was trained on, or merge the adapter into it and save the result"
+                f"the adapter of {source.asked} {what} {count} ({', '.join(sorted(keys)[:3])}); name the base model "
+                "that it was trained on, or merge the adapter into it and save the result"
             )
