@@ -19,6 +19,7 @@ from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import gpu_name
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
+from vlgate.models.loading.unloaded import note_of
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.types import Ask, Match, Prepared
 
@@ -52,7 +53,7 @@ class Scorer:
             device = pick_device(wanted.device)
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
             self._loaded = compiled(loaded, device) if wanted.compiled else loaded
-            self._caller = Caller(name=loaded.name, size=1)
+            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype)
             return _surface(self._loaded)
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
             return failed(error)
@@ -79,7 +80,7 @@ class Scorer:
 
     def note(self) -> str:
         """Return what the model notes about itself now."""
-        return str(getattr(self._model, "note", ""))
+        return "" if self._loaded is None else note_of(self._loaded)
 
     @property
     def _model(self) -> Any:

@@ -17,6 +17,7 @@ from vlgate.types import Ask, FloatArray, LazyImage, Match, TextKeys
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
 HALF = "is not valid Unicode: it holds half of a surrogate pair"
+OVERFLOW = "numbers in float16 end at 65,504, which models trained in bfloat16 exceed; run with --dtype bfloat16"
 _MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
 
 
@@ -61,7 +62,8 @@ class Caller:
     If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
     field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
     limit its time. While the model works on a batch, ``ahead`` decodes the images of the next. If a batch of one item
-    is too large, the error says what ``room`` says about the memory.
+    is too large, the error says what ``room`` says about the memory. ``dtype`` is the precision of the model, for the
+    error about a number that is not finite.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Caller:
     ahead: Ahead = field(default_factory=Ahead)
     sizes: Sizes = field(default_factory=Forgotten)
     room: Callable[[], str] = str
+    dtype: str = "float32"
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -164,7 +167,8 @@ class Caller:
         wrong = np.isinf(array) if nan else ~np.isfinite(array)
         if wrong.any():
             place = int(np.flatnonzero(wrong.reshape(n, -1).any(axis=1))[0])
-            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; return finite numbers only")
+            remedy = OVERFLOW if self.dtype == "float16" else "return finite numbers only"
+            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; {remedy}")
         return array
 
     def _checked_strings(self, reply: object, n: int, called: str) -> list[str | Problem]:

@@ -23,7 +23,7 @@ from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import room_of, share_threads
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
-from vlgate.models.loading.unloaded import Unloaded
+from vlgate.models.loading.unloaded import Unloaded, note_of
 from vlgate.models.reference.blind import Blind
 from vlgate.run.asking.batch_sizes import batch_sizes
 from vlgate.run.asking.kept_checks import keep_checks, kept_checks
@@ -150,7 +150,7 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
     """Describe a loaded model for the report, at the end of its session."""
-    notes = [str(getattr(loaded.model, "note", "")), predictor.caller.bare.sizes.note(predictor.caller.size)]
+    notes = [note_of(loaded), predictor.caller.bare.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
     return ModelCard(
@@ -220,4 +220,5 @@ def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller 
 
 def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
     sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
-    return Caller(name=loaded.name, size=options.batch_size or sizes.first(), watch=watch, sizes=sizes)
+    size = options.batch_size or sizes.first()
+    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype)

@@ -167,7 +167,9 @@ def test_code_of_a_repository_is_not_run(saved):
     (saved / "config.json").write_text(json.dumps(config))
     (saved / "own.py").write_text("raise SystemExit('code of a repository was run')")
     message = refused(saved, transformers.AutoModel)
-    assert "trust_remote_code" in message or "custom code" in message
+    assert "needs custom code from its repository" in message
+    assert "openai:URL#NAME" in message
+    assert "download it again" not in message
 
 
 def test_damaged_and_missing_files(saved):

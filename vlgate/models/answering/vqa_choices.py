@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from vlgate.errors import ModelReplyError, NoReplyError
+from vlgate.inference.batching import OVERFLOW
 from vlgate.judging.answers import normal_answer
 from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.types import TIED, Ask, FloatArray
@@ -91,7 +92,7 @@ def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list
     found = []
     for offered, values in zip(choices, scores, strict=True):
         if not np.isfinite(values).all():
-            raise ModelReplyError("a score of an answer is not finite; use another dtype")
+            raise ModelReplyError(f"a score of an answer is not finite: {OVERFLOW}")
         first = np.flatnonzero(values == np.max(values))
         found.append(offered[int(first[0])] if len(first) == 1 else TIED)
     return found

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, weights_form
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 
 # The files of a processor: one of the forms per part, and all files of a form.
 _PARTS = {
@@ -60,7 +60,7 @@ def _check_kind(source: Pretrained, architecture: Architecture) -> None:
 
 def _check_parts(source: Pretrained) -> None:
     # Without a vocabulary, transformers silently makes a tokenizer that maps every word to "unknown".
-    folder = folder_of(source)
+    folder = parts_folder(source)
     for what, forms in _PARTS.items():
         if not any(all((folder / name).is_file() for name in form) for form in forms):
             raise ModelLoadError(
@@ -104,9 +104,8 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
     cls = getattr(transformers, architecture.model)
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
     _check_words(source, processor.tokenizer, model)
-    # Image processors on torchvision and on Pillow differ in the last digits of the pixels.
-    pixels = type(processor.image_processor).__name__
-    return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {pixels}"
+    parts = classes_of(processor)
+    return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"
 
 
 def checked_option(name: str, value: str, known: tuple[str, ...]) -> str:

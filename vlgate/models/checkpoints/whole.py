@@ -1,12 +1,59 @@
-"""Check that a checkpoint has all weights of a model; transformers initialises missing ones at random."""
+"""Check that a model takes all weights of a checkpoint, and a checkpoint has all weights of a model.
+
+transformers initialises missing weights at random, and leaves out those that a model has no place for.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import PICKLED, SERVE, shard_paths
+
+# Buffers of earlier versions, which a model computes from its configuration: not weights.
+BUFFERS = (
+    r"(^|\.)position_ids$", r"(^|\.)(inv_freq|cos_cached|sin_cached|freqs_cis)$", r"(^|\.)relative_position_index$",
+    r"(^|\.)(attn|attention)(\.attention)?\.(masked_bias|bias)$", r"(^|\.)num_batches_tracked$", r"_extra_state$",
+)  # fmt: skip
+# Weights that are of no use to what the class computes, although checkpoints of that class hold them. "" is any class.
+SPARE: Mapping[str, tuple[str, ...]] = {
+    "": (
+        r"(^|\.)pooler\.",  # BERT and its relatives are published with it, and their language models have none
+        r"(^|\.)[qkv]_scale$", r"(^|\.)kv_(cache_)?scale$",  # of a quantised cache of keys and values
+        r"^mtp\.", r"^v_head\.",  # heads that predict further tokens, and the values of reinforcement learning
+    ),
+    "AlbertForMaskedLM": (r"^sop_classifier\.",),
+    "BertForMaskedLM": (r"^cls\.seq_relationship\.",),
+    "BlipForImageTextRetrieval": (r"^text_decoder\.", r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
+    "BlipForQuestionAnswering": (r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
+    "Blip2ForImageTextRetrieval": (r"^temp$", r"^qformer\.cls\.", r"^cls\."),
+    "BridgeTowerForImageAndTextRetrieval": (r"^mlm_score\.", r"^itc_\w+\.", r"(^|\.)logit_scale$"),
+    "FlavaForPreTraining": (r"^image_codebook\.",),
+    "LxmertForPreTraining": (r"^answer_head\.",),
+    "LxmertForQuestionAnswering": (r"^cls\.", r"^obj_predict_head\."),
+    "ViltForImageAndTextRetrieval": (r"^(mlm|itm)_score\.",),
+    "ViltForQuestionAnswering": (r"^(mlm|itm)_score\.", r"^rank_output\."),
+    "VisualBertForPreTraining": (r"^cls\.",),
+    "VisualBertForQuestionAnswering": (r"^cls\.(predictions|seq_relationship)\.",),
+}  # fmt: skip
+# Without these, other weights of the checkpoint mean something else.
+_ADAPTER = re.compile(
+    r"^base_model\.|(^|[._])lora[._]|(^|\.)(hada|lokr|oft|boft|ia3|vera|vblora|fourierft|hra|randlora|ln_tuning|shira|"
+    r"bone|miss|c3a|road|delora|dora)_|(^|\.)(base_layer|modules_to_save|original_module|prompt_encoder|token_adapter)\."
+    r"|adapter"
+)
+_SCALE = re.compile(
+    r"(weight|input|output|activation|act|quant|proj|smooth)s?_(\w+_)?scales?(_inv|_\d+)?$|(^|\.)q?scales?$|"
+    r"_(scales|scale_inv|amax)$|(^|[._])(scale_(weight|input|inv)|scaled_fp8|scb|absmax|q?zeros|zero_points?|qweight|"
+    r"g_idx|codebooks?|quant_map|weight_(packed|shape|format|zero_point|g_idx)|blocks)$|quant_state|__(nf|fp)4$|"
+    r"quantizer\.|comfy_quant",
+    re.IGNORECASE,
+)
+_NARROW = re.compile(r"(F|I|U|float|int|uint)[468](_\w+)?")  # in safetensors and in torch; a bool is none of them
 
 
 def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
@@ -51,3 +98,106 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
             f"{asked} lacks {count} of {name} ({', '.join(some[:3])}){surplus}; they would be "
             f"random numbers, and so would the replies; name a checkpoint that was trained as {name}"
         )
+
+
+def check_meaning(asked: str, unexpected: Collection[str]) -> None:
+    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter.
+
+    Args:
+        asked: what the user wrote, for messages.
+        unexpected: the names of the weights that a model has no place for.
+
+    Raises: ModelLoadError that names up to three of the weights.
+    """
+    keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
+    scales = [key for key in keys if _SCALE.search(key)]
+    if scales:
+        raise ModelLoadError(
+            f"{asked} is quantised: {_some(scales)} would be left out, without which its other weights are other "
+            f"numbers; name the checkpoint that it was made from, or {SERVE}"
+        )
+    adapter = [key for key in keys if _ADAPTER.search(key)]
+    if adapter:
+        raise ModelLoadError(
+            f"{asked} holds an adapter that was not merged: {_some(adapter)} would be left out, and its base model "
+            "judged in its place; merge it (merge_and_unload() of peft) and save the result"
+        )
+
+
+def left_out(asked: str, name: str, unexpected: Collection[str], architectures: Collection[str]) -> str:
+    """Check that the weights that a model has no place for do not matter.
+
+    They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
+    model, which then takes a part of it.
+
+    Args:
+        asked: what the user wrote, for messages.
+        name: the name of the model class.
+        unexpected: the names of the weights.
+        architectures: the classes that the checkpoint was saved as.
+
+    Returns: a note with their number and the first names, for the readers of the results; empty if there are none.
+    Raises: ModelLoadError that names up to three of the weights that matter.
+    """
+    keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
+    other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
+    if other and name in architectures:
+        raise ModelLoadError(
+            f"{asked} was saved as {name}, but {_some(other)} would be left out, because {name} of transformers has no "
+            "place for them; if no reply depends on them, load it with transformers and save it into a new folder with "
+            "save_pretrained(), which leaves them out"
+        )
+    return f"{_some(keys)} of the checkpoint left out, which {name} does not use" if keys else ""
+
+
+def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
+    """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant.
+
+    Args:
+        asked: what the user wrote, for messages.
+        folder: the folder of a checkpoint that is not known to be quantised.
+        form: the kind of its weights; see ``hub.weights_form``.
+
+    Raises: ModelLoadError that names up to three of the weights.
+    """
+    narrow = {
+        key: kind
+        for file in shard_paths(folder, form)
+        for key, kind in (_pickled_kinds(file) if form is PICKLED else _kinds(file))
+        if _NARROW.fullmatch(kind) and not _matches(key, BUFFERS)
+    }
+    if narrow:
+        raise ModelLoadError(
+            f"{asked} is quantised: it holds {_some(sorted(narrow))} as {', '.join(sorted(set(narrow.values())))}, and "
+            "its config.json has no quantization_config by which transformers could read them; name the checkpoint "
+            f"that it was made from, or {SERVE}"
+        )
+
+
+def _kinds(file: Path) -> Iterator[tuple[str, str]]:
+    """The names and types of the weights in a file of safetensors: eight bytes of length, then a header in JSON."""
+    with file.open("rb") as stream:
+        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    return ((key, tensor["dtype"]) for key, tensor in header.items() if key != "__metadata__")
+
+
+def _pickled_kinds(file: Path) -> Iterator[tuple[str, str]]:
+    import torch
+
+    tensors = torch.load(file, map_location="meta", weights_only=True)
+    return (
+        (key, str(tensor.dtype).removeprefix("torch."))
+        for key, tensor in tensors.items()
+        if isinstance(tensor, torch.Tensor)
+    )
+
+
+def _matches(key: str, patterns: Collection[str]) -> bool:
+    return any(re.search(pattern, key) for pattern in patterns)
+
+
+def _some(keys: Collection[str]) -> str:
+    """The number of weights, and the names of three."""
+    names = list(keys)
+    rest = ", ..." if len(names) > 3 else ""
+    return f"{len(names):,} weight{'s' if len(names) > 1 else ''} ({', '.join(names[:3])}{rest})"

@@ -21,7 +21,7 @@ from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
 from vlgate.models.dual.short_texts import TRIED, apart, in_groups, told
@@ -252,7 +252,7 @@ class NamedFamily:
         cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
         model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
         _check_words(source, tokenizer, model.config.text_config.vocab_size)
-        what = (identity(source), transformers.__version__, type(tokenizer).__name__, dtype)
+        what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
         return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
 
     def _family(self, source: Pretrained) -> Family:

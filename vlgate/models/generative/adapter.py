@@ -9,22 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, NoReplyError, nearest
-from vlgate.inference.batching import out_of_memory
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, nearest
+from vlgate.inference.batching import OVERFLOW, out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
-from vlgate.models.checkpoints.hub import identity, pretrained, split_options
+from vlgate.models.checkpoints.hub import (
+    Pretrained,
+    folder_of,
+    identity,
+    pretrained,
+    read_config,
+    split_options,
+    weights_form,
+)
 from vlgate.models.checkpoints.missing import missing_package
-from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
+from vlgate.models.dual.families import FAMILIES
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
 from vlgate.types import TIED, Ask, FloatArray, LazyImage, Match
 
-OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
+OPTIONS = {
+    "score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"),
+    "mode": ("choices", "generate"),
+    "device_map": ("one", "auto"),
+}
 MOST_NEW_TOKENS = 32
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
@@ -136,6 +148,8 @@ class Vlm:
             for ids in self._engine.prompter.replies(prompts[place][1], forms(choice))
         ]
         found = self._engine.likelihoods([(prompts[place], ids) for place, _, ids in wanted], ended=True)
+        if np.isnan(found).any():
+            raise ModelReplyError(f"the likelihood of a choice is NaN: {OVERFLOW}")
         totals: list[dict[str, float]] = [{} for _ in questions]
         for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
             totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
@@ -144,14 +158,26 @@ class Vlm:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, that local ones exist, and that the options are known; do not import torch.
+    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch.
 
     Raises: ModelLoadError if not.
     """
-    _parse(weights, folder)
+    source, _ = _parse(weights, folder)
+    if source.local:
+        _check_kind(source)
+        weights_form(folder_of(source))
 
 
-def _parse(weights: str, folder: Path) -> tuple[Any, dict[str, str]]:
+def _check_kind(source: Pretrained) -> None:
+    kind = read_config(source).get("model_type")
+    if any(kind in family.model_types for family in FAMILIES):
+        raise ModelLoadError(
+            f"{source.asked} is a checkpoint of model_type {kind!r}, a dual encoder, which writes no text; write "
+            f"--model=dual:{source.asked}"
+        )
+
+
+def _parse(weights: str, folder: Path) -> tuple[Pretrained, dict[str, str]]:
     name, chosen = split_options(weights, tuple(OPTIONS))
     for option, value in chosen.items():
         if value not in OPTIONS[option]:
@@ -164,7 +190,8 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
 
     Args:
         weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
-            ``likelihood-sum``) and ``mode`` (``choices``, ``generate``): ``ORG/NAME?score=yes-no&mode=generate``.
+            ``likelihood-sum``), ``mode`` (``choices``, ``generate``) and ``device_map`` (``one`` device, or ``auto``
+            to spread the layers over several GPUs, with accelerate): ``ORG/NAME?score=yes-no&mode=generate``.
         folder: the folder that relative paths start from.
         device: a name that ``torch.device`` takes.
         dtype: ``float32``, ``float16`` or ``bfloat16``.
@@ -176,10 +203,12 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
         import transformers
     except ModuleNotFoundError as error:
         raise missing_package(error.name or "transformers", "hf") from None
+    _check_kind(source)
     processor = load_processor(transformers.AutoProcessor, source)
-    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
+    spread = {"device_map": "auto"} if options["device_map"] == "auto" else {}
+    model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype, **spread)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
-    what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
+    what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = Engine(model, processor)
     check_reading(engine, source.asked, dtype)
     return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)

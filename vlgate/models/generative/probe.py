@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vlgate.errors import ModelLoadError
+from vlgate.inference.batching import OVERFLOW, out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
+from vlgate.models.checkpoints.hub import SERVE
+from vlgate.models.checkpoints.remedies import OWN, memory_remedy
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
@@ -28,7 +31,6 @@ _TRIED = (
     ("wide", "Is there a dog on the left of the small red table?", "no"),
     ("high", "Why?", "blue"),
 )
-_OWN = "write an adapter of your own (package.module:callable)"
 
 
 def check_reading(engine: Engine, name: str, dtype: str) -> None:
@@ -47,15 +49,30 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
         raise
     except DAMAGED as error:
         why = f"{type(error).__name__}: {one_line(error)}"
+        if out_of_memory(error):
+            raise ModelLoadError(f"{name} is loaded, but fails on an image ({why}); {memory_remedy()}") from error
         raise ModelLoadError(
-            f"{name} fails on an image with a question in its prompt ({why}); save the processor and chat template "
-            f"that it was published with, or {_OWN}"
+            f"{name} fails on an image with a question in its prompt ({why}); {_remedy(error)}, {SERVE}, or {OWN}"
         ) from error
-    if not apart <= MOST_APART[dtype]:  # NaN is refused, too
+    if np.isnan(apart):
+        remedy = OVERFLOW if dtype == "float16" else "check its weights"
+        raise ModelLoadError(f"{name} gives NaN for an image with a question in its prompt in {dtype}: {remedy}")
+    if not apart <= MOST_APART[dtype]:
         raise ModelLoadError(
             f"{name} gives another likelihood in a batch than by its own generate(): they are {apart:.3g} nats per "
-            f"token apart (expected at most {MOST_APART[dtype]} in {dtype}); {_OWN}"
+            f"token apart (expected at most {MOST_APART[dtype]} in {dtype}); {SERVE}, or {OWN}"
         )
+
+
+def _remedy(error: Exception) -> str:
+    """What helps if a model fails on its first image: a type or attribute that is missing is a fault of the library."""
+    if isinstance(error, AttributeError | TypeError):
+        from transformers import __version__
+
+        return (
+            f"this looks like a fault of transformers {__version__} in its code of this model; install another version"
+        )
+    return "save the processor and chat template that it was published with"
 
 
 def _apart(engine: Engine) -> float:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest
@@ -47,7 +47,7 @@ def compiled(loaded: LoadedModel, device: str) -> LoadedModel:
     Raises: ModelLoadError if there is nothing to compile, or if ``torch.compile`` does not work on this machine.
     """
     packages = {"vlgate", _package(loaded.model)}
-    parts = list(_parts(loaded.model, packages, set())) if "torch" in sys.modules else []
+    parts = list(_parts(loaded.model, packages)) if "torch" in sys.modules else []
     if not parts:
         raise ModelLoadError(f"model={loaded.name!r} holds no torch module to compile; leave --compile out")
     _try(device)
@@ -90,20 +90,37 @@ def _takes_cache(module: nn.Module) -> bool:
     return not _CACHES.isdisjoint(inspect.signature(module.forward).parameters)
 
 
-def _parts(held: object, packages: set[str], seen: set[int]) -> Iterator[Callable[[], None]]:
+def modules_of(model: object) -> list[nn.Module]:
+    """Return the torch modules that a model of any protocol holds, searched for as in ``compiled``."""
+    from torch import nn
+
+    held = _held(model, {"vlgate", _package(model)}, set()) if "torch" in sys.modules else ()
+    return [part for part in held if isinstance(part, nn.Module)]
+
+
+def _parts(held: object, packages: set[str]) -> Iterator[Callable[[], None]]:
     """Yield one function per compilable part of an object; calling it compiles the part."""
+    from torch import nn
+
+    for part in _held(held, packages, set()):
+        if isinstance(part, nn.Module):
+            yield from (partial(block.compile, **_limit()) for block in blocks(part))
+        else:
+            yield part.compile
+
+
+def _held(held: object, packages: set[str], seen: set[int]) -> Iterator[Any]:
+    """Yield the torch modules of an object, and the parts of it that compile themselves."""
     from torch import nn
 
     if id(held) in seen:
         return
     seen.add(id(held))
-    if isinstance(held, nn.Module):
-        yield from (partial(block.compile, **_limit()) for block in blocks(held))
-    elif _package(held) in packages and isinstance(held, Compiles):
-        yield held.compile
+    if isinstance(held, nn.Module) or (_package(held) in packages and isinstance(held, Compiles)):
+        yield held
     else:
         for other in _inside(held, packages):
-            yield from _parts(other, packages, seen)
+            yield from _held(other, packages, seen)
 
 
 def _inside(held: object, packages: set[str]) -> Iterator[object]:

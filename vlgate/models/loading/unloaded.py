@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.transformers_loading import NOTES
+from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import Match
 
@@ -44,9 +46,16 @@ def face_of(loaded: LoadedModel) -> Face | None:
         own_fingerprint=str(model.fingerprint),
         methods=tuple(name for name in _ASKED if callable(getattr(model, name, None))),
         decision_threshold=None if threshold is None else float(threshold),
-        note=str(getattr(model, "note", "")),
+        note=note_of(loaded),
         reading=reading,
     )
+
+
+def note_of(loaded: LoadedModel) -> str:
+    """Return what the readers of the results should know of a model: its own note, and those of its checkpoints."""
+    modules = modules_of(loaded.model) if loaded.registered else []
+    notes = [str(getattr(loaded.model, "note", "")), *(note for one in modules for note in getattr(one, NOTES, ()))]
+    return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def face_from(content: Mapping[str, Any]) -> Face | None:

@@ -21,7 +21,10 @@ from vlgate.run.options import Options
 from vlgate.types import Prepared
 
 _IMAGES = ("pillow", "pillow-heif", "opencv-python", "opencv-python-headless", "numpy", "scipy")
-_NETWORKS = ("torch", "torchvision", "transformers", "tokenizers", "open_clip_torch", "timm", "sentencepiece")
+_NETWORKS = (
+    "torch", "torchvision", "transformers", "tokenizers", "open_clip_torch", "timm", "sentencepiece", "peft",
+    "bitsandbytes", "compressed-tensors", "gptqmodel", "optimum", "torchao",
+)  # fmt: skip
 _REFERENCE = "vlgate.models.reference."
 
 

@@ -1,0 +1,257 @@
+"""A folder with an adapter is never judged as its base model: the adapter is merged, or the folder refused."""
+
+import json
+import shutil
+from functools import cache
+
+import numpy as np
+import pytest
+import tiny_vlms
+import torch
+import transformers
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ModelLoadError
+from vlgate.models import load
+from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.hub import identity, pretrained, read_config, weights_form
+from vlgate.models.loading.registry import check
+from vlgate.models.loading.unloaded import note_of
+from vlgate.types import LazyImage, Match
+
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
+TARGETS = ["q_proj", "v_proj"]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+
+
+@cache
+def image(shade):
+    from PIL import Image
+
+    return LazyImage(key=str(shade), load=lambda: Image.linear_gradient("L").resize((64, 48 + shade)).convert("RGB"))
+
+
+PAIRS = [Match(image=image(shade), text=text) for shade in (0, 16) for text in ("a red square", "two dogs run")]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base") / "qwen3_vl"
+    for part in tiny_vlms.qwen3_vl():
+        part.save_pretrained(folder)
+    return folder
+
+
+def adapt(base, folder, config=None, *, only=True):
+    """Save an adapter with random weights: alone, or beside its base model. Return the merged model's folder."""
+    peft = pytest.importorskip("peft")
+    torch.manual_seed(1)
+    model = transformers.AutoModelForImageTextToText.from_pretrained(base, dtype="float32")
+    config = config or peft.LoraConfig(r=2, target_modules=TARGETS, init_lora_weights=False)
+    wrapped = peft.get_peft_model(model, config)
+    for name, weight in wrapped.named_parameters():
+        if "lora_" in name or "ia3_" in name:
+            torch.nn.init.normal_(weight, mean=1.0 if "ia3" in name else 0.0, std=0.5)
+    if not only:
+        shutil.copytree(base, folder)
+    wrapped.save_pretrained(folder)
+    settings = json.loads((folder / "adapter_config.json").read_text())
+    (folder / "adapter_config.json").write_text(json.dumps(settings | {"base_model_name_or_path": str(base)}))
+    whole = shutil.copytree(base, folder.parent / f"{folder.name} merged")
+    wrapped.merge_and_unload().save_pretrained(whole)
+    return whole
+
+
+def built(folder):
+    return load(f"vlm:{folder}", folder=folder.parent, device="cpu")
+
+
+def scores(folder):
+    return built(folder).model.match(PAIRS)
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_an_adapter_is_merged_into_its_base_model(only, base, tmp_path):
+    whole = adapt(base, tmp_path / "lora", only=only)
+    check("vlm:lora", folder=tmp_path)
+    found = built(tmp_path / "lora")
+    assert found.model.match(PAIRS) == pytest.approx(scores(whole), rel=1e-5)
+    assert np.abs(scores(base) / scores(whole) - 1).max() > 0.01
+    on = str(base) if only else "the weights beside it"
+    assert f"the adapter of lora (LORA) was merged into {on} by peft" in note_of(found)
+    assert read_config(pretrained("lora", tmp_path))["model_type"] == "qwen3_vl"
+
+
+def test_kinds_of_adapters(base, tmp_path):
+    peft = pytest.importorskip("peft")
+    for name, config in {
+        "dora": peft.LoraConfig(r=2, target_modules=TARGETS, init_lora_weights=False, use_dora=True),
+        "ia3": peft.IA3Config(target_modules=TARGETS, feedforward_modules=[]),
+        "saved": peft.LoraConfig(r=2, target_modules=TARGETS, init_lora_weights=False, modules_to_save=["lm_head"]),
+    }.items():
+        whole = adapt(base, tmp_path / name, config)
+        assert scores(tmp_path / name) == pytest.approx(scores(whole), rel=1e-5), name
+    with pytest.raises(ModelLoadError, match=r"kind PROMPT_TUNING.*openai:"):
+        adapt_prompt(base, tmp_path / "prompt")
+
+
+def adapt_prompt(base, folder):
+    import peft
+
+    folder.mkdir()
+    settings = peft.PromptTuningConfig(num_virtual_tokens=2, task_type="CAUSAL_LM", base_model_name_or_path=str(base))
+    settings.save_pretrained(folder)
+    save_file({"prompt_embeddings": torch.zeros(2, 32)}, folder / "adapter_model.safetensors")
+    built(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"), [("qwen2_vl", "model.model.layers"), ("llava", "model.language_model.model.layers")]
+)
+def test_an_adapter_with_the_names_of_an_earlier_transformers(kind, before, tmp_path):
+    peft = pytest.importorskip("peft")
+    own = tmp_path / "base"
+    for part in getattr(tiny_vlms, kind)():
+        part.save_pretrained(own)
+    targets = r".*language_model.*(q_proj|v_proj)"
+    whole = adapt(own, tmp_path / "lora", peft.LoraConfig(r=2, target_modules=targets, init_lora_weights=False))
+    file = tmp_path / "lora" / "adapter_model.safetensors"
+    named = {
+        name.replace("model.model.language_model.layers", before): value for name, value in load_file(file).items()
+    }
+    save_file(named, file)
+    assert all(f"base_model.{before}" in name for name in named)
+    assert scores(tmp_path / "lora") == pytest.approx(scores(whole), rel=1e-5)
+    save_file({name.replace("layers", "blocks"): value for name, value in named.items()}, file)
+    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora"):
+        built(tmp_path / "lora")
+
+
+def test_weights_of_an_adapter_that_do_not_fit(base, tmp_path):
+    adapt(base, tmp_path / "lora")
+    file = tmp_path / "lora" / "adapter_model.safetensors"
+    weights = load_file(file)
+    name = min(weights)
+    save_file({key: value for key, value in weights.items() if key != name}, file)
+    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora lacks 1 weight \(.*lora_A"):
+        built(tmp_path / "lora")
+    more = {**weights, name.replace("layers.0", "layers.7"): weights[name].clone()}
+    save_file(more, file)
+    with pytest.raises(ModelLoadError, match=r"has, and the base model does not take, 1 weight \(.*layers\.7"):
+        built(tmp_path / "lora")
+    file.write_bytes(b"\0" * 40)
+    with pytest.raises(ModelLoadError, match=r"the adapter of .*lora cannot be applied"):
+        built(tmp_path / "lora")
+
+
+def test_the_fingerprint_covers_adapter_base_and_peft(base, tmp_path, monkeypatch):
+    adapt(base, tmp_path / "lora")
+    own = shutil.copytree(base, tmp_path / "own")
+    settings = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
+
+    def now():
+        return identity(pretrained("lora", tmp_path))
+
+    (tmp_path / "lora" / "adapter_config.json").write_text(json.dumps(settings | {"base_model_name_or_path": str(own)}))
+    seen = [now(), identity(pretrained("own", tmp_path))]
+    for file in (own / "config.json", own / "model.safetensors", tmp_path / "lora" / "adapter_model.safetensors"):
+        with file.open("ab") as stream:
+            stream.write(b" ")
+        seen.append(now())
+    monkeypatch.setattr(hub, "_version", lambda _: "0.0.1")
+    seen.append(now())
+    assert len(set(seen)) == len(seen)
+
+
+def alone(folder, **settings):
+    """A folder with nothing but an adapter; no peft is needed to write it."""
+    folder.mkdir(parents=True)
+    (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", **settings}))
+    save_file({"x": torch.zeros(1)}, folder / "adapter_model.safetensors")
+    return folder
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_without_peft_a_folder_with_an_adapter_is_refused(only, base, tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "_version", lambda _: "")
+    folder = alone(tmp_path / "lora", base_model_name_or_path=str(base))
+    if not only:
+        shutil.copytree(base, folder, dirs_exist_ok=True)
+    for refuses in (check, load):
+        with pytest.raises(ModelLoadError, match=r"holds an adapter, and peft, .* is not installed; pip install peft"):
+            refuses("vlm:lora", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match="pip install peft"):
+        weights_form(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (None, "names no base model; write its folder or repository into adapter_config.json"),
+        ("", "names no base model"),
+        (
+            "/home/me/models/no such folder",
+            "only an adapter for '/home/me/models/no such folder', and there is no such",
+        ),
+        ("org/never-downloaded", "no checkpoint for org/never-downloaded.*HF_HUB_OFFLINE is set.*hf download"),
+        ("org/never-downloaded-GGUF", r"GGUF is the format of llama\.cpp"),
+    ],
+)
+def test_an_adapter_whose_base_model_is_not_at_hand(name, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    alone(tmp_path / "lora", base_model_name_or_path=name)
+    with pytest.raises(ModelLoadError, match=message):
+        check("vlm:lora", folder=tmp_path)
+
+
+def test_the_weights_of_an_adapter_are_missing(base, tmp_path):
+    folder = shutil.copytree(base, tmp_path / "lora")
+    (folder / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelLoadError, match=r"expected adapter_model\.safetensors or adapter_model\.bin.*remove"):
+        check("vlm:lora", folder=tmp_path)
+
+
+def test_an_adapter_on_an_adapter(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    alone(tmp_path / "first", base_model_name_or_path=str(base))
+    alone(tmp_path / "second", base_model_name_or_path="../first")
+    with pytest.raises(ModelLoadError, match="which holds an adapter itself"):
+        weights_form(tmp_path / "second")
+
+
+def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    folder = alone(tmp_path / "lora", base_model_name_or_path=str(base))
+    source = pretrained("lora", tmp_path)
+    assert hub.parts_folder(source) == base
+    shutil.copy(base / "tokenizer.json", folder)
+    assert hub.parts_folder(source) == base
+    assert hub.parts_folder(source, tokenizer_only=True) == folder
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    with pytest.raises(ModelLoadError, match=r"has chat_template\.jinja of its own, and not all of a processor"):
+        hub.parts_folder(source)
+    shutil.copy(base / "processor_config.json", folder)
+    assert hub.parts_folder(source) == folder
+
+
+def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    adapt(base, tmp_path / "lora")
+    settings = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
+    for name, folder in (("tuned", tmp_path / "lora"), ("base", base)):
+        home = tmp_path / "cache" / f"models--org--{name}"
+        shutil.copytree(folder, home / "snapshots" / commit)
+        (home / "refs").mkdir()
+        (home / "refs" / "main").write_text(commit)
+    file = tmp_path / "cache" / "models--org--tuned" / "snapshots" / commit / "adapter_config.json"
+    file.write_text(json.dumps(settings | {"base_model_name_or_path": "org/base"}))
+    assert identity(pretrained("org/tuned", tmp_path)).startswith(f"org/tuned@{commit} on org/base@{commit} with peft ")
+    found = load("vlm:org/tuned", folder=tmp_path, device="cpu")
+    assert found.model.match(PAIRS) == pytest.approx(scores(tmp_path / "lora"), rel=1e-6)

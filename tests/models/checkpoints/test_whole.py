@@ -1,0 +1,218 @@
+"""Weights that a model has no place for: those that matter are refused by name, the others are counted and shown."""
+
+import json
+import re
+import shutil
+from functools import cache
+
+import pytest
+import tiny_vlms
+import torch
+import transformers
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import pretrained
+from vlgate.models.checkpoints.transformers_loading import NOTES, load_model
+from vlgate.models.loading.registry import load
+from vlgate.models.loading.unloaded import face_of, note_of
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+@cache
+def made(kind):
+    """A tiny model of a kind, and the class that loads it."""
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    if kind == "qwen3_vl":
+        return tiny_vlms.qwen3_vl()[0], transformers.AutoModelForImageTextToText
+    if kind == "clip":
+        text = {**small, "vocab_size": 20, "max_position_embeddings": 8}
+        config = transformers.CLIPConfig(
+            text_config=text, vision_config={**small, "image_size": 8, "patch_size": 4}, projection_dim=8
+        )
+        return tiny_vlms.made(transformers.CLIPModel, config), transformers.CLIPModel
+    if kind == "bert":
+        config = transformers.BertConfig(**small, vocab_size=20)
+        return tiny_vlms.made(transformers.BertForMaskedLM, config), transformers.AutoModelForMaskedLM
+    config = transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2, vocab_size=20, n_positions=8)
+    return tiny_vlms.made(transformers.GPT2LMHeadModel, config), transformers.AutoModelForCausalLM
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Save a tiny model with some of its weights changed, others added, and its configuration updated."""
+
+    def save(kind, added=(), *, changed=dict, **config):
+        folder = tmp_path / kind
+        shutil.rmtree(folder, ignore_errors=True)
+        made(kind)[0].save_pretrained(folder)
+        weights = load_file(folder / "model.safetensors")
+        weights |= {name: torch.full((2, 2), 0.5) for name in added} | changed(weights)
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        file = folder / "config.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | config))
+        return folder
+
+    return save
+
+
+def loaded(folder, kind):
+    return load_model(made(kind)[1], pretrained(str(folder), folder), device="cpu", dtype="float32")
+
+
+def refused(folder, kind):
+    with pytest.raises(ModelLoadError) as caught:
+        loaded(folder, kind)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+LAYER = "model.language_model.layers.0.self_attn.q_proj."
+ADAPTERS = [
+    "lora_A.weight", "lora_B.weight", "lora_A.default.weight", "lora_embedding_A.default",
+    "lora_magnitude_vector.default.weight", "base_layer.weight", "ia3_l.default", "hada_w1_a", "lokr_w1",
+    "oft_r.default", "vera_lambda_b", "lora.down.weight", "modules_to_save.default.weight", "adapter_down.weight",
+]  # fmt: skip
+SCALES = [
+    "weight_scale", "input_scale", "weight_scale_inv", "weight_scale_2", "weight_global_scale", "scales", "qzeros",
+    "qweight", "g_idx", "weight_packed", "weight_zero_point", "weight.absmax", "weight.quant_map", "SCB", "scale",
+    "weight.quant_state.bitsandbytes__nf4", "scale_weight", "pre_quant_scale", "weight_quantizer._amax", "codebooks",
+    "output_scale", "gate_up_proj_scales", "gate_up_proj_blocks", "act_scale",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_that_was_not_merged(name, saved):
+    message = refused(saved("qwen3_vl", [LAYER + name]), "qwen3_vl")
+    assert "an adapter that was not merged: 1 weight" in message
+    assert LAYER + name in message
+    assert "merge_and_unload" in message
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_weights_of_a_quantised_checkpoint(name, saved):
+    # A class of another name does not help: what is left out changes the meaning of the rest.
+    for architectures in (["Qwen3VLForConditionalGeneration"], ["Own"], []):
+        message = refused(saved("qwen3_vl", [LAYER + name], architectures=architectures), "qwen3_vl")
+        assert re.search(r"is quantised: 1 weight \(.*" + re.escape(name), message)
+        assert "openai:URL#NAME" in message
+
+
+def test_names_of_each_kind_in_a_dual_encoder(saved):
+    layer = "text_model.encoder.layers.0.self_attn.q_proj."
+    assert "is quantised: 2 weights" in refused(saved("clip", [layer + "weight_scale", layer + "input_scale"]), "clip")
+    assert "not merged: 2 weights" in refused(saved("clip", [layer + "lora_A.weight", layer + "lora_B.weight"]), "clip")
+
+
+def narrow(kind):
+    def change(weights):
+        names = [name for name in weights if name.endswith("proj.weight")]
+        return {name: weights[name].clamp(-1, 1).mul(100 if kind is torch.int8 else 1).to(kind) for name in names}
+
+    return change
+
+
+@pytest.mark.parametrize("kind", [torch.float8_e4m3fn, torch.float8_e5m2, torch.int8])
+def test_weights_of_eight_bits_without_their_scales(kind, saved):
+    for model, config in (
+        ("qwen3_vl", {}),
+        ("clip", {}),
+        ("qwen3_vl", {"compression_config": {"quant_method": "compressed-tensors"}}),
+        (
+            "qwen3_vl",
+            {"vision_config": {**made("qwen3_vl")[0].config.vision_config.to_dict(), "quantization_config": {}}},
+        ),
+    ):
+        message = refused(saved(model, changed=narrow(kind), **config), model)
+        assert re.search(r"it holds \d+ weights \(.*proj.weight, \.\.\.\) as (F8_E4M3|F8_E5M2|I8)", message)
+        assert "quantization_config" in message
+
+
+def test_pickled_weights_of_eight_bits(saved):
+    folder = saved("clip", changed=narrow(torch.float8_e4m3fn))
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    assert "float8_e4m3fn" in refused(folder, "clip")
+
+
+@pytest.mark.parametrize("method", ["modelopt", "own-method"])
+def test_a_quantisation_that_transformers_does_not_read(method, saved):
+    folder = saved("qwen3_vl", changed=narrow(torch.float8_e4m3fn), quantization_config={"quant_method": method})
+    message = refused(folder, "qwen3_vl")
+    assert f"is quantised by {method}, which transformers does not read" in message
+    assert "openai:URL#NAME" in message
+
+
+def test_a_quantisation_that_transformers_reads(saved):
+    pytest.importorskip("accelerate")
+
+    def blocks(weights):
+        found = {}
+        for name in [name for name in weights if "language_model.layers" in name and name.endswith("proj.weight")]:
+            rows, columns = weights[name].shape
+            parts = weights[name].reshape(rows // 16, 16, columns // 16, 16)
+            scale = parts.abs().amax(dim=(1, 3), keepdim=True) / 448
+            found[name] = (parts / scale).reshape(rows, columns).to(torch.float8_e4m3fn)
+            found[f"{name}_scale_inv"] = scale[:, 0, :, 0]
+        return found
+
+    settings = {"quant_method": "fp8", "weight_block_size": [16, 16], "activation_scheme": "dynamic"}
+    left = {"modules_to_not_convert": ["visual", "lm_head"]}
+    model = loaded(saved("qwen3_vl", changed=blocks, quantization_config=settings | left), "qwen3_vl")
+    plain = made("qwen3_vl")[0].state_dict()
+    for name, weight in model.state_dict().items():
+        assert torch.allclose(weight.float(), plain[name].float(), rtol=0.1, atol=0.02), name
+    assert getattr(model, NOTES) == ("the checkpoint is quantised (fp8)",)
+
+
+@pytest.mark.parametrize("name", ["vision_model.extra.weight", "second_projection.weight", "text_model.more"])
+def test_other_weights_of_a_checkpoint_of_the_same_class(name, saved):
+    message = refused(saved("clip", [name]), "clip")
+    assert f"was saved as CLIPModel, but 1 weight ({name}) would be left out" in message
+    assert "save_pretrained()" in message
+    model = loaded(saved("clip", [name], architectures=["CLIPForOwnTask"]), "clip")
+    assert getattr(model, NOTES) == (f"1 weight ({name}) of the checkpoint left out, which CLIPModel does not use",)
+
+
+# What published checkpoints hold that their class has no place for; buffers are not counted.
+PUBLISHED = {
+    "clip": (["text_model.embeddings.position_ids", "vision_model.embeddings.position_ids"], 0),
+    "gpt2": (["transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias"], 0),
+    "bert": (
+        [
+            "bert.embeddings.position_ids", "bert.pooler.dense.weight", "bert.pooler.dense.bias",
+            "cls.seq_relationship.weight", "cls.seq_relationship.bias",
+        ],
+        4,
+    ),
+    "qwen3_vl": (["mtp.layers.0.weight", LAYER + "k_scale", LAYER + "v_scale"], 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_published_checkpoints_are_loaded(kind, saved):
+    names, counted = PUBLISHED[kind]
+    model = loaded(saved(kind, names), kind)
+    plain = made(kind)[0].state_dict()
+    assert all(torch.equal(weight, plain[name]) for name, weight in model.state_dict().items())
+    notes = getattr(model, NOTES)
+    assert len(notes) == (counted > 0)
+    assert not counted or notes[0].startswith(f"{counted} weights (")
+
+
+def test_what_is_left_out_is_in_the_note_of_the_model(saved):
+    folder = saved("gpt2", ["v_head.summary.weight"])
+    words = {"[UNK]": 0, "[PAD]": 1, "cat": 2, "dog": 3}
+    transformers.BertTokenizer(vocab=words).save_pretrained(folder)
+    found = load(f"causal:{folder}", folder=folder, device="cpu")
+    note = "1 weight (v_head.summary.weight) of the checkpoint left out, which GPT2LMHeadModel does not use"
+    assert note_of(found).endswith(note)
+    assert face_of(found).note == note_of(found)
+    assert note_of(found).startswith(found.model.note)
