@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
 _LISTED = 60  # the most names that a message lists; more than all models, or all tasks of one benchmark
@@ -59,10 +59,14 @@ class ClusterEndedError(ModelReplyError):
 class NoReplyError(VlgateError):
     """What a model raises if it has no reply to some of its requests, such as a replay file without a row for them."""
 
-    def __init__(self, positions: Collection[int], why: str) -> None:
-        """Take the positions without a reply, counted in the sequence that the model was called with."""
+    def __init__(self, positions: Collection[int], why: str, reasons: Mapping[int, str] | None = None) -> None:
+        """Take the positions without a reply, counted in the sequence that the model was called with.
+
+        ``reasons`` holds the reason of each position that has another one than ``why``.
+        """
         super().__init__(why)
         self.positions = frozenset(positions)
+        self.reasons = dict(reasons or {})
 
 
 class NotRememberedError(VlgateError):

@@ -25,6 +25,7 @@ from vlgate.models.checkpoints.transformers_loading import load_model, load_proc
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
 from vlgate.models.dual.short_texts import TRIED, apart, in_groups, told
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class DualModel:
         self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
+        self._control = ControlTokens(tokenizer)
         self._length = context(family, model.config, tokenizer)
         self._padding = family.padding
 
@@ -60,7 +62,7 @@ class DualModel:
         """Encode images.
 
         Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         import torch
 
@@ -75,9 +77,11 @@ class DualModel:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
+        Raises: NoReplyError for texts that hold a control token.
         """
         import torch
 
+        self._control.check([(self._cased(text),) for text in texts])
         with torch.inference_mode():
             if not self.reading:
                 self._try_short()
@@ -171,14 +175,17 @@ class DualModel:
             self._padding = "max_length"
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        family, length = self._family, self._length
-        cased = [text.lower() for text in texts] if family.lowercase else list(texts)
+        length = self._length
+        cased = list(map(self._cased, texts))
         tokens = self._tokenized(cased, self._padding)
         # Only a text that fills the context can have lost its end, so only those are tokenized a second time.
         full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
         cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
         self.cut_texts.update(compress(compress(texts, full), cut))
         return tokens
+
+    def _cased(self, text: str) -> str:
+        return text.lower() if self._family.lowercase else text
 
     def _tokenized(self, texts: Sequence[str], padding: str) -> Any:
         return self._tokenizer(

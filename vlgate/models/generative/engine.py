@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.inputs import check_prepared
 from vlgate.models.generative.reading import Asked, PromptReader
 from vlgate.models.generative.states import log_likelihoods, select
 from vlgate.models.text.likelihood import log_probabilities
-from vlgate.types import FloatArray
+from vlgate.types import FloatArray, LazyImage
 
 # In these, images are not part of the token sequence, and each step needs other inputs.
 _REFUSED = frozenset({"mllama"})
@@ -44,6 +45,14 @@ class Engine:
         self._stops = tuple(sorted({*self._ends, *_full_stop(tokenizer)}))
         # Otherwise the checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in the rest.
         model.generation_config = self._greedy()
+
+    def check_images(self, error: Exception, images: Sequence[LazyImage]) -> None:
+        """Find the images that the processor refuses, after a call about n images has raised an error.
+
+        Raises: NoReplyError for those images; see ``vlgate.models.checkpoints.inputs.check_prepared``.
+        """
+        prompt = self.prompter.prompt("Why?").text
+        check_prepared(error, images, lambda image: self._reader.processed([image], [prompt]))
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
         """Return the probability that the next token is one of a group.

@@ -8,6 +8,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.damaged import one_line
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask
 
 # Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);
@@ -54,7 +55,7 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations for one processor."""
+    """Writes prompts and continuations for one processor; ``control`` are the tokens that no text may hold."""
 
     def __init__(self, processor: Any, model_type: str) -> None:
         """Take a model's processor and the ``model_type`` of its configuration.
@@ -76,6 +77,7 @@ class Prompter:
                 f"a {model_type} without a chat template cannot be asked: the prompts of {known} are known; save a "
                 "chat_template.jinja with its processor"
             )
+        self.control = ControlTokens(self._tokenizer, template=str(template or ""), processor=processor)
         self.thoughtless = False
         self._head, self._after = self._around(model_type)
         bos = self._tokenizer.bos_token
