@@ -1,4 +1,4 @@
-"""Load dual encoders: ``clip:``, ``siglip:``, ``siglip2:``, ``align:``, ``altclip:``, ``metaclip2:``, ``dual:``.
+"""Load dual encoders: ``clip:``, ``siglip:`` and the other names of ``vlgate.models.dual.families``, and ``dual:``.
 
 ``dual:`` takes a checkpoint of any of these families.
 
@@ -14,7 +14,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.explaining.record import Attended
 from vlgate.models.attending.grad_cam import Encoders, Frame, centre, grad_cams, last_grid, whole
 from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled_out
@@ -77,7 +77,7 @@ class DualModel:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
-        Raises: NoReplyError for texts that hold a control token.
+        Raises: NoReplyError for texts that hold a control token, or have no tokens.
         """
         import torch
 
@@ -149,6 +149,9 @@ class DualModel:
         if self._padding == "max_length":
             return self._encoded(tokens)
         lengths = tokens["attention_mask"].sum(dim=1).tolist()
+        if 0 in lengths:  # TIPSv2 adds no token at either end
+            empty = [place for place, length in enumerate(lengths) if length == 0]
+            raise NoReplyError(empty, f"the text {texts[empty[0]]!r} has no tokens, so the model has no features of it")
 
         def encode(places: list[int], longest: int) -> torch.Tensor:
             """The features of some of the texts."""
@@ -274,4 +277,6 @@ SIGLIP2 = _NAMED["siglip2"]
 ALIGN = _NAMED["align"]
 ALTCLIP = _NAMED["altclip"]
 METACLIP2 = _NAMED["metaclip2"]
+CHINESE_CLIP = _NAMED["chinese-clip"]
+TIPSV2 = _NAMED["tipsv2"]
 DUAL = NamedFamily(name="dual")
