@@ -28,7 +28,7 @@ _TRIED = (
     ("wide", "Is there a dog on the left of the small red table?", "no"),
     ("high", "Why?", "blue"),
 )
-_OWN = "write an adapter of your own (package.module:callable)"
+_OWN = "serve it (openai:URL#MODEL), or write an adapter of your own (package.module:callable)"
 
 
 def check_reading(engine: Engine, name: str, dtype: str) -> None:

@@ -38,6 +38,8 @@ PLAIN: Mapping[str, Plain] = {
     # LLaVA 1.5 as converted before processors had chat templates.
     "llava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
     "vipllava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
+    # transformers' page on Chameleon; its processor adds the token that ends a turn.
+    "chameleon": Plain(question="{text}{image}", caption="{text}{image}"),
 }
 
 
