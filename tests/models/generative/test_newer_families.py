@@ -18,7 +18,12 @@ from vlgate.models import load
 from vlgate.types import TIED
 
 SHOW = 'Does this figure show "{}"? Please answer yes or no.'
-PROMPTS = {"chameleon": "{}<image>"}  # of families that are published without a chat template
+# Of families that are published without a chat template.
+PROMPTS = {
+    "chameleon": "{}<image>", "florence2": "{}", "blip2": "Question: {} Answer:", "blip2_opt": "Question: {} Answer:",
+    "instructblip": "{}", "instructblip_opt": "{}",
+}  # fmt: skip
+DECODERS = {"florence2": [[2, 1]], "blip2": [[0]], "instructblip": [[0]]}  # the tokens before a reply
 NAMES = [name for name in newer_tiny_vlms.NEWER if name != "emu3"]
 
 
@@ -48,8 +53,9 @@ def by_the_library(name, folder, pairs):
     yes = sorted({words(word, add_special_tokens=False)["input_ids"][0] for word in ("Yes", " Yes", "yes", " yes")})
     found = []
     for pair in pairs:
+        begun = {"decoder_input_ids": torch.tensor(DECODERS[name])} if name in DECODERS else {}
         with torch.no_grad():
-            last = model(**inputs(name, processor, pair), use_cache=False).logits[0, -1].double().softmax(-1)
+            last = model(**inputs(name, processor, pair), **begun, use_cache=False).logits[0, -1].double().softmax(-1)
         found.append(float(last[yes].sum()))
     return np.array(found)
 
@@ -67,6 +73,44 @@ def test_the_score_is_the_librarys_probability_of_yes_pair_by_pair(name, tmp_pat
     answers = model.answer(ASKS)
     assert set(answers) <= {*CHOICES, TIED}
     assert [model.answer([one])[0] for one in ASKS] == answers
+
+
+@pytest.mark.parametrize("name", ["florence2", "blip2", "mllama", "blip2_opt"])
+def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_path):
+    """Each token of each reply has the probability that one pass through the whole network gives it."""
+    folder = saved(name, tmp_path / name)
+    sums = load(f"vlm:{folder}?score=likelihood-sum", folder=tmp_path, device="cpu").model
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    asks = {"florence2": "<CAPTION>", "blip2": "a photo of", "blip2_opt": "a photo of"}
+    expected = []
+    for pair in PAIRS[:4]:
+        caption = (
+            "<s><|im_start|>user\n<|image|>Describe this image in one sentence.<|im_end|>\n<|im_start|>assistant\n"
+        )
+        words = processor.tokenizer
+        space = " " if name == "blip2_opt" else ""
+        ids = words(space + pair.text, add_special_tokens=False)["input_ids"]
+        made = dict(processor(text=asks.get(name, caption), images=pair.image.load(), return_tensors="pt"))
+        total = 0.0
+        for place in range(len(ids)):
+            with torch.no_grad():
+                likely = next_tokens(name, model, made, ids[:place]).double().log_softmax(-1)
+            total += float(likely[ids[place]])
+        expected.append(total)
+    assert sums.match(PAIRS[:4]) == pytest.approx(expected, rel=1e-5)
+
+
+def next_tokens(name, model, made, before):
+    """The logits of the token after a prompt and the beginning of a reply, from one pass through the network."""
+    if name in DECODERS:
+        return model(**made, decoder_input_ids=torch.tensor([DECODERS[name][0] + before])).logits[0, -1]
+    longer = {**made, "input_ids": torch.cat([made["input_ids"], torch.tensor([before], dtype=torch.long)], dim=1)}
+    longer["attention_mask"] = torch.ones_like(longer["input_ids"])
+    if "cross_attention_mask" in made:
+        mask = made["cross_attention_mask"]
+        longer["cross_attention_mask"] = torch.cat([mask, mask[:, -1:].expand(-1, len(before), -1, -1)], dim=1)
+    return model(**longer, use_cache=False).logits[0, -1]
 
 
 def test_a_family_whose_images_change_each_other_in_a_batch_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Random checkpoints of further families of generative models, each with the parts that its processor needs."""
 
 import more_tiny_vlms
+import tokenizers
 import transformers
 from more_tiny_vlms import QWEN_IMAGE, SQUARE, numbers, qwen3_5
 from tiny_vlms import QWEN_TEMPLATE, SEEING, TEXT, made, tokenizer
@@ -245,7 +246,104 @@ def kimi_k25():
     return made(transformers.Kimi_K25ForConditionalGeneration, config), processor
 
 
-NEWER = { "molmo2": molmo2, "minicpmv4_6": minicpmv4_6, "kimi_k25": kimi_k25,
-    "perception_lm": perception_lm, "fast_vlm": fast_vlm, "cohere2_vision": cohere2_vision, "ovis2": ovis2,
-    "aria": aria, "chameleon": chameleon, "emu3": emu3, "qwen3_5_moe": qwen3_5_moe,
+def mllama():
+    """Its image is read by cross attention, so its tokens are not in the sequence."""
+    words = words_with("<|python_tag|>", "<|image|>", image_token="<|image|>")
+    text = {**TEXT, "vocab_size": len(words) - 1, "cross_attention_layers": [1]}
+    vision = {
+        "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_global_layers": 1,
+        "attention_heads": 4, "vision_output_dim": 64, "intermediate_layers_indices": [0], "image_size": 32,
+        "patch_size": 8,
+    }  # fmt: skip
+    config = transformers.MllamaConfig(
+        text_config=text, vision_config=vision, **numbers(words, image_token_index="<|image|>")
+    )
+    processor = transformers.MllamaProcessor(
+        transformers.MllamaImageProcessor(size=SQUARE, max_image_tiles=4), words,
+        chat_template="<s>" + QWEN_TEMPLATE.replace(QWEN_IMAGE, "<|image|>"),
+    )  # fmt: skip
+    model = made(transformers.MllamaForConditionalGeneration, config)
+    for name, parameter in model.named_parameters():
+        if name.endswith("gate") or "_gate" in name:  # zero at first, which would hide the image
+            parameter.data.fill_(0.7)
+    return model, processor
+
+
+def florence2():
+    words = words_with("<image_pad>", image_token="<image_pad>")
+    words = with_ends(words, "<s> $A </s>")
+    text = {
+        "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "vocab_size": len(words),
+        "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+        "decoder_start_token_id": 2,
+    }  # fmt: skip
+    vision = {
+        "depths": [1, 1], "patch_size": [7, 3], "patch_stride": [4, 2], "patch_padding": [3, 1],
+        "patch_prenorm": [False, True], "embed_dim": [16, 32], "num_heads": [2, 4], "num_groups": [2, 4],
+        "window_size": 4, "projection_dim": 32,
+    }  # fmt: skip
+    config = transformers.Florence2Config(
+        text_config={**text, "model_type": "bart"}, vision_config=vision, **numbers(words, image_token_id="<image_pad>")
+    )
+    images = transformers.CLIPImageProcessor(size=SQUARE, crop_size=SQUARE, do_center_crop=False)
+    images.image_seq_length = 17
+    return made(transformers.Florence2ForConditionalGeneration, config), transformers.Florence2Processor(images, words)
+
+
+def with_ends(words, around):
+    """A tokenizer that writes tokens around each text."""
+    words.backend_tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        around, special_tokens=[("<s>", 1), ("</s>", 2)]
+    )
+    return words
+
+
+def queried(name, *, opt=False):
+    """BLIP-2 and InstructBLIP, with a T5 or with an OPT."""
+    words = with_ends(words_with(), "</s> $A" if opt else "$A </s>")
+    images = transformers.BlipImageProcessor(size=SQUARE)
+    parts = (images, words) if name == "Blip2" else (images, words, with_ends(words_with(), "<s> $A </s>"))
+    processor = getattr(transformers, f"{name}Processor")(*parts, num_query_tokens=4)
+    t5 = {
+        "model_type": "t5", "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4,
+        "vocab_size": len(words), "pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0,
+    }  # fmt: skip
+    opt_text = {
+        "model_type": "opt", "hidden_size": 32, "ffn_dim": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "vocab_size": len(words), "word_embed_proj_dim": 32, "max_position_embeddings": 256, "pad_token_id": 0,
+        "bos_token_id": 2, "eos_token_id": 2,
+    }  # fmt: skip
+    qformer = {
+        "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
+        "encoder_hidden_size": 32, "vocab_size": len(words), "cross_attention_frequency": 1,
+    }  # fmt: skip
+    config = getattr(transformers, f"{name}Config")(
+        vision_config=SEEING, qformer_config=qformer, text_config=opt_text if opt else t5, num_query_tokens=4,
+        **numbers(words, image_token_index="<image>"),
+    )  # fmt: skip
+    return made(getattr(transformers, f"{name}ForConditionalGeneration"), config), processor
+
+
+def blip2():
+    return queried("Blip2")
+
+
+def instructblip():
+    return queried("InstructBlip")
+
+
+def blip2_opt():
+    return queried("Blip2", opt=True)
+
+
+def instructblip_opt():
+    return queried("InstructBlip", opt=True)
+
+
+NEWER = {
+    "molmo2": molmo2, "minicpmv4_6": minicpmv4_6, "kimi_k25": kimi_k25, "perception_lm": perception_lm,
+    "fast_vlm": fast_vlm, "cohere2_vision": cohere2_vision, "ovis2": ovis2, "aria": aria, "chameleon": chameleon,
+    "emu3": emu3, "qwen3_5_moe": qwen3_5_moe, "mllama": mllama, "florence2": florence2, "blip2": blip2,
+    "instructblip": instructblip, "blip2_opt": blip2_opt, "instructblip_opt": instructblip_opt,
 }  # fmt: skip

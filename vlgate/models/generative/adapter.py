@@ -19,6 +19,7 @@ from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import identity, pretrained, split_options
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.generative.encoder_decoder import engine_for
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
@@ -201,6 +202,6 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
     what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
-    engine = Engine(model, processor)
+    engine = engine_for(model, processor)
     check_reading(engine, source.asked, dtype)
     return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)

@@ -75,7 +75,8 @@ def _added(tokenizer: Any) -> dict[str, tuple[bool, bool]]:
 def _placeholders(processor: object) -> list[str]:
     """The tokens that a processor replaces in a text, such as its ``image_token``."""
     names = [name for name in getattr(processor, "__dict__", {}) if name.endswith("_token")]
-    return [value for name in names if isinstance(value := getattr(processor, name), str)]
+    tasks = getattr(processor, "tasks_answer_post_processing_type", ())  # Florence-2's
+    return [*(value for name in names if isinstance(value := getattr(processor, name), str)), *tasks]
 
 
 def _looks_like_one(token: str) -> bool:
