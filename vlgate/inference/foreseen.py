@@ -54,8 +54,8 @@ class ForeseeingPredictor:
     _at: int = 0  # the place in _all from which the next round is filled
     _next: int = 0  # the batch that the next round is for
     _found: dict[Request, Prediction] = field(default_factory=dict)
-    _alone: set[Request] = field(default_factory=set)  # came in a round that raised; their rounds are not filled
-    _failed: set[Request] = field(default_factory=set)  # raised by themselves; no round ahead asks them again
+    _alone: set[Request] = field(default_factory=set)  # of rounds that raised; asked in rounds of their own
+    _failed: set[Request] = field(default_factory=set)  # of batches that raised; no round ahead asks them again
     _rounds: deque[Round] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
@@ -87,10 +87,10 @@ class ForeseeingPredictor:
             return first.replies.result()
         except (Exception, SystemExit):  # a foreign model may raise anything; it is asked again below
             self._failed.update(missing)
+            self._alone.update(first.requests)
             if not first.coming:
                 raise
             self._forget()
-            self._alone.update(first.coming)
         finally:
             self.predictor.caller.bare.size = first.caller.size
             if first.caller.size != first.size:  # the coming rounds were cut for the size before
@@ -120,7 +120,7 @@ class ForeseeingPredictor:
         while self._at < len(self._all) and len(coming) + len(missing) < room:
             request = self._all[self._at]
             self._at += 1
-            if request not in known:
+            if request not in known and request not in self._alone:
                 coming.append(request)
                 known.add(request)
         caller = replace(self.predictor.caller.bare)

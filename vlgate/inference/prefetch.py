@@ -19,7 +19,7 @@ from vlgate.types import Batch, Prediction, Request
 class PrefetchingPredictor:
     """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size.
 
-    ``alone`` holds the requests that were prefetched in a call that raised; nothing is prefetched with them again.
+    ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
     """
 
     predictor: ModelPredictor
@@ -46,10 +46,11 @@ class PrefetchingPredictor:
                 return self.predictor.predict([*missing, *coming])
             except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; it is asked again below
                 self.alone.update(coming)
+        self.alone.update(missing)
         return self.predictor.predict(missing)
 
     def _coming(self, missing: Sequence[Request]) -> list[Request]:
-        known = {*missing, *self.found}
+        known = {*missing, *self.found, *self.alone}
         coming: list[Request] = []
         while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
             request = self.queue.popleft()
