@@ -4,6 +4,7 @@ import cross_checkpoints
 import dual_checkpoints
 import numpy as np
 import pytest
+import text_checkpoints
 import tiny_vlms
 import transformers
 from PIL import Image
@@ -69,6 +70,15 @@ def refusing(parts, error):
     return call
 
 
+def refusing_alone(prepare, error):
+    """The same function of one image, which raises for one of three pixels."""
+
+    def of_one(images):
+        return prepare(images)
+
+    return lambda image: refusing(of_one, error)(images=image)
+
+
 def requests_of(name, image=IMAGES[0], text="a red square"):
     if name.endswith("vqa"):
         return Ask(image=image, question=text, choices=("red", "yes"))
@@ -76,11 +86,13 @@ def requests_of(name, image=IMAGES[0], text="a red square"):
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("name", ["llava", "clip", "naflex", "blip", "vilt-vqa"])
+@pytest.mark.parametrize("name", ["llava", "clip", "naflex", "open_clip", "blip", "vilt-vqa"])
 def test_whatever_a_processor_raises_for_an_image_is_the_reason_of_its_own_requests(name, error, models, monkeypatch):
     model = models(name)
     if name == "llava":
         monkeypatch.setattr(model._engine._reader, "_processor", Refusing(model._engine._reader._processor, error))
+    elif name == "open_clip":
+        monkeypatch.setattr(model, "_prepare", refusing_alone(model._prepare, error))
     else:
         inner, part = (model, "_image_processor") if name in dual_checkpoints.KINDS else (model._prepare, "_images")
         monkeypatch.setattr(inner, part, refusing(getattr(inner, part), error))
@@ -150,6 +162,17 @@ def test_a_token_that_is_looked_for_after_lower_casing_is_refused_in_any_case():
         with pytest.raises(NoReplyError, match=r"<\|(Stop|endoftext)\|>"):
             control.check([(text,)])
     control.check([("<|EndOfText|>", "<|stopp|>")])
+
+
+@pytest.mark.parametrize(("name", "token"), [("gpt2", "<s>"), ("bert", "[MASK]")])
+def test_a_text_model_reads_no_control_token_either(name, token, tmp_path):
+    folder = text_checkpoints.save(name, tmp_path / name)
+    model = load(f"{'masked' if name == 'bert' else name}:{folder}", folder=tmp_path, device="cpu").model
+    texts = ["the red dog sat", f"the red {token} dog sat", "a big red dog"]
+    with pytest.raises(NoReplyError, match="control token") as caught:
+        model.perplexity(texts)
+    assert caught.value.positions == {1}
+    assert np.isfinite(model.perplexity(texts[::2])).all()
 
 
 def test_choices_are_texts_as_well(models):

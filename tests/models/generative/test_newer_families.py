@@ -101,6 +101,15 @@ def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_pa
     assert sums.match(PAIRS[:4]) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["florence2", "blip2", "mllama"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_is_close(name, dtype, tmp_path):
+    folder = saved(name, tmp_path / name)
+    exact, half = (load(f"vlm:{folder}", folder=tmp_path, device="cpu", dtype=one).model for one in ("float32", dtype))
+    assert np.log(half.match(PAIRS)) == pytest.approx(np.log(exact.match(PAIRS)), abs=0.2)
+    assert set(half.answer(ASKS)) <= {*CHOICES, TIED}
+
+
 def next_tokens(name, model, made, before):
     """The logits of the token after a prompt and the beginning of a reply, from one pass through the network."""
     if name in DECODERS:
