@@ -26,7 +26,9 @@ HELD = {
     "altclip": "</s>", "vilt": "[MASK]", "blip": "[PAD]", "blip2": "[CLS]", "bridgetower": "</s>", "flava": "[MASK]",
     "open_clip": "<end_of_text>", "blip-vqa": "[SEP]", "vilt-vqa": "[SEP]",
 }  # fmt: skip
-ERRORS = (ValueError, RuntimeError, ZeroDivisionError, AssertionError, IndexError, TypeError)
+ERRORS = (
+    ValueError, RuntimeError, ZeroDivisionError, AssertionError, IndexError, TypeError, Image.DecompressionBombError,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -186,11 +188,11 @@ def test_choices_are_texts_as_well(models):
 
 def test_words_and_single_characters_are_no_control_tokens():
     words = tiny_vlms.tokenizer()
-    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  "]})
+    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  ", "<|y z|>"]})
     words.add_tokens(["<think>", "<tool>"])
     control = ControlTokens(words, template="{{ '<think>' }}")
     control.check([("a user!  <tool>",)])
-    for text in ("<|x|>", "a <think>"):
+    for text in ("<|x|>", "a <think>", "<|y\n z|>"):
         with pytest.raises(NoReplyError, match="control token") as caught:
             control.check([("fine",), ("fine", text)])
         assert caught.value.positions == {1}

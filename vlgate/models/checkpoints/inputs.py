@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vlgate.errors import NoReplyError
+from vlgate.errors import NoReplyError, VlgateError
 from vlgate.inference.ahead import threads
 from vlgate.inference.batching import out_of_memory
-from vlgate.models.checkpoints.damaged import DAMAGED, one_line
+from vlgate.models.checkpoints.damaged import one_line
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
     try:
         with ThreadPoolExecutor(threads()) as pool:
             made = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
-    except DAMAGED as error:
+    except VlgateError:
+        raise
+    except Exception as error:
         check_prepared(error, images, prepare)
         raise
     return [made[image] for image in images]
@@ -68,7 +70,7 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
         decoded = image.load()
         try:
             prepare(decoded)
-        except DAMAGED as refusal:
+        except Exception as refusal:  # a processor may raise anything
             if out_of_memory(refusal):
                 raise
             reasons[image] = (

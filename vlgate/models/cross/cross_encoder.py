@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vlgate.explaining.record import Attended
-from vlgate.models.checkpoints.damaged import DAMAGED
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
 from vlgate.models.cross.rank_score import RankScore
 from vlgate.models.text.control_tokens import ControlTokens
@@ -85,9 +84,10 @@ class Preparation:
         )
 
     def _pixels(self, distinct: Sequence[LazyImage], images: Sequence[LazyImage]) -> Any:
+        decoded = rgb_images(distinct)
         try:
-            return self._images(images=rgb_images(distinct), return_tensors="pt")
-        except DAMAGED as error:
+            return self._images(images=decoded, return_tensors="pt")
+        except Exception as error:
             check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
             raise
 

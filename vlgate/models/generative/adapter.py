@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, NoReplyError, nearest
+from vlgate.errors import ModelLoadError, NoReplyError, VlgateError, nearest
 from vlgate.inference.batching import out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import identity, pretrained, split_options
@@ -145,7 +145,9 @@ class Vlm:
         """Raise NoReplyError for the images that the processor refuses, if they are why a call fails."""
         try:
             yield
-        except DAMAGED as error:
+        except VlgateError:
+            raise
+        except Exception as error:
             self._engine.check_images(error, [request.image for request in requests])
             raise
 

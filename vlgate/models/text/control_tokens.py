@@ -55,8 +55,10 @@ class ControlTokens:
     def _first(self, texts: Collection[str]) -> str:
         """The first control token in some texts; empty if there is none."""
         for text in map(self._clean, texts):
-            normal = self._normal(text) if self._normalized else ""
-            raw = next((token for token in self._raw if token in text), "")
+            # Prompts have single spaces, which some tokens hold, such as Emu3's <|image start|>.
+            spaced = f"{text}\0{' '.join(text.split())}"
+            normal = self._normal(spaced) if self._normalized else ""
+            raw = next((token for token in self._raw if token in spaced), "")
             if token := raw or next((name for key, name in self._normalized.items() if key in normal), ""):
                 return token
         return ""
