@@ -347,3 +347,4 @@ NEWER = {
     "emu3": emu3, "qwen3_5_moe": qwen3_5_moe, "mllama": mllama, "florence2": florence2, "blip2": blip2,
     "instructblip": instructblip, "blip2_opt": blip2_opt, "instructblip_opt": instructblip_opt,
 }  # fmt: skip
+SHARED = {name: NEWER[name] for name in ("aria", "fast_vlm", "kimi_k25", "mllama", "perception_lm")}

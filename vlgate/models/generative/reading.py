@@ -19,8 +19,8 @@ Asked = tuple[LazyImage, Prompt]
 # each. PaliGemma is not one of them: its image tokens attend to the question.
 SHARED = frozenset(
     {
-        "glm4v", "idefics3", "internvl", "llava", "llava_next", "llava_onevision", "mistral3", "qwen2_5_vl", "qwen2_vl",
-        "qwen3_vl", "smolvlm",
+        "aria", "fast_vlm", "glm4v", "idefics3", "internvl", "kimi_k25", "llava", "llava_next", "llava_onevision",
+        "mistral3", "mllama", "perception_lm", "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "smolvlm",
     }
 )  # fmt: skip
 
