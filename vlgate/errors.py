@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
 _LONG_WORD = re.compile(r"\S{401,}")
@@ -64,10 +64,14 @@ class ClusterEndedError(ModelReplyError):
 class NoReplyError(VlgateError):
     """What a model raises if it has no reply to some of its requests, such as a replay file without a row for them."""
 
-    def __init__(self, positions: Collection[int], why: str) -> None:
-        """Take the positions without a reply, counted in the sequence that the model was called with."""
+    def __init__(self, positions: Collection[int], why: str, reasons: Mapping[int, str] | None = None) -> None:
+        """Take the positions without a reply, counted in the sequence that the model was called with.
+
+        ``reasons`` holds the reason of each position that has another one than ``why``.
+        """
         super().__init__(printable(str(why)))
         self.positions = frozenset(positions)
+        self.reasons = {position: printable(str(reason)) for position, reason in (reasons or {}).items()}
 
 
 class NotRememberedError(VlgateError):

@@ -82,6 +82,14 @@ def test_the_replies_are_those_of_a_run_without_it(texts, per_case, per_batch, f
     assert outer.caller.size == inner.caller.size
 
 
+def test_rounds_are_filled_again_after_one_that_raised():
+    batches = batches_of([f"a{number}" for number in range(40)], 1, 1)
+    model, inner = model_of(raises_at="a2")
+    found = ForeseeingPredictor(predictor=inner, batches=batches, calls=3, fills=True)
+    assert sum(isinstance(one, str) for one in outcome(found, batches)) == 1
+    assert sum(len(texts) == 4 for texts in model.calls) >= 9
+
+
 def test_coming_rounds_are_on_their_way_while_the_first_is_waited_for():
     class Slow(Noting):
         most = now = 0

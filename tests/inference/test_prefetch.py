@@ -54,16 +54,30 @@ def test_batches_in_another_order_than_foreseen_have_the_same_replies():
     assert model.calls == ["fab", "hcd"]
 
 
-def test_what_a_model_raises_meets_its_own_batch_and_ends_the_prefetching():
+def test_what_a_model_raises_meets_its_own_batch_and_the_call_with_it_only():
     model = Noting(raises_at="b")
-    asked = predictor(model, size=2)
+    asked = predictor(model, size=3)
     [reply] = score(asked, BATCHES[0]).values()
     assert reply.score == float(ord("a"))
     with pytest.raises(ValueError, match="no score for b"):
         score(asked, BATCHES[1])
     for batch in BATCHES[2:]:
         score(asked, batch)
-    assert model.calls == ["ab", "a", "b", *TEXTS[2:]]
+    assert model.calls == ["abc", "a", "b", "c", "def", "gh"]
+
+
+def test_a_model_that_always_raises_fails_each_batch_at_one_more_call_for_every_full_one():
+    class Broken(Noting):
+        def match(self, pairs):
+            self.calls.append(len(pairs))
+            raise ValueError("broken")
+
+    model = Broken()
+    asked = predictor(model, size=4)
+    for batch in BATCHES:
+        with pytest.raises(ValueError, match="broken"):
+            score(asked, batch)
+    assert sorted(model.calls) == [1] * 8 + [4] * 2
 
 
 def test_all_tasks_ask_about_an_image_in_one_call():

@@ -225,7 +225,8 @@ def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], lis
             if not error.positions <= set(range(len(left))) or not error.positions:
                 message = f"the model raised NoReplyError with positions outside 0..{len(left) - 1}, or none: {error}"
                 raise ModelReplyError(message) from error
-            problems |= {left[position]: Problem(why=str(error)) for position in error.positions}
+            whys = {position: error.reasons.get(position, str(error)) for position in error.positions}
+            problems |= {left[position]: Problem(why=why) for position, why in whys.items()}
         else:
             return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk)) if problems else list(replies)
     return [problems[place] for place in range(len(chunk))]

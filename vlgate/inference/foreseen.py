@@ -54,6 +54,8 @@ class ForeseeingPredictor:
     _at: int = 0  # the place in _all from which the next round is filled
     _next: int = 0  # the batch that the next round is for
     _found: dict[Request, Prediction] = field(default_factory=dict)
+    _alone: set[Request] = field(default_factory=set)  # of rounds that raised; asked in rounds of their own
+    _failed: set[Request] = field(default_factory=set)  # of batches that raised; no round ahead asks them again
     _rounds: deque[Round] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
@@ -84,21 +86,24 @@ class ForeseeingPredictor:
         try:
             return first.replies.result()
         except (Exception, SystemExit):  # a foreign model may raise anything; it is asked again below
+            self._failed.update(missing)
+            self._alone.update(first.requests)
             if not first.coming:
                 raise
             self._forget()
-            self._at = len(self._all)
         finally:
             self.predictor.caller.bare.size = first.caller.size
             if first.caller.size != first.size:  # the coming rounds were cut for the size before
                 self._forget()
-        return self.predictor.predict(missing)
+        replies = self.predictor.predict(missing)
+        self._failed.difference_update(missing)
+        return replies
 
     def _look_ahead(self) -> None:
         """Start rounds until they keep the model busy while the first one is waited for."""
         known: set[Request] = set()
         if self.fills:
-            known = {*self._found, *(request for one in self._rounds for request in one.requests)}
+            known = {*self._found, *self._failed, *(request for one in self._rounds for request in one.requests)}
         most = self.calls * self.predictor.caller.size
         while self._next < len(self.batches) and sum(len(one.requests) for one in list(self._rounds)[1:]) < most:
             asked = dict.fromkeys(requests_of(self.batches[self._next]))
@@ -111,10 +116,11 @@ class ForeseeingPredictor:
         """Start a round in a thread; ``known`` are the requests that need not be asked, and gets those of the round."""
         size, start = self.predictor.caller.size, self._at
         coming: list[Request] = []
-        while self._at < len(self._all) and len(coming) + len(missing) < size:
+        room = size if self._alone.isdisjoint(missing) else 0
+        while self._at < len(self._all) and len(coming) + len(missing) < room:
             request = self._all[self._at]
             self._at += 1
-            if request not in known:
+            if request not in known and request not in self._alone:
                 coming.append(request)
                 known.add(request)
         caller = replace(self.predictor.caller.bare)

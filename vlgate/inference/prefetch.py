@@ -17,17 +17,21 @@ from vlgate.types import Batch, Prediction, Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchingPredictor:
-    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size."""
+    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size.
+
+    ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
+    """
 
     predictor: ModelPredictor
     queue: deque[Request]
     found: dict[Request, Prediction] = field(default_factory=dict)
+    alone: set[Request] = field(default_factory=set)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
         """Return one prediction per distinct request; see ``ModelPredictor.predict``.
 
         If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
-        caused it. After that, nothing is prefetched any more.
+        caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
         """
         distinct = dict.fromkeys(requests)
         missing = [request for request in distinct if request not in self.found]
@@ -36,16 +40,17 @@ class PrefetchingPredictor:
         return {request: self.found[request] for request in distinct}
 
     def _asked(self, missing: Sequence[Request]) -> Mapping[Request, Prediction]:
-        coming = self._coming(missing)
+        coming = self._coming(missing) if self.alone.isdisjoint(missing) else []
         if coming:
             try:
                 return self.predictor.predict([*missing, *coming])
             except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; it is asked again below
-                self.queue.clear()
+                self.alone.update(coming)
+        self.alone.update(missing)
         return self.predictor.predict(missing)
 
     def _coming(self, missing: Sequence[Request]) -> list[Request]:
-        known = {*missing, *self.found}
+        known = {*missing, *self.found, *self.alone}
         coming: list[Request] = []
         while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
             request = self.queue.popleft()

@@ -262,7 +262,7 @@ def test_a_strip_that_no_patch_covers_costs_its_own_requests(name, tmp_path):
         model.match(requests)
     assert caught.value.positions == {2}
     scores = Caller(name=name, size=8).numbers(requests, model.match, "match")
-    assert "too narrow" in scores.pop(2).why
+    assert "refuses the image 'strip'" in scores.pop(2).why
     assert scores == pytest.approx(model.match(pairs(count=1)).tolist(), abs=1e-5)
 
 

@@ -116,13 +116,15 @@ def flava():
 
 
 MADE = {
-    "vilt": vilt, "blip": blip, "blip2": blip2, "bridgetower": bridgetower, "flava": flava,
-    "vilt_vqa": vilt_vqa, "blip_vqa": blip_vqa,
+    "vilt": vilt, "blip": blip, "blip2": blip2, "blip-itc": blip, "blip2-itc": blip2, "bridgetower": bridgetower,
+    "flava": flava, "vilt_vqa": vilt_vqa, "blip_vqa": blip_vqa,
 }  # fmt: skip
 
 
 def module_of(name):
     """The name of the module that builds a kind of checkpoint."""
+    if name.endswith("-itc"):
+        return "vlgate.models.cross.contrastive"
     return f"vlgate.models.{'answering' if name.endswith('_vqa') else 'cross'}.{name}"
 
 

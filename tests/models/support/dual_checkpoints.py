@@ -72,6 +72,11 @@ def _bert_tokenizer():
     return transformers.BertTokenizer(vocab={token: place for place, token in enumerate(tokens)}, model_max_length=12)
 
 
+def _tips_tokenizer():
+    tokens = ["<pad>", "<unk>", "▁", *string.ascii_lowercase, "."]
+    return transformers.Tipsv2Tokenizer(vocab={token: place for place, token in enumerate(tokens)})
+
+
 def _roberta_tokenizer():
     specials = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
     words = [("▁" + word, -1.0) for word in WORDS]
@@ -101,6 +106,11 @@ def _configs():
             t.MetaClip2Model,
             t.MetaClip2Config(text_config=roberta, vision_config=VISION, projection_dim=16),
         ),
+        "chinese-clip": (
+            t.ChineseCLIPModel,
+            t.ChineseCLIPConfig(text_config=TEXT | {"pad_token_id": 0}, vision_config=VISION, projection_dim=16),
+        ),
+        "tipsv2": (t.Tipsv2Model, t.Tipsv2Config(text_config=TEXT, vision_config=VISION)),
     }
 
 
@@ -115,10 +125,12 @@ def _inputs():
         "align": (_bert_tokenizer(), t.EfficientNetImageProcessor(size=SQUARE)),
         "altclip": (_roberta_tokenizer(), _clip_images()),
         "metaclip2": (_roberta_tokenizer(), _clip_images()),
+        "chinese-clip": (_bert_tokenizer(), t.ChineseCLIPImageProcessor(size=SQUARE, do_center_crop=False)),
+        "tipsv2": (_tips_tokenizer(), t.Tipsv2ImageProcessor(size=SQUARE)),
     }
 
 
-KINDS = ("clip", "siglip", "siglip2", "naflex", "align", "altclip", "metaclip2")
+KINDS = ("clip", "siglip", "siglip2", "naflex", "align", "altclip", "metaclip2", "chinese-clip", "tipsv2")
 
 
 def save(kind: str, folder: Path) -> Path:

@@ -6,8 +6,8 @@ One process runs them all: importing torch and transformers takes longer than al
 import sys
 from pathlib import Path
 
-DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2")
-CROSS = ("vilt", "blip", "blip2", "bridgetower", "flava")
+DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2", "chinese-clip", "tipsv2")
+CROSS = ("vilt", "blip", "blip2", "blip-itc", "blip2-itc", "bridgetower", "flava")
 VLMS = ("llava", "qwen3_vl")
 ON_REGIONS = ("lxmert", "visualbert", "volta-vilbert", "volta-uniter")
 TEXT_ONLY = ("gpt1", "gpt2", "bert")

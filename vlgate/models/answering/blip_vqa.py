@@ -47,7 +47,8 @@ class WrittenReplies:
         self._read = lru_cache(maxsize=4096)(self._tokens)
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Refuse nothing: a decoder can generate any choice."""
+        """Raise NoReplyError for questions with a choice that holds a control token; any other can be generated."""
+        self._prepare.control.check([question.choices for question in questions])
 
     def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
         return [tuple(ids) for ids in self._prepare.tokenizer(list(choices))["input_ids"]]

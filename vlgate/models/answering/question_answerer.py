@@ -45,8 +45,8 @@ class QuestionAnswerer:
         """Answer n questions, each by one of its choices if it has some and the mode is not ``open``.
 
         Returns: n answers, ``TIED`` if the best choices have exactly the same score.
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare,
-            and for questions with a choice that the model cannot give.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for
+            questions with a choice that the model cannot give.
         """
         import torch
 

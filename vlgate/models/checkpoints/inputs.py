@@ -1,4 +1,4 @@
-"""Decode images in threads, and find texts that are longer than a model's context."""
+"""Decode and prepare images in threads, and find texts that are longer than a model's context."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vlgate.errors import NoReplyError, VlgateError
 from vlgate.inference.ahead import threads
+from vlgate.inference.batching import out_of_memory
+from vlgate.models.checkpoints.damaged import one_line
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
@@ -34,12 +37,49 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
         prepare: a function of a PIL image in mode RGB, which it must not change.
 
     Returns: the results of ``prepare``, in the order of ``images``.
-    Raises: ImageError for the first image, in that order, that cannot be decoded.
+    Raises: ImageError for the first image, in that order, that cannot be decoded; NoReplyError for all images that
+        ``prepare`` refuses.
     """
     distinct = list(dict.fromkeys(images))
-    with ThreadPoolExecutor(threads()) as pool:
-        found = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
-    return [found[image] for image in images]
+    try:
+        with ThreadPoolExecutor(threads()) as pool:
+            made = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
+    except VlgateError:
+        raise
+    except Exception as error:
+        check_prepared(error, images, prepare)
+        raise
+    return [made[image] for image in images]
+
+
+def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Callable[[Image], object]) -> None:
+    """Find the images that cannot be prepared, after an attempt to prepare all of them has failed.
+
+    What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
+    patches; and so does the exception.
+
+    Args:
+        error: what the attempt raised; if memory ran out, no image is to blame.
+        images: n images; a repeated one is prepared once.
+        prepare: prepares one image, a PIL image in mode RGB.
+
+    Raises: NoReplyError for all images that ``prepare`` refuses, with the reason of each.
+    """
+    reasons: dict[LazyImage, str] = {}
+    for image in () if out_of_memory(error) else dict.fromkeys(images):
+        decoded = image.load()
+        try:
+            prepare(decoded)
+        except Exception as refusal:  # a processor may raise anything
+            if out_of_memory(refusal):
+                raise
+            reasons[image] = (
+                f"the model's processor refuses the image {image.key!r} of {decoded.width} x {decoded.height} pixels "
+                f"({type(refusal).__name__}: {one_line(refusal)})"
+            )
+    whys = {place: reasons[image] for place, image in enumerate(images) if image in reasons}
+    if whys:
+        raise NoReplyError(whys, next(iter(whys.values())), whys) from error
 
 
 def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:

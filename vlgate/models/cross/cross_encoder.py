@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import NoReplyError
 from vlgate.explaining.record import Attended
-from vlgate.models.checkpoints.inputs import cut_texts, rgb_images, rows_as_keys
+from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
 from vlgate.models.cross.rank_score import RankScore
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class Inputs:
 class Preparation:
     """Turns images and texts into the inputs of a model.
 
-    ``length`` is the model's context in tokens, special tokens included.
+    ``length`` is the model's context in tokens, special tokens included. ``control`` are the tokens that no text may
+    hold.
     """
 
     def __init__(self, processor: Any, places: int, model: Any) -> None:
@@ -56,6 +57,7 @@ class Preparation:
         ``places`` is the number of token positions of the model; the limit of its tokenizer may be lower.
         """
         self.tokenizer = processor.tokenizer
+        self.control = ControlTokens(processor.tokenizer)
         self.length = min(places, processor.tokenizer.model_max_length)
         self.device = model.device
         self._images = processor.image_processor
@@ -64,10 +66,12 @@ class Preparation:
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> Inputs:
         """Prepare n images with their n texts.
 
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for texts
+            that hold a control token.
         """
         import torch
 
+        self.control.check([(text,) for text in texts])
         distinct = {image: place for place, image in enumerate(dict.fromkeys(images))}
         pixels = self._pixels(list(distinct), images)
         tokens = self.tokens(texts)
@@ -83,24 +87,9 @@ class Preparation:
         decoded = rgb_images(distinct)
         try:
             return self._images(images=decoded, return_tensors="pt")
-        except ValueError:
-            alone = [self._refused(one) for one in decoded]
-            refused = {image for image, no in zip(distinct, alone, strict=True) if no}
-            if not refused:
-                raise
-            width, height = decoded[alone.index(True)].size
-            raise NoReplyError(
-                [place for place, image in enumerate(images) if image in refused],
-                f"an image of {width} x {height} pixels is too narrow for the model's patches once it is resized",
-            ) from None
-
-    def _refused(self, image: Any) -> bool:
-        """Return whether an image cannot be prepared, such as a strip that resizing reduces to a height of 0."""
-        try:
-            self._images(images=[image], return_tensors="pt")
-        except ValueError:
-            return True
-        return False
+        except Exception as error:
+            check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
+            raise
 
     def cut(self, texts: Sequence[str]) -> set[str]:
         """Return the texts that are longer than ``length`` tokens."""
@@ -168,7 +157,7 @@ class CrossEncoder:
         """Score pairs: the logit of a match minus the logit of no match, the raw logit, or the ranking score.
 
         Returns: scores of shape (n,).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         import torch
 
@@ -182,7 +171,7 @@ class CrossEncoder:
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
         """Return how the words of each pair align with the patches of its image, or nothing if that is not known.
 
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         align = self.align
         if align is None:
@@ -192,7 +181,7 @@ class CrossEncoder:
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
         """Return the attention rollout of each pair, or nothing if the architecture does not give its attention.
 
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images too narrow to prepare.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         return [] if self.roll is None else self._maps(pairs, self.roll)
 

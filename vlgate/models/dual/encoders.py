@@ -1,4 +1,4 @@
-"""Load dual encoders: ``clip:``, ``siglip:``, ``siglip2:``, ``align:``, ``altclip:``, ``metaclip2:``, ``dual:``.
+"""Load dual encoders: ``clip:``, ``siglip:`` and the other names of ``vlgate.models.dual.families``, and ``dual:``.
 
 ``dual:`` takes a checkpoint of any of these families.
 
@@ -14,7 +14,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.explaining.record import Attended
 from vlgate.models.attending.grad_cam import Encoders, Frame, centre, grad_cams, last_grid, whole
 from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled_out
@@ -25,6 +25,7 @@ from vlgate.models.checkpoints.transformers_loading import classes_of, load_mode
 from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
 from vlgate.models.dual.short_texts import TRIED, apart, in_groups, told
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class DualModel:
         self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
+        self._control = ControlTokens(tokenizer)
         self._length = context(family, model.config, tokenizer)
         self._padding = family.padding
 
@@ -60,7 +62,7 @@ class DualModel:
         """Encode images.
 
         Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         import torch
 
@@ -75,9 +77,11 @@ class DualModel:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
+        Raises: NoReplyError for texts that hold a control token, or have no tokens.
         """
         import torch
 
+        self._control.check([(self._cased(text),) for text in texts])
         with torch.inference_mode():
             if not self.reading:
                 self._try_short()
@@ -145,6 +149,9 @@ class DualModel:
         if self._padding == "max_length":
             return self._encoded(tokens)
         lengths = tokens["attention_mask"].sum(dim=1).tolist()
+        if 0 in lengths:  # TIPSv2 adds no token at either end
+            empty = [place for place, length in enumerate(lengths) if length == 0]
+            raise NoReplyError(empty, f"the text {texts[empty[0]]!r} has no tokens, so the model has no features of it")
 
         def encode(places: list[int], longest: int) -> torch.Tensor:
             """The features of some of the texts."""
@@ -171,14 +178,17 @@ class DualModel:
             self._padding = "max_length"
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        family, length = self._family, self._length
-        cased = [text.lower() for text in texts] if family.lowercase else list(texts)
+        length = self._length
+        cased = list(map(self._cased, texts))
         tokens = self._tokenized(cased, self._padding)
         # Only a text that fills the context can have lost its end, so only those are tokenized a second time.
         full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
         cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
         self.cut_texts.update(compress(compress(texts, full), cut))
         return tokens
+
+    def _cased(self, text: str) -> str:
+        return text.lower() if self._family.lowercase else text
 
     def _tokenized(self, texts: Sequence[str], padding: str) -> Any:
         return self._tokenizer(
@@ -267,4 +277,6 @@ SIGLIP2 = _NAMED["siglip2"]
 ALIGN = _NAMED["align"]
 ALTCLIP = _NAMED["altclip"]
 METACLIP2 = _NAMED["metaclip2"]
+CHINESE_CLIP = _NAMED["chinese-clip"]
+TIPSV2 = _NAMED["tipsv2"]
 DUAL = NamedFamily(name="dual")

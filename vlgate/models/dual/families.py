@@ -71,8 +71,33 @@ FAMILIES = (
         model_types={"metaclip_2": "MetaClip2Model"},
         default="facebook/metaclip-2-worldwide-huge-quickgelu",
     ),
+    # The authors use 52 of the 512 positions (OFA-Sys/Chinese-CLIP, cn_clip/clip/utils.py), and no pooler of BERT.
+    Family(
+        name="chinese-clip",
+        model_types={"chinese_clip": "ChineseCLIPModel"},
+        default="OFA-Sys/chinese-clip-vit-base-patch16",
+        length=52,
+        may_miss=(r"text_model\.pooler\..*",),
+    ),
+    # The feature of a text is the mean over its tokens; the logit scale is in no published checkpoint.
+    Family(
+        name="tipsv2",
+        model_types={"tipsv2": "Tipsv2Model"},
+        default="google/tipsv2-b14",
+        length=64,
+        may_miss=(r"temperature",),
+    ),
 )
 NAMES = tuple(family.name for family in FAMILIES)
+# Architectures that resemble a dual encoder, and what to do with them.
+_ELSEWHERE: Mapping[str, str] = {
+    "blip": "for its contrastive score, write blip-itc:{}",
+    "blip-2": "for its contrastive score, write blip2-itc:{}",
+    "clipseg": "it segments images, and its image and text encoders are those of openai/clip-vit-base-patch16: "
+    "write clip:openai/clip-vit-base-patch16",
+    "xclip": "it reads videos, which vlgate does not show to models",
+    "videoprism": "it reads videos, which vlgate does not show to models",
+}
 _GEMMA = ("GemmaTokenizer", "Siglip2Tokenizer")
 _GEMMA_WORDS = 256_000
 
@@ -93,9 +118,9 @@ def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str 
     fit = [family for family in FAMILIES if model_type in family.model_types]
     if not fit:
         known = sorted({known for family in FAMILIES for known in family.model_types})
+        remedy = _ELSEWHERE.get(model_type, nearest(model_type, known)).format(asked)
         raise ModelLoadError(
-            f"{asked} is a checkpoint of model_type {model_type!r}, which is not a known dual encoder; "
-            f"{nearest(model_type, known)}"
+            f"{asked} is a checkpoint of model_type {model_type!r}, which is not a known dual encoder; {remedy}"
         )
     second = _has_gemmas_tokenizer(config, folder)
     found = next((family for family in fit if (family.name == "siglip2") == second), fit[0])

@@ -6,13 +6,14 @@ question with choices is the choice that the model is most likely to reply with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, nearest
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError, nearest
 from vlgate.inference.batching import OVERFLOW, out_of_memory
 from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import (
@@ -27,6 +28,7 @@ from vlgate.models.checkpoints.hub import (
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import FAMILIES
+from vlgate.models.generative.encoder_decoder import engine_for
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
@@ -88,8 +90,14 @@ class Vlm:
         """Score pairs by the option ``score``.
 
         Returns: scores of shape (n,): a probability, or a log-likelihood in nats.
-        Raises: ImageError for the first image that cannot be decoded.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images that the processor
+            refuses, and for texts that hold a control token.
         """
+        self._engine.prompter.control.check([(pair.text,) for pair in pairs])
+        with self._refusals(pairs):
+            return self._scores(pairs)
+
+    def _scores(self, pairs: Sequence[Match]) -> FloatArray:
         if self.decision_threshold is None:
             return self._caption_likelihoods(pairs)
         prompter = self._engine.prompter
@@ -115,8 +123,13 @@ class Vlm:
 
         Returns: n answers: one of the question's choices, or ``TIED`` if the likeliest choices are equally likely; the
             text that the model wrote if the question has no choices or ``mode`` is ``generate``.
-        Raises: ImageError for the first image that cannot be decoded.
+        Raises: as ``match``.
         """
+        self._check_texts(questions)
+        with self._refusals(questions):
+            return self._answers(questions)
+
+    def _answers(self, questions: Sequence[Ask]) -> list[str]:
         prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
         chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
         free = [place for place in range(len(questions)) if place not in set(chosen)]
@@ -129,8 +142,10 @@ class Vlm:
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
         """Answer questions as text alone, in the model's own words; their images are not looked at.
 
-        Raises: NoReplyError for all of them if the model cannot be asked without an image.
+        Raises: NoReplyError for all of them if the model cannot be asked without an image, and for texts that hold a
+            control token.
         """
+        self._check_texts(questions)
         try:
             return self._engine.generate_without_image(list(map(choice_question, questions)), MOST_NEW_TOKENS)
         except DAMAGED as error:
@@ -138,6 +153,20 @@ class Vlm:
                 raise
             why = f"the model cannot be asked without an image ({type(error).__name__}: {one_line(error)})"
             raise NoReplyError(range(len(questions)), why) from error
+
+    def _check_texts(self, questions: Sequence[Ask]) -> None:
+        self._engine.prompter.control.check([(question.question, *question.choices) for question in questions])
+
+    @contextmanager
+    def _refusals(self, requests: Sequence[Match | Ask]) -> Iterator[None]:
+        """Raise NoReplyError for the images that the processor refuses, if they are why a call fails."""
+        try:
+            yield
+        except VlgateError:
+            raise
+        except Exception as error:
+            self._engine.check_images(error, [request.image for request in requests])
+            raise
 
     def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[LazyImage, Prompt]]) -> list[str]:
         """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
@@ -209,6 +238,6 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype, **spread)
     settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
     what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
-    engine = Engine(model, processor)
+    engine = engine_for(model, processor)
     check_reading(engine, source.asked, dtype)
     return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)

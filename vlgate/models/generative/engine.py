@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.inputs import check_prepared
 from vlgate.models.generative.reading import Asked, PromptReader
 from vlgate.models.generative.states import log_likelihoods, select
 from vlgate.models.text.likelihood import log_probabilities
-from vlgate.types import FloatArray
+from vlgate.types import FloatArray, LazyImage
 
-# In these, images are not part of the token sequence, and each step needs other inputs.
-_REFUSED = frozenset({"mllama"})
+# Architectures that need other inputs than an image and a question, or read the question from the image.
+_REFUSED = frozenset({"udop", "pix2struct", "fuyu", "git", "kosmos-2", "kosmos-2.5", "idefics"})
 
 
 class Engine:
     """A model of transformers with its processor."""
+
+    padding_side = "left"
 
     def __init__(self, model: Any, processor: Any) -> None:
         """Take an image-text-to-text model in evaluation mode.
@@ -26,13 +29,14 @@ class Engine:
         Raises: ModelLoadError if the model is of a kind that is not supported.
         """
         kind = model.config.model_type
-        if model.config.is_encoder_decoder or kind in _REFUSED or not hasattr(processor, "tokenizer"):
+        if kind in _REFUSED or not hasattr(processor, "tokenizer"):
             raise ModelLoadError(
-                f"a {kind} does not read images and text as one sequence of tokens that it continues; "
-                "write an adapter of your own (package.module:callable)"
+                f"a {kind} cannot be asked a question about an image in the way of vlm: (its inputs are others, or its "
+                "question is part of the image); serve it (openai:URL#MODEL), or write an adapter of your own "
+                "(package.module:callable)"
             )
         tokenizer = processor.tokenizer
-        tokenizer.padding_side = "left"
+        tokenizer.padding_side = self.padding_side
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
         self._model = model
@@ -44,6 +48,14 @@ class Engine:
         self._stops = tuple(sorted({*self._ends, *_full_stop(tokenizer)}))
         # Otherwise the checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in the rest.
         model.generation_config = self._greedy()
+
+    def check_images(self, error: Exception, images: Sequence[LazyImage]) -> None:
+        """Find the images that the processor refuses, after a call about n images has raised an error.
+
+        Raises: NoReplyError for those images; see ``vlgate.models.checkpoints.inputs.check_prepared``.
+        """
+        prompt = self.prompter.prompt("Why?").text
+        check_prepared(error, images, lambda image: self._reader.processed([image], [prompt]))
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
         """Return the probability that the next token is one of a group.
@@ -115,16 +127,20 @@ class Engine:
         import torch
 
         with torch.inference_mode():
-            written = self._model.generate(**inputs, generation_config=self._greedy(max_new_tokens=most))
-        new = written[:, inputs["input_ids"].shape[1] :]
+            given, start = self._begun(inputs)
+            written = self._model.generate(**given, generation_config=self._greedy(max_new_tokens=most))
+        new = written[:, start:]
         return [text.strip() for text in self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)]
+
+    def _begun(self, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+        """The inputs of ``generate``, and the number of tokens that stand before the reply in what it returns."""
+        return dict(inputs), inputs["input_ids"].shape[1]
 
     def step_by_step(self, asked: Asked, reply: Sequence[int]) -> float:
         """Return a reply's log-likelihood by the library's own ``generate``: alone, one token at a time."""
         import torch
 
-        inputs = self._reader.inputs([asked[0]], [asked[1].text])
-        start = inputs["input_ids"].shape[1]
+        inputs, start = self._begun(self._reader.inputs([asked[0]], [asked[1].text]))
         with torch.inference_mode():
             made = self._model.generate(
                 **inputs,

@@ -8,6 +8,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.damaged import one_line
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask
 
 # Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);
@@ -23,11 +24,16 @@ _NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
+    """The prompts of a family without a chat template.
+
+    ``end`` is what its processor adds after the text, and ``special`` whether the tokenizer adds special tokens, which
+    some processors write by themselves.
+    """
 
     question: str
     caption: str
     end: str = ""
+    special: bool = True
 
 
 # Families that are published without a chat template, by the model_type of their config.json.
@@ -37,6 +43,14 @@ PLAIN: Mapping[str, Plain] = {
     # LLaVA 1.5 as converted before processors had chat templates.
     "llava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
     "vipllava": Plain(question="USER: {image}\n{text} ASSISTANT:", caption="USER: {image}\n{text} ASSISTANT:"),
+    # transformers' page on Chameleon; its processor adds the token that ends a turn.
+    "chameleon": Plain(question="{text}{image}", caption="{text}{image}"),
+    # The task prompt of its training (Xiao et al. 2024, arXiv:2311.06242); its processor puts the image before it.
+    "florence2": Plain(question="{text}", caption="<CAPTION>", special=False),
+    # Li et al. 2023 (arXiv:2301.12597, section 4.1 and 4.2) and Dai et al. 2023 (arXiv:2305.06500, appendix); their
+    # processors put the image before the text.
+    "blip-2": Plain(question="Question: {text} Answer:", caption="a photo of"),
+    "instructblip": Plain(question="{text}", caption="A short image description:"),
 }
 
 
@@ -54,7 +68,11 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations for one processor."""
+    """Writes prompts and continuations for one processor.
+
+    ``control`` are the tokens that no text may hold. ``separate`` says that a reply is read apart from its prompt, by
+    the decoder of an encoder-decoder.
+    """
 
     def __init__(self, processor: Any, model_type: str) -> None:
         """Take a model's processor and the ``model_type`` of its configuration.
@@ -66,6 +84,7 @@ class Prompter:
         self._tokenizer = processor.tokenizer
         own = getattr(processor, "chat_template", None)
         template = own or getattr(self._tokenizer, "chat_template", None)
+        self._image = str(getattr(processor, "image_token", ""))
         self._settings: dict[str, Any] = {} if own else {"chat_template": template}
         if "enable_thinking" in str(template):  # ask reasoning models for the answer only
             self._settings["enable_thinking"] = False
@@ -76,11 +95,15 @@ class Prompter:
                 f"a {model_type} without a chat template cannot be asked: the prompts of {known} are known; save a "
                 "chat_template.jinja with its processor"
             )
+        self.control = ControlTokens(self._tokenizer, template=str(template or ""), processor=processor)
+        self.separate = False
         self.thoughtless = False
         self._head, self._after = self._around(model_type)
         bos = self._tokenizer.bos_token
         # As in transformers: if the template writes the first token, the tokenizer must not add it.
         self.special = not (bos is not None and self._head.startswith(bos))
+        if self._plain is not None:
+            self.special = self.special and self._plain.special
 
     def _around(self, model_type: str) -> tuple[str, str]:
         """The parts of a prompt before and after the text."""
@@ -116,13 +139,13 @@ class Prompter:
     def caption(self) -> Prompt:
         """Return the prompt that asks for a caption of an image."""
         if self._plain is not None:
-            text = self._plain.caption.format(image=self._processor.image_token, text=CAPTION)
+            text = self._plain.caption.format(image=self._image, text=CAPTION)
             return Prompt(head="", tail=text)
         return self.prompt(CAPTION)
 
     def _rendered(self, text: str) -> str:
         if self._plain is not None:
-            return self._plain.question.format(image=self._processor.image_token, text=text)
+            return self._plain.question.format(image=self._image, text=text)
         return self._templated([{"type": "image"}, {"type": "text", "text": text}])
 
     def _templated(self, content: list[dict[str, str]]) -> str:
@@ -145,6 +168,8 @@ class Prompter:
 
     def continuation(self, prompt: Prompt, text: str) -> tuple[int, ...]:
         """Return the tokens of ``text`` if it follows the prompt."""
+        if self.separate:
+            return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
         before = prompt.text + (self._plain.end if self._plain is not None else "")
         start = self.ids(before)
         whole = self.ids(before + text)
@@ -154,6 +179,8 @@ class Prompter:
 
     def space(self, prompt: Prompt) -> str:
         """Return what separates a reply from its prompt: nothing after white space or a token such as ``[/INST]``."""
+        if self.separate:
+            return ""
         end = prompt.text + (self._plain.end if self._plain is not None else "")
         last = self._tokenizer.added_tokens_decoder.get(self.ids(end)[-1])
         return "" if end[-1:].isspace() or (last is not None and last.special) else " "

@@ -19,8 +19,8 @@ Asked = tuple[LazyImage, Prompt]
 # each. PaliGemma is not one of them: its image tokens attend to the question.
 SHARED = frozenset(
     {
-        "glm4v", "idefics3", "internvl", "llava", "llava_next", "llava_onevision", "mistral3", "qwen2_5_vl", "qwen2_vl",
-        "qwen3_vl", "smolvlm",
+        "aria", "fast_vlm", "glm4v", "idefics3", "internvl", "kimi_k25", "llava", "llava_next", "llava_onevision",
+        "mistral3", "mllama", "perception_lm", "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "smolvlm",
     }
 )  # fmt: skip
 
@@ -76,23 +76,27 @@ class PromptReader:
 
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> dict[str, Any]:
         """Return the model's inputs for n images, each with a prompt's text."""
-        decoded: list[list[Image]] = [[one] for one in rgb_images(images)]
-        with warnings.catch_warnings():
-            # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
-            warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
-            made: Mapping[str, Any] = self._processor(
-                text=list(texts),
-                images=decoded,
-                padding=True,
-                return_tensors="pt",
-                add_special_tokens=self.prompter.special,
-            )
+        made = self.processed(rgb_images(images), texts)
         dtype = self._model.dtype
         return {
             name: value.to(self._model.device, dtype) if value.is_floating_point() else value.to(self._model.device)
             for name, value in made.items()
             if hasattr(value, "is_floating_point") and name != "labels"
         }
+
+    def processed(self, images: Sequence[Image], texts: Sequence[str]) -> Mapping[str, Any]:
+        """Return what the processor makes of n decoded images, each with a prompt's text."""
+        with warnings.catch_warnings():
+            # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
+            warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
+            made: Mapping[str, Any] = self._processor(
+                text=list(texts),
+                images=[[image] for image in images],
+                padding=True,
+                return_tensors="pt",
+                add_special_tokens=self.prompter.special,
+            )
+        return made
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:

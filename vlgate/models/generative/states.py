@@ -25,13 +25,16 @@ class State:
 
     ``cache`` holds their keys and values. ``mask`` (n, length) is 1 for tokens and 0 for padding. ``next``
     (n, vocabulary) is the log-probability of each next token, in float64. ``shift`` (n, 1) is added to positions if
-    images take fewer positions than tokens (the M-RoPE of Qwen2-VL and related models), and None otherwise.
+    images take fewer positions than tokens (the M-RoPE of Qwen2-VL and related models), and None otherwise. ``tiles``
+    (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that read images by cross
+    attention (Llama 3.2 Vision), and None otherwise.
     """
 
     cache: Any
     mask: torch.Tensor
     next: torch.Tensor
     shift: torch.Tensor | None
+    tiles: torch.Tensor | None = None
 
 
 def read(model: Any, inputs: Mapping[str, Any]) -> State:
@@ -48,12 +51,14 @@ def read(model: Any, inputs: Mapping[str, Any]) -> State:
     # If images take fewer positions than tokens, the model computes positions itself and keeps the difference.
     placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
     placed = {} if placing is not None else {"position_ids": positions_of(mask)}
-    output = model(**inputs, **placed, **_only_last(model), use_cache=True)
+    output = _of_words(model(**inputs, **placed, **_only_last(model), use_cache=True))
     cache = _cache_of(output)
     if cache is None:
         raise ModelLoadError(f"a {type(model).__name__} keeps no cache of keys and values, and is not supported")
     shift = getattr(placing, "rope_deltas", None)
-    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift)
+    seen = inputs.get("cross_attention_mask")
+    tiles = None if seen is None else seen[:, -1:]
+    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift, tiles=tiles)
 
 
 def select(state: State, rows: Sequence[int]) -> State:
@@ -65,7 +70,8 @@ def select(state: State, rows: Sequence[int]) -> State:
     cache.layers = [_apart(layer) for layer in state.cache.layers]
     cache.reorder_cache(index)  # puts new tensors into the copies
     shift = None if state.shift is None else state.shift[index]
-    return State(cache=cache, mask=state.mask[index], next=state.next[index], shift=shift)
+    tiles = None if state.tiles is None else state.tiles[index]
+    return State(cache=cache, mask=state.mask[index], next=state.next[index], shift=shift, tiles=tiles)
 
 
 def _apart(layer: Any) -> Any:
@@ -90,7 +96,7 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
     seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
     output, mask = _forward(model, state, rows, seen, **_only_last(model))
     following = log_probabilities(output.logits[:, -1])
-    return State(cache=_cache_of(output), mask=mask, next=following, shift=state.shift)
+    return State(cache=_cache_of(output), mask=mask, next=following, shift=state.shift, tiles=state.tiles)
 
 
 def log_likelihoods(
@@ -141,10 +147,13 @@ def _forward(
     positions = positions_of(mask)
     if state.shift is not None:
         positions = positions + state.shift.to(device)
+    model = _words(model)
+    length = len(rows[0])
+    tiles = {} if state.tiles is None else {"cross_attention_mask": state.tiles.expand(-1, length, -1, -1)}
     output = model(
         input_ids=torch.tensor(rows, device=device), attention_mask=mask,
-        position_ids=positions[:, -len(rows[0]) :].contiguous(), use_cache=True,
-        **{_cache_name(model): state.cache}, **kept,
+        position_ids=positions[:, -length:].contiguous(), use_cache=True,
+        **{_cache_name(model): state.cache}, **tiles, **kept,
     )  # fmt: skip
     return output, mask
 
@@ -158,6 +167,17 @@ def _cache_of(output: Any) -> Any:
     """The cache in a model's output, None if it has none; transformers renamed it in 5.24."""
     new = getattr(output, "cache", None)
     return getattr(output, "past_key_values", None) if new is None else new
+
+
+def _words(model: Any) -> Any:
+    """The part of a model that reads further words: its language model, if the whole cannot do without an image."""
+    pixels = inspect.signature(model.forward).parameters.get("pixel_values")
+    return model.language_model if pixels is not None and pixels.default is pixels.empty else model
+
+
+def _of_words(output: Any) -> Any:
+    """The part of a model's output that is its language model's (BLIP-2 and InstructBLIP have it inside theirs)."""
+    return getattr(output, "language_model_outputs", output)
 
 
 def _cache_name(model: Any) -> str:

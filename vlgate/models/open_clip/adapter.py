@@ -22,6 +22,7 @@ from vlgate.models.open_clip.parts import create, refuse_code, tokenizer_of, tra
 from vlgate.models.open_clip.published import assumptions
 from vlgate.models.open_clip.texts import Texts
 from vlgate.models.open_clip.weights import check_sizes, identity, shapes, weights_file
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class OpenClip:
         self.cut_texts: set[str] = set()
         self._model = model
         self._tokenizer = tokenizer
+        self._control = ControlTokens(tokenizer)
         self._prepare = prepare
         self._texts = Texts(model, tokenizer)
         self._device = next(model.parameters()).device
@@ -74,7 +76,7 @@ class OpenClip:
         """Encode images.
 
         Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
         """
         import torch
 
@@ -86,9 +88,11 @@ class OpenClip:
         """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
 
         Returns: rows of length 1, shape (n, d).
+        Raises: NoReplyError for texts that hold a control token.
         """
         import torch
 
+        self._control.check([(text,) for text in texts])
         with torch.inference_mode():
             return unit_rows(self._texts.encode(self._tokens(texts)))
 

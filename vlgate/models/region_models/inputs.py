@@ -14,6 +14,7 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import Float32, RegionSource
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -76,8 +77,11 @@ class RegionInputs:
 
         Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and for
             each text whether it was cut.
+        Raises: NoReplyError for texts that hold a control token.
         """
         import torch
+
+        ControlTokens(self.tokenizer).check([(text,) for text in texts])
 
         rows, cut = self._rows(texts)
         longest = max(map(len, rows))

@@ -41,8 +41,9 @@ class Causal(TextModel):
         """Compute the perplexity of texts.
 
         Returns: perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts that have too few tokens.
+        Raises: NoReplyError for texts that have too few tokens, or that hold a control token.
         """
+        self._control.check([(text,) for text in texts])
         rows = self._rows(texts)
         refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)

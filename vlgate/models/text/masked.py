@@ -30,8 +30,9 @@ class Masked(TextModel):
         """Compute the pseudo-perplexity of texts.
 
         Returns: pseudo-perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts without any token.
+        Raises: NoReplyError for texts without any token, or that hold a control token.
         """
+        self._control.check([(text,) for text in texts])
         made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]

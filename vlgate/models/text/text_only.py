@@ -14,6 +14,7 @@ from vlgate.models.checkpoints.hub import Pretrained, identity
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.text.checks import check_size, longest_text
+from vlgate.models.text.control_tokens import ControlTokens
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +36,7 @@ class TextModel:
         self.cut_texts: set[str] = set()
         self._model = model
         self._tokenizer = tokenizer
+        self._control = ControlTokens(tokenizer)
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
