@@ -24,13 +24,17 @@ Numbering = tuple[str, str, str, int]
 """A task, the field with a harness's number, what it counts in the task, and the difference of the two."""
 
 _ENOUGH = 0.9  # the share of records that a numbering must agree with
-_SOME = 0.3  # the same, if their right answers agree, too: POPE's categories share their numbers
+_SOME, _MANY = 0.3, 20  # the same, if so many have the right answer, too: POPE's categories share their numbers
 _NEAR = 0.75  # numberings that agree with this share of the best one's records count, too: where they differ, none does
 _TRIED = 1000  # records of a file that a numbering is tried on
 _ALIKE = 0.9  # the share of a file's questions that must be asked of one image only, if nothing names images
 _WRAPPED = 0.05  # the share of a file's prompts in which the same other sentences show that they are an instruction
 _QUAD = (0, 2, 1, 3)  # the requests in NaturalBench's order: both images of one question, then of the other
 _LETTERS = "abcdefgh"
+_UNNAMED = (
+    "its question is asked of several images, and nothing names its image; add the file of the questions, or a column "
+    "with the image's name"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +153,8 @@ class _File:
         least = max(2, _WRAPPED * len(self._records))
         self._usual = {text for text, number in around.items() if not text or number >= least}
         asked = [record for record in self._records if self._texts(record)]
-        self._has_images = not self._only_numbered() and any(self._by_image(record) for record in asked)
+        fits = sum(bool(self._by_image(record)) for record in asked)
+        self._has_images = fits >= _ENOUGH * len(asked) if self._only_numbered() else any(one.images for one in asked)
         self._numberings = [] if self._has_images else self._agreeing(asked)
         single = [len({target.key for target in self._by_text(record)}) == 1 for record in asked]
         self._alike = sum(single) >= _ALIKE * len(single)
@@ -168,12 +173,12 @@ class _File:
         return {task for hint in record.hints for task in self._own[hint]}
 
     def _planned(self, record: Recorded) -> list[Part]:
-        """The parts of a record's prompts that are planned questions; the longest, none inside another."""
+        """The parts of a record's prompts that are planned questions; none inside another, except for instructions."""
         for prompt in record.prompts:
             taken: list[Part] = []
             for part in parts(prompt):
                 inside = any(one.span[0] <= part.span[0] and part.span[1] <= one.span[1] for one in taken)
-                if not inside and (_kind(record), part.text) in self._index.by_text:
+                if not (inside and part.around) and (_kind(record), part.text) in self._index.by_text:
                     taken.append(part)
             if taken:
                 return taken
@@ -194,8 +199,8 @@ class _File:
         shared = [max(_shared(one.key[1], name) for name in record.images) for one in targets]
         return [one for one, number in zip(targets, shared, strict=True) if number == max(shared)]
 
-    def _by_number(self, record: Recorded, place: int, numbering: Numbering) -> tuple[bool, list[Target]]:
-        """Whether a record's number is one of the task, and the requests that it names there with its question."""
+    def _by_number(self, record: Recorded, place: int, numbering: Numbering) -> list[Target]:
+        """The requests with the question of a record that its number names, those with its right answer if any has."""
         task, name, source, shift = numbering
         number = record.numbers.get(name, "") if name else str(place)
         if number.isdecimal():
@@ -203,7 +208,7 @@ class _File:
         targets = self._index.by_number.get((task, source, number), [])
         texts = self._texts(record)
         fit = [one for one in targets if one.key[0] == _kind(record) and any(text in one.forms for text in texts)]
-        return bool(targets), [one for one in fit if _agrees(record, one) is not False] or fit
+        return [one for one in fit if _agrees(record, one) is not False] or fit
 
     def _only_numbered(self) -> bool:
         """Whether the images are named by the numbers of the records, as VLMEvalKit stores them."""
@@ -215,31 +220,24 @@ class _File:
         """The numberings that agree with the questions and the right answers of a task's records."""
         places = {id(record): place for place, record in enumerate(self._records)}
         tried = asked[:: max(1, len(asked) // _TRIED)]
-        tasks = {one.task for record in tried for one in self._by_text(record)}
+        tasks = [(record, {one.task for one in self._by_text(record)}) for record in tried]
         names = {name for record in tried for name in record.numbers} | {""}
         found = []
-        for task in sorted(tasks):
+        for task in sorted({task for _, some in tasks for task in some}):
+            own = [record for record, some in tasks if task in some]
             agreed = {}
             for rest in product(sorted(names), ("case", "image", "order", "quad"), (0, 1, -1)):
-                numbers = [self._by_number(record, places[id(record)], (task, *rest)) for record in tried]
-                known = sum(is_known for is_known, _ in numbers)
-                truths = [
-                    any(_agrees(record, one) for one in fit) if record.truth else None
-                    for record, (_, fit) in zip(tried, numbers, strict=True)
-                    if fit
-                ]
-                enough = (
-                    _SOME if truths and None not in truths and truths.count(True) >= _ENOUGH * len(truths) else _ENOUGH
-                )
-                false = truths.count(False) > (1 - _ENOUGH) * len(truths)
-                agreed[task, *rest] = 0 if false or len(truths) < enough * known else len(truths)
+                fits = [(one, self._by_number(one, places[id(one)], (task, *rest))) for one in own]
+                truths = [any(_agrees(one, fit) for fit in fit) if one.truth else None for one, fit in fits if fit]
+                enough = _SOME if truths.count(True) >= max(_MANY, _ENOUGH * len(truths)) else _ENOUGH
+                fails = truths.count(False) > (1 - _ENOUGH) * len(truths) or len(truths) < enough * len(own)
+                agreed[task, *rest] = 0 if fails else len(truths)
             best = max(agreed.values())
             found += [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
         return found
 
     def _outcome(self, record: Recorded, place: int) -> Target | str:
-        targets = self._by_text(record)
-        if not targets:
+        if not self._texts(record):
             some = self._parts[id(record)]
             if some:
                 return f"its prompt says more than the question: {shown(some[0].around)}"
@@ -247,15 +245,17 @@ class _File:
         if self._has_images:
             targets, why = self._by_image(record), "no planned case asks its question of its image"
         elif self._numberings:
-            targets = [one for rest in self._numberings for one in self._by_number(record, place, rest)[1]]
+            targets = [one for rest in self._numberings for one in self._by_number(record, place, rest)]
             why = "its number names no request with its question"
-        elif not self._alike:
-            targets, why = [], "its question is asked of several images, and nothing names its image; add a file of "
-            why += "questions with their images, or a column 'image'"
-        else:
+        elif self._alike:
+            targets = [one for one in self._by_text(record) if _agrees(record, one) is not False]
             why = "the right answer to its question is another one"
-            targets = [one for one in targets if _agrees(record, one) is not False]
-        return self._only(record, targets) if targets else why
+        else:
+            targets, why = [], _UNNAMED
+        whole = [one for one in targets if self._has_images or "#" not in one.key[1]]
+        if targets and not whole:
+            return "the planned cases ask its question of a changed image"
+        return self._only(record, whole) if whole else why
 
     def _only(self, record: Recorded, targets: Sequence[Target]) -> Target | str:
         """The only request among some, as far as category and spelling tell them apart."""

@@ -14,7 +14,7 @@ _OUTER = " \t\n\"'`.?!:"
 _TAG = re.compile(r"<[^<>\n]{0,40}>|\[(?:image|img)\]", re.IGNORECASE)  # <image>, <|im_start|>, <image 1>, <ImageHere>
 _OPTION = re.compile(r"\s*(?:option\w*\s*:\s*)?[(\[]?([a-h])[)\].:]\s*(\S.*?)\s*;?\s*", re.IGNORECASE)
 _INLINE = re.compile(r"(?<!\w)[(\[]([a-h])[)\]]\s*(.*?)\s*(?=[(\[][a-h][)\]]|$)", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.?!:])\s+")
+_SENTENCE = re.compile(r"(?<=[.?!:])[\"'\u2019\u201d)*]*\s+")
 _INSTRUCTION = re.compile(
     r"(?:please )?(?:answer|choose|output|provide|reply|respond|select|use)\b.*"
     r"\b(?:answer|choices?|directly|letters?|no|options?|phrase|sentence|words?|yes)\b.*"
