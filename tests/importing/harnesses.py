@@ -120,14 +120,12 @@ def llava(folder, items):
 def mme(folder, items, name="existence"):
     """MME's `eval_tool/answers/MODEL/existence.txt`; LLaVA's script writes .txt for the image's extension."""
     lines = [
-        "\t".join(
-            [item["image"].rpartition(".")[0] + ".txt", f"{item['question']} Please answer yes or no.", item["truth"]]
-            + [item["reply"]]
-        )
+        (item["image"].rpartition(".")[0] + ".txt", f"{item['question']} Please answer yes or no.", item["truth"])
         for item in items
     ]
     file = folder / f"{name}.txt"
-    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    rows = ("\t".join((*line, item["reply"])) for line, item in zip(lines, items, strict=True))
+    file.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return [file]
 
 

@@ -22,6 +22,7 @@ from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.types import Task
 
+_NEARLY_ALL = 0.9  # the share of a task's requests with a reply from which on the next command names it
 HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table recorded"
 
 
@@ -100,18 +101,18 @@ def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:
 
 
 def _task_lines(tasks: Sequence[Task], joined: Joined, options: Options, out: Path) -> Iterator[str]:
-    answered = []
+    share = {}
     for task in tasks:
         keys = {target.key for target in targets_of(task)}
         number = len(keys & joined.rows.keys())
+        share[task.id] = number / max(1, len(keys))
         if number:
-            answered.append(task.id)
             yield f"{task.id}: {number:,} of {len(keys):,} requests have a reply"
-    rest = [task.id for task in tasks if task.id not in answered]
-    if rest:
-        yield f"no reply: {', '.join(rest)}"
+    if not all(share.values()):
+        yield f"no reply: {', '.join(task for task, of_all in share.items() if not of_all)}"
     yield f"{out}: {len(joined.rows):,} replies"
-    suite = ",".join(answered) if rest or options.suite else ""
+    asked = [task for task, of_all in share.items() if of_all >= _NEARLY_ALL] or [task for task in share if share[task]]
+    suite = ",".join(asked) if options.suite or len(asked) < len(tasks) else ""
     words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{out}"]
     words += [f"--data={folder}" for folder in options.data] + ([f"--suite={suite}"] if suite else [])
     yield f"next: {shlex.join(words)}"

@@ -104,7 +104,8 @@ def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]
     if isinstance(content, dict):
         lists = [content[name] for name in _LISTS if isinstance(content.get(name), list)]
         lists = [values for values in lists if values and all(isinstance(value, dict) for value in values)]
-        if not lists and content and all(isinstance(value, dict) for value in content.values()):
+        whole = "configs" in content  # lmms-eval's figures
+        if not lists and content and not whole and all(isinstance(value, dict) for value in content.values()):
             yield from _keyed(content)
             return
         content = lists[0] if lists else [content]

@@ -101,13 +101,12 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
 
 def _completed(record: Recorded, questions: Mapping[str, Sequence[Recorded]]) -> Recorded:
     """The record with the image and the category that a file of questions has for its ``question_id``."""
-    if record.images or record.problem or not questions:
+    asked = questions.get(record.numbers.get("question_id", ""), [])
+    if record.images or record.problem or not asked:
         return record
-    number = record.numbers.get("question_id", "")
-    asked = questions.get(number, [])
     same = [one for one in asked if not record.prompts or normal(one.prompts[0]) == normal(record.prompts[0])]
     if len({one.images for one in same}) != 1:
-        why = "no line of the questions has its question_id and prompt" if not same else "two questions have its number"
+        why = "two questions have its question_id" if same else "the question of its question_id is another one"
         return replace(record, problem=why)
     one = same[0]
     return replace(record, images=one.images, prompts=record.prompts or one.prompts, hints=record.hints + one.hints)
@@ -125,17 +124,17 @@ def _lower(fields: Fields) -> dict[str, Any]:
 _PAIRS = 'record a line {"image", "text", "score"} for each pair'
 _AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
     {
-        "a result of CLIP_benchmark": (
+        "is a result of CLIP_benchmark": (
             ("dataset", "metrics", "pretrained"),
             f"figures only: ask the model itself (--model=open_clip:...), or {_PAIRS}",
         ),
-        "the results of lmms-eval": (("results", "configs"), "figures only: name its samples_*.jsonl (--log_samples)"),
-        "a log of inspect": (("eval", "status"), "without samples: run inspect without --no-log-samples"),
-        "choices between two captions or two images": (
+        "is a summary of lmms-eval": (("results", "configs"), "figures only: name its samples_*.jsonl (--log_samples)"),
+        "is a log of inspect": (("eval", "status"), "without samples: run inspect without --no-log-samples"),
+        "holds choices between two captions or two images": (
             ("prompt_caption_1",),
             f"not replies about one image: {_PAIRS}",
         ),
-        "verdicts on cases": (
+        "holds verdicts on cases": (
             ("text_score_i0", "image_score_c0"),
             f"not replies: {_PAIRS}",
         ),
@@ -151,7 +150,7 @@ def _form(file: Path, fields: Fields, reply: str) -> str:
     """
     for what, (names, remedy) in _AGGREGATES.items():
         if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
-            raise OptionError(f"{file}: is {what}, {remedy}")
+            raise OptionError(f"{file}: {what}, {remedy}")
     if reply:
         if reply.lower() not in fields:
             raise OptionError(f"{file}: has no field {reply!r} ({instead_of(reply.lower(), list(fields))})")
@@ -269,22 +268,26 @@ def _lmms_eval(row: Row, file: Path) -> Recorded:
     for metric in [value for value in fields.values() if isinstance(value, dict)]:
         fields = {**{name: metric[name] for name in (*_NUMBER, *_HINT) if name in metric}, **fields}
     doc = _lower(fields["doc"]) if isinstance(fields.get("doc"), dict) else {}
-    replies = fields.get("resps", fields.get("filtered_resps"))
-    while isinstance(replies, list) and len(replies) == 1:
-        replies = replies[0]
     asked = fields.get("input", fields.get("arguments"))
     while isinstance(asked, list | dict) and asked:
         asked = next(iter(asked.values())) if isinstance(asked, dict) else asked[0]
     record = _plain(Row(place=row.place, fields={**fields, **doc, "target": fields.get("target", "")}), "")
     texts = [*[doc[name] for name in _QUESTION if isinstance(doc.get(name), str)][:1], asked]
     prompts = tuple(text for text in texts if isinstance(text, str))
-    task = re.sub(r"^.*samples_|_\d{8}.*$|_\d{4}-.*$", "", file.stem)
-    record = replace(record, prompts=prompts, hints=(*record.hints, task), options=listed_options(str(asked)))
-    if isinstance(replies, list) and any(not isinstance(one, str | list) for one in replies):
+    task = re.search(r"samples_(.*?)(?:_\d{4}.*)?$", file.stem)
+    hints = (*record.hints, *([task[1]] if task else []))
+    record = replace(record, prompts=prompts, hints=hints, options=listed_options(str(asked)))
+    replies = list(_leaves(fields.get("resps", fields.get("filtered_resps"))))
+    if any(not isinstance(one, str) for one in replies):
         return replace(record, problem="it has log-likelihoods of choices, not a reply in words")
-    if isinstance(replies, list) and all(isinstance(one, list) and len(one) == 1 for one in replies):
-        replies = [one[0] for one in replies]
-    return _with_reply(record, replies)
+    return _with_reply(record, replies or None)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (leaf for one in value for leaf in _leaves(one))
+    else:
+        yield value
 
 
 def _inspect(row: Row) -> Recorded:
