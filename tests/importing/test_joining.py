@@ -196,16 +196,36 @@ def test_an_image_is_known_by_its_folder_if_two_have_its_name(tmp_path):
     assert list(left_out) == ["several planned requests fit it"]
 
 
+def test_images_that_are_numbered_like_the_records_join_only_if_they_fit(tmp_path):
+    planned = own(tmp_path / "data", *(asked(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]) for n in range(1, 9)))
+    rows = [
+        {
+            "index": n,
+            "image_path": f"POPE/{n}.jpg",
+            "question": ("Is it red?", "Is it big?")[n % 2],
+            "prediction": f"{n}",
+        }
+        for n in range(1, 9)
+    ]
+    found, _ = joined(tmp_path, planned, *rows)
+    assert found == {(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]): f"{n}" for n in range(1, 9)}
+    found, left_out = joined(tmp_path, planned, *({**row, "question": "Is it red?"} for row in rows))
+    assert found == {}
+    assert [why for why in left_out if "a number for a name" in why]
+
+
 def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
     planned = own(
-        tmp_path / "data", asked("1.jpg", "Is it a cat? Please answer yes or no."), asked("2.jpg", "Is it a cat?", "no")
+        tmp_path / "data",
+        asked("a1.jpg", "Is it a cat? Please answer yes or no."),
+        asked("a2.jpg", "Is it a cat?", "no"),
     )
     items = [
-        {"image": f"{number}.jpg", "question": "Is it a cat?", "truth": "Yes", "reply": reply}
+        {"image": f"a{number}.jpg", "question": "Is it a cat?", "truth": "Yes", "reply": reply}
         for number, reply in ((1, "Yes"), (2, "Well.\nI see a dog.\n\nNo."))
     ]
     found = join(recordings(mme(tmp_path, items)), planned)
-    assert {key[1]: one.reply for key, one in found.rows.items()} == {"1.jpg": "Yes", "2.jpg": items[1]["reply"]}
+    assert {key[1]: one.reply for key, one in found.rows.items()} == {"a1.jpg": "Yes", "a2.jpg": items[1]["reply"]}
     assert found.differing == ["existence.txt, line 2"]
 
 

@@ -14,7 +14,7 @@ from itertools import product
 from vlgate.errors import OptionError
 from vlgate.importing.prompts import Part, normal, parts, plain_question
 from vlgate.importing.replies import Recorded, Recording, shown
-from vlgate.sources.reading.image_finder import coco_id
+from vlgate.sources.reading.image_finder import coco_id, stem
 from vlgate.types import Ask, Match, Task
 
 Key = tuple[str, str, str]
@@ -31,6 +31,7 @@ _ALIKE = 0.9  # the share of a file's questions that must be asked of one image 
 _WRAPPED = 0.05  # the share of a file's prompts in which the same other sentences show that they are an instruction
 _QUAD = (0, 2, 1, 3)  # the requests in NaturalBench's order: both images of one question, then of the other
 _LETTERS = "abcdefgh"
+_NUMBERED = "its image has a number for a name, which fits too few questions; name the images as the benchmark does"
 _UNNAMED = (
     "its question is asked of several images, and nothing names its image; add the file of the questions, or a column "
     "with the image's name"
@@ -65,11 +66,12 @@ class Joined:
 
 @dataclass(slots=True)
 class _Index:
-    """The planned requests by kind and text; by these and the image; and by task and number."""
+    """The planned requests in their order; by kind and text, by these and the image, and by task and number."""
 
     by_text: dict[tuple[str, str], list[Target]] = field(default_factory=lambda: defaultdict(list))
     by_image: dict[tuple[str, str, int | str], list[Target]] = field(default_factory=lambda: defaultdict(list))
     by_number: dict[tuple[str, str, str], list[Target]] = field(default_factory=lambda: defaultdict(list))
+    keys: dict[Key, None] = field(default_factory=dict)
     tasks: set[str] = field(default_factory=set)
 
     def add(self, target: Target) -> None:
@@ -80,6 +82,7 @@ class _Index:
             self.by_image[kind, form, image_identity(image)].append(target)
         for source, number in target.numbers:
             self.by_number[target.task, source, number].append(target)
+        self.keys[target.key] = None
         self.tasks.add(target.task)
 
 
@@ -104,8 +107,7 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
             elif isinstance(outcome, Target):
                 joined[recording.file.name] += 1
                 differing += [record.place] if _agrees(record, outcome) is False else []
-    order = dict.fromkeys(target.key for targets in index.by_text.values() for target in targets)
-    kept = {key: rows[key][0] for key in order if key in rows}
+    kept = {key: rows[key][0] for key in index.keys if key in rows}
     return Joined(rows=kept, joined=joined, left_out=left_out, differing=differing)
 
 
@@ -153,8 +155,9 @@ class _File:
         least = max(2, _WRAPPED * len(self._records))
         self._usual = {text for text, number in around.items() if not text or number >= least}
         asked = [record for record in self._records if self._texts(record)]
-        fits = sum(bool(self._by_image(record)) for record in asked)
-        self._has_images = fits >= _ENOUGH * len(asked) if self._only_numbered() else any(one.images for one in asked)
+        self._only_numbered = self._are_numbers()
+        fits = [(record, self._by_image(record)) for record in asked]
+        self._has_images = _enough(fits) if self._only_numbered else any(record.images for record in asked)
         self._numberings = [] if self._has_images else self._agreeing(asked)
         single = [len({target.key for target in self._by_text(record)}) == 1 for record in asked]
         self._alike = sum(single) >= _ALIKE * len(single)
@@ -210,9 +213,9 @@ class _File:
         fit = [one for one in targets if one.key[0] == _kind(record) and any(text in one.forms for text in texts)]
         return [one for one in fit if _agrees(record, one) is not False] or fit
 
-    def _only_numbered(self) -> bool:
+    def _are_numbers(self) -> bool:
         """Whether the images are named by the numbers of the records, as VLMEvalKit stores them."""
-        names = [{str(image_identity(name)) for name in record.images} for record in self._records]
+        names = [{stem(name) for name in record.images} for record in self._records]
         numbers = [{*one.numbers.values(), str(place), str(place + 1)} for place, one in enumerate(self._records)]
         return sum(bool(some & own) for some, own in zip(names, numbers, strict=True)) >= _ENOUGH * len(names)
 
@@ -228,10 +231,7 @@ class _File:
             agreed = {}
             for rest in product(sorted(names), ("case", "image", "order", "quad"), (0, 1, -1)):
                 fits = [(one, self._by_number(one, places[id(one)], (task, *rest))) for one in own]
-                truths = [any(_agrees(one, fit) for fit in fit) if one.truth else None for one, fit in fits if fit]
-                enough = _SOME if truths.count(True) >= max(_MANY, _ENOUGH * len(truths)) else _ENOUGH
-                fails = truths.count(False) > (1 - _ENOUGH) * len(truths) or len(truths) < enough * len(own)
-                agreed[task, *rest] = 0 if fails else len(truths)
+                agreed[task, *rest] = sum(bool(some) for _, some in fits) if _enough(fits) else 0
             best = max(agreed.values())
             found += [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
         return found
@@ -251,7 +251,7 @@ class _File:
             targets = [one for one in self._by_text(record) if _agrees(record, one) is not False]
             why = "the right answer to its question is another one"
         else:
-            targets, why = [], _UNNAMED
+            targets, why = [], _NUMBERED if self._only_numbered else _UNNAMED
         whole = [one for one in targets if self._has_images or "#" not in one.key[1]]
         if targets and not whole:
             return "the planned cases ask its question of a changed image"
@@ -267,6 +267,13 @@ class _File:
         if given != choices and sorted(given) == sorted(choices):
             return "it lists the options in another order than the benchmark"
         return targets[0]
+
+
+def _enough(fits: Sequence[tuple[Recorded, Sequence[Target]]]) -> bool:
+    """Whether enough records fit the requests that their images or numbers name, and their right answers do, too."""
+    truths = [any(_agrees(record, one) for one in some) if record.truth else None for record, some in fits if some]
+    least = _SOME if truths.count(True) >= max(_MANY, _ENOUGH * len(truths)) else _ENOUGH
+    return truths.count(False) <= (1 - _ENOUGH) * len(truths) and len(truths) >= least * len(fits)
 
 
 def _kind(record: Recorded) -> str:
