@@ -50,7 +50,7 @@ def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
         "mine/cups: 20 of 20 requests have a reply",
         "mine/dogs: 20 of 20 requests have a reply",
         "replay.jsonl: 40 replies",
-        f"next: pytest --pyargs tests_vl --model=replay:replay.jsonl --data={folder}/data",
+        "next: pytest --pyargs tests_vl --model=replay:replay.jsonl --data=data",
     ]
     written = [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()]
     replies = [

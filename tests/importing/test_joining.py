@@ -99,6 +99,15 @@ def test_one_record_of_a_pair_is_not_enough_to_know_how_the_harness_counts(mmvp,
     assert list(left_out) == ["several planned requests fit it"]
 
 
+def test_the_benchmarks_own_number_is_enough_for_one_record(tmp_path):
+    planned = own(tmp_path / "data", *({**asked(f"a{n}.jpg", "Is it red?"), "id": str(n)} for n in range(1, 5)))
+    found, _ = joined(tmp_path, planned, {"question_id": 2, "question": "Is it red?", "prediction": "Yes"})
+    assert found == {("a2.jpg", "Is it red?"): "Yes"}
+    found, left_out = joined(tmp_path, planned, {"doc_id": 2, "input": "Is it red?", "resps": [["Yes"]]})
+    assert found == {}
+    assert list(left_out) == ["several planned requests fit it"]
+
+
 def test_options_in_another_order_are_left_out_because_letters_mean_others_then(mmvp, tmp_path):
     rows = mmvp_samples()
     rows[2:4] = [mmvp_sample(index, PAIRS[1][0], PAIRS[1][:0:-1], target="BA"[index % 2]) for index in (2, 3)]

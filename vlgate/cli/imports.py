@@ -18,7 +18,6 @@ from vlgate.errors import OptionError
 from vlgate.importing.joining import Joined, Key, join, targets_of
 from vlgate.importing.replies import Recorded, Recording, recordings
 from vlgate.report.whole_file import write_whole
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.types import Task
 
@@ -57,7 +56,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError("no record is joined, and nothing is written; the reasons stand above")
     _check_truths(joined, tasks)
     write_whole(given.out, "".join(f"{json.dumps(_row(key, record))}\n" for key, record in joined.rows.items()))
-    for line in _task_lines(tasks, joined, options, given.out):
+    for line in _task_lines(tasks, joined, given):
         _say(line)
     return 0
 
@@ -100,7 +99,7 @@ def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:
         yield f"note: {what}, which counts; the first is {joined.differing[0]}"
 
 
-def _task_lines(tasks: Sequence[Task], joined: Joined, options: Options, out: Path) -> Iterator[str]:
+def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace) -> Iterator[str]:
     share = {}
     for task in tasks:
         keys = {target.key for target in targets_of(task)}
@@ -110,11 +109,11 @@ def _task_lines(tasks: Sequence[Task], joined: Joined, options: Options, out: Pa
             yield f"{task.id}: {number:,} of {len(keys):,} requests have a reply"
     if not all(share.values()):
         yield f"no reply: {', '.join(task for task, of_all in share.items() if not of_all)}"
-    yield f"{out}: {len(joined.rows):,} replies"
+    yield f"{given.out}: {len(joined.rows):,} replies"
     asked = [task for task, of_all in share.items() if of_all >= _NEARLY_ALL] or [task for task in share if share[task]]
-    suite = ",".join(asked) if options.suite or len(asked) < len(tasks) else ""
-    words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{out}"]
-    words += [f"--data={folder}" for folder in options.data] + ([f"--suite={suite}"] if suite else [])
+    suite = ",".join(asked) if given.suite or len(asked) < len(tasks) else ""
+    words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
+    words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
     yield f"next: {shlex.join(words)}"
 
 

@@ -24,6 +24,7 @@ Numbering = tuple[str, str, str, int]
 """A task, the field with a harness's number, what it counts in the task, and the difference of the two."""
 
 _ENOUGH = 0.9  # the share of records that a numbering must agree with
+_OWN = ("question_id", "case", 0)  # the benchmark's own numbers, which come before others that fit as well
 _SOME, _MANY = 0.3, 20  # the same, if so many have the right answer, too: POPE's categories share their numbers
 _NEAR = 0.75  # numberings that agree with this share of the best one's records count, too: where they differ, none does
 _TRIED = 1000  # records of a file that a numbering is tried on
@@ -233,7 +234,8 @@ class _File:
                 fits = [(one, self._by_number(one, places[id(one)], (task, *rest))) for one in own]
                 agreed[task, *rest] = sum(bool(some) for _, some in fits) if _enough(fits) else 0
             best = max(agreed.values())
-            found += [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
+            near = [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
+            found += [one for one in near if one[1:] == _OWN and agreed[one] == best] or near
         return found
 
     def _outcome(self, record: Recorded, place: int) -> Target | str:
