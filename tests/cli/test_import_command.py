@@ -97,7 +97,7 @@ def test_nothing_joined_is_status_4_and_nothing_is_written(folder, capsys):
     assert run("replies.jsonl", "--data=data") == 4
     printed = capsys.readouterr()
     assert "left out: 1 x no planned case asks its question" in printed.out
-    assert printed.err == "vlgate import: no record is joined, and nothing is written; the reasons stand above\n"
+    assert printed.err == "vlgate import: no record is joined, and nothing is written; the reasons are above\n"
     assert not (folder / "replay.jsonl").exists()
 
 

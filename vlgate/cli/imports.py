@@ -15,7 +15,7 @@ from pathlib import Path
 
 from vlgate.cli.folders import add_folders, options_of
 from vlgate.errors import OptionError
-from vlgate.importing.joining import Joined, Key, join, targets_of
+from vlgate.importing.joining import Joined, Key, join, truths_of
 from vlgate.importing.replies import Recorded, Recording, recordings
 from vlgate.report.whole_file import write_whole
 from vlgate.run.planning import make_plan
@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     for line in _joined_lines(read, joined):
         _say(line)
     if not joined.rows:
-        raise OptionError("no record is joined, and nothing is written; the reasons stand above")
+        raise OptionError("no record is joined, and nothing is written; the reasons are above")
     _check_truths(joined, tasks)
     write_whole(given.out, "".join(f"{json.dumps(_row(key, record))}\n" for key, record in joined.rows.items()))
     for line in _task_lines(tasks, joined, given):
@@ -72,7 +72,7 @@ def _check_out(out: Path, *, overwrite: bool) -> None:
 
 def _check_truths(joined: Joined, tasks: Sequence[Task]) -> None:
     """Refuse the benchmark's own right answers in the place of replies."""
-    truths = {target.key: target.truth.strip().lower() for task in tasks for target in targets_of(task)}
+    truths = {key: truth.strip().lower() for task in tasks for key, truth in truths_of(task).items()}
     guessed = [(key, record) for key, record in joined.rows.items() if record.guessed]
     if guessed and all(record.reply.strip().lower() == truths[key] for key, record in guessed):
         raise OptionError(
@@ -102,7 +102,7 @@ def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:
 def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace) -> Iterator[str]:
     share = {}
     for task in tasks:
-        keys = {target.key for target in targets_of(task)}
+        keys = truths_of(task).keys()
         number = len(keys & joined.rows.keys())
         share[task.id] = number / max(1, len(keys))
         if number:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -24,15 +24,20 @@ Numbering = tuple[str, str, str, int]
 """A task, the field with a harness's number, what it counts in the task, and the difference of the two."""
 
 _ENOUGH = 0.9  # the share of records that a numbering must agree with
+_FEW = 5  # fewer records may agree with a numbering by chance
 _OWN = ("question_id", "case", 0)  # the benchmark's own numbers, which come before others that fit as well
 _SOME, _MANY = 0.3, 20  # the same, if so many have the right answer, too: POPE's categories share their numbers
 _NEAR = 0.75  # numberings that agree with this share of the best one's records count, too: where they differ, none does
-_TRIED = 1000  # records of a file that a numbering is tried on
+_TRIED, _FIRST = 1000, 50  # records of a file that a numbering is tried on, and of these those that are tried first
+_SHIFTS = range(
+    -12, 13
+)  # harnesses count from 0 or 1, or skip some; questions that recur fit several, so none is taken
 _ALIKE = 0.9  # the share of a file's questions that must be asked of one image only, if nothing names images
-_WRAPPED = 0.05  # the share of a file's prompts in which the same other sentences show that they are an instruction
+_WRAPPED, _FEWEST = 0.05, 3  # the share and number of prompts with the same words around to show that they instruct
 _QUAD = (0, 2, 1, 3)  # the requests in NaturalBench's order: both images of one question, then of the other
 _LETTERS = "abcdefgh"
 _NUMBERED = "its image has a number for a name, which fits too few questions; name the images as the benchmark does"
+_ELSEWHERE = "no planned case asks its question of its image"
 _UNNAMED = (
     "its question is asked of several images, and nothing names its image; add the file of the questions, or a column "
     "with the image's name"
@@ -92,8 +97,9 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
 
     Raises: OptionError, which names both records, if a request has two different replies.
     """
+    kinds = {_kind(record) for recording in recordings for record in recording.records}
     index = _Index()
-    for target in (target for task in tasks for target in targets_of(task)):
+    for target in (target for task in tasks for target in _targets(task, kinds)):
         index.add(target)
     rows: dict[Key, tuple[Recorded, bool]] = {}
     joined: Counter[str] = Counter()
@@ -112,26 +118,40 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
     return Joined(rows=kept, joined=joined, left_out=left_out, differing=differing)
 
 
-def targets_of(task: Task) -> Iterator[Target]:
-    """Yield the requests of a task that a record can answer: questions, and pairs of an image and a text."""
+def truths_of(task: Task) -> dict[Key, str]:
+    """Return the requests of a task that a record can answer, with the right answer of each question."""
+    return {key: truth for key, truth, _ in _asked(task)}
+
+
+def _asked(task: Task) -> Iterator[tuple[Key, str, tuple[int, int]]]:
+    """The questions, and the pairs of an image and a text; with the case and the place of each in it."""
     for number, case in enumerate(task.cases):
         for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
-            if not isinstance(request, Ask | Match):
-                continue
-            text = request.question if isinstance(request, Ask) else request.text
-            digits = re.search(r"(\d+)(?:\.\w+)?$", request.image.key)
-            numbers = [("case", case.id), ("order", str(number)), *([("image", str(int(digits[1])))] if digits else [])]
-            if task.shape == "question_quad":
-                first = int(case.id) if case.id.isdecimal() else number
-                numbers = [("quad", str(len(_QUAD) * first + _QUAD[place]))]
-            yield Target(
-                key=("answer" if isinstance(request, Ask) else "score", request.image.key, text),
-                task=task.id,
-                truth=truth if isinstance(truth, str) else "",
-                choices=request.choices if isinstance(request, Ask) else (),
-                numbers=tuple(numbers),
-                forms=frozenset({normal(text), plain_question(text)}),
-            )
+            if isinstance(request, Ask):
+                yield ("answer", request.image.key, request.question), str(truth), (number, place)
+            elif isinstance(request, Match):
+                yield ("score", request.image.key, request.text), "", (number, place)
+
+
+def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
+    for key, truth, (number, place) in _asked(task):
+        if key[0] not in kinds:
+            continue
+        case = task.cases[number]
+        digits = re.search(r"(\d+)(?:\.\w+)?$", key[1])
+        numbers = [("case", case.id), ("order", str(number)), *([("image", str(int(digits[1])))] if digits else [])]
+        if task.shape == "question_quad":
+            first = int(case.id) if case.id.isdecimal() else number
+            numbers = [("quad", str(len(_QUAD) * first + _QUAD[place]))]
+        request = case.requests[place]
+        yield Target(
+            key=key,
+            task=task.id,
+            truth=truth,
+            choices=request.choices if isinstance(request, Ask) else (),
+            numbers=tuple(numbers),
+            forms=frozenset({normal(key[2]), plain_question(key[2])}),
+        )
 
 
 def image_identity(name: str) -> int | str:
@@ -150,18 +170,23 @@ class _File:
         self._index = index
         self._failed = [record for record in recording.records if record.problem]
         self._records = [record for record in recording.records if not record.problem]
+        self._places = {id(record): place for place, record in enumerate(recording.records)}
+        self._folders: dict[int | str, set[str]] = defaultdict(set)
+        for name in (record.images[0] for record in self._records if record.images):
+            self._folders[image_identity(name)].add(name.rpartition("/")[0])
         self._own = {hint: _tasks_of(hint, index.tasks) for record in self._records for hint in record.hints}
         self._parts = {id(record): self._planned(record) for record in self._records}
         around = Counter(part.around for some in self._parts.values() for part in some)
-        least = max(2, _WRAPPED * len(self._records))
-        self._usual = {text for text, number in around.items() if not text or number >= least}
+        least = max(_FEWEST, _WRAPPED * len(self._records))
+        self._usual = {text for text, number in around.items() if not text or (number >= least and "?" not in text)}
         asked = [record for record in self._records if self._texts(record)]
         self._only_numbered = self._are_numbers()
         fits = [(record, self._by_image(record)) for record in asked]
-        self._has_images = _enough(fits) if self._only_numbered else any(record.images for record in asked)
+        self._has_images = _enough(fits) if self._only_numbered else any(some for _, some in fits)
+        self._has_others = not self._only_numbered and any(record.images for record in asked)
         self._numberings = [] if self._has_images else self._agreeing(asked)
         single = [len({target.key for target in self._by_text(record)}) == 1 for record in asked]
-        self._alike = sum(single) >= _ALIKE * len(single)
+        self._alike = not self._has_others and sum(single) >= _ALIKE * len(single)
 
     def outcomes(self) -> Iterator[tuple[Recorded, Target | str, bool]]:
         """Yield each record with its request, or the reason why it has none, and whether the task is its category.
@@ -169,7 +194,7 @@ class _File:
         Those of their category come first, because they answer a request that records of other categories share.
         """
         yield from ((record, record.problem, False) for record in self._failed)
-        outcomes = [(record, self._outcome(record, place)) for place, record in enumerate(self._records)]
+        outcomes = [(record, self._outcome(record)) for record in self._records]
         owned = [(record, one, isinstance(one, Target) and one.task in self._tasks(record)) for record, one in outcomes]
         yield from sorted(owned, key=lambda entry: not entry[-1])
 
@@ -201,12 +226,14 @@ class _File:
         keys = [(_kind(record), text, image_identity(name)) for text in self._texts(record) for name in record.images]
         targets = [one for key in keys for one in self._index.by_image.get(key, [])]
         shared = [max(_shared(one.key[1], name) for name in record.images) for one in targets]
-        return [one for one, number in zip(targets, shared, strict=True) if number == max(shared)]
+        alone = all(len(self._folders[image_identity(name)]) <= 1 for name in record.images)
+        least = max([0 if alone else 1, *shared])  # 0001.png of one category is not that of another
+        return [one for one, number in zip(targets, shared, strict=True) if number >= least]
 
-    def _by_number(self, record: Recorded, place: int, numbering: Numbering) -> list[Target]:
+    def _by_number(self, record: Recorded, numbering: Numbering) -> list[Target]:
         """The requests with the question of a record that its number names, those with its right answer if any has."""
         task, name, source, shift = numbering
-        number = record.numbers.get(name, "") if name else str(place)
+        number = record.numbers.get(name, "") if name else str(self._places[id(record)])
         if number.isdecimal():
             number = str(int(number) + shift)
         targets = self._index.by_number.get((task, source, number), [])
@@ -217,12 +244,15 @@ class _File:
     def _are_numbers(self) -> bool:
         """Whether the images are named by the numbers of the records, as VLMEvalKit stores them."""
         names = [{stem(name) for name in record.images} for record in self._records]
-        numbers = [{*one.numbers.values(), str(place), str(place + 1)} for place, one in enumerate(self._records)]
+        places = [self._places[id(record)] for record in self._records]
+        numbers = [
+            {*one.numbers.values(), str(place), str(place + 1)}
+            for one, place in zip(self._records, places, strict=True)
+        ]
         return sum(bool(some & own) for some, own in zip(names, numbers, strict=True)) >= _ENOUGH * len(names)
 
     def _agreeing(self, asked: Sequence[Recorded]) -> list[Numbering]:
         """The numberings that agree with the questions and the right answers of a task's records."""
-        places = {id(record): place for place, record in enumerate(self._records)}
         tried = asked[:: max(1, len(asked) // _TRIED)]
         tasks = [(record, {one.task for one in self._by_text(record)}) for record in tried]
         names = {name for record in tried for name in record.numbers} | {""}
@@ -230,30 +260,36 @@ class _File:
         for task in sorted({task for _, some in tasks for task in some}):
             own = [record for record, some in tasks if task in some]
             agreed = {}
-            for rest in product(sorted(names), ("case", "image", "order", "quad"), (0, 1, -1)):
-                fits = [(one, self._by_number(one, places[id(one)], (task, *rest))) for one in own]
-                agreed[task, *rest] = sum(bool(some) for _, some in fits) if _enough(fits) else 0
-            best = max(agreed.values())
+            for rest in product(sorted(names), ("case", "image", "order", "quad"), _SHIFTS):
+                fits = self._fits(own[:_FIRST], (task, *rest))
+                if sum(bool(some) for _, some in fits) >= _SOME * len(fits):
+                    fits = self._fits(own, (task, *rest))
+                    number = sum(bool(some) for _, some in fits)
+                    agreed[task, *rest] = number if _enough(fits) and (number >= _FEW or rest == _OWN) else 0
+            best = max(agreed.values(), default=0)
             near = [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
             found += [one for one in near if one[1:] == _OWN and agreed[one] == best] or near
         return found
 
-    def _outcome(self, record: Recorded, place: int) -> Target | str:
+    def _fits(self, records: Sequence[Recorded], numbering: Numbering) -> list[tuple[Recorded, list[Target]]]:
+        return [(record, self._by_number(record, numbering)) for record in records]
+
+    def _outcome(self, record: Recorded) -> Target | str:
         if not self._texts(record):
             some = self._parts[id(record)]
             if some:
                 return f"its prompt says more than the question: {shown(some[0].around)}"
             return "no planned case asks its question" if record.prompts else "it has no question"
         if self._has_images:
-            targets, why = self._by_image(record), "no planned case asks its question of its image"
+            targets, why = self._by_image(record), _ELSEWHERE
         elif self._numberings:
-            targets = [one for rest in self._numberings for one in self._by_number(record, place, rest)]
+            targets = [one for rest in self._numberings for one in self._by_number(record, rest)]
             why = "its number names no request with its question"
         elif self._alike:
             targets = [one for one in self._by_text(record) if _agrees(record, one) is not False]
             why = "the right answer to its question is another one"
         else:
-            targets, why = [], _NUMBERED if self._only_numbered else _UNNAMED
+            targets, why = [], _NUMBERED if self._only_numbered else _ELSEWHERE if self._has_others else _UNNAMED
         whole = [one for one in targets if self._has_images or "#" not in one.key[1]]
         if targets and not whole:
             return "the planned cases ask its question of a changed image"

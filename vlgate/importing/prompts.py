@@ -81,7 +81,9 @@ def _pieces(prompt: str) -> Iterator[tuple[int, int]]:
 
 def _rest(piece: str) -> str:
     text = normal(_TAG.sub(" ", piece))
-    return "" if _INSTRUCTION.fullmatch(text) or _OPTION.fullmatch(piece) or _INLINE.match(piece.strip()) else text
+    if _INSTRUCTION.fullmatch(text) or _OPTION.fullmatch(piece) or _INLINE.match(piece.strip()):
+        return ""
+    return f"{text}?" if text and piece.rstrip(" \"'*)").endswith("?") else text
 
 
 def plain_question(question: str) -> str:
