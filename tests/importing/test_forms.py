@@ -119,7 +119,7 @@ def test_a_log_of_inspect_without_samples_is_refused(tmp_path):
         ({"prediction": "Failed to obtain answer: <class 'RuntimeError'> CUDA"}, "the harness got no reply"),
         ({"prediction": None}, "it has no reply"),
         ({"prediction": ["Yes", "No"]}, "it has several replies"),
-        ({"prediction": {"a": 1}}, "its reply is no text"),
+        ({"prediction": {"a": 1}}, "its reply is not a text"),
     ],
 )
 def test_a_record_without_a_reply_says_why(fields, problem, tmp_path):
@@ -249,3 +249,34 @@ def test_a_negative_that_was_chosen_is_above_the_caption(tmp_path):
 )
 def test_options_are_read_in_the_order_of_their_letters(prompt, options):
     assert listed_options(prompt) == options
+
+
+def test_the_right_answer_never_stands_in_for_a_missing_reply(tmp_path):
+    rows = [
+        {"index": n, "question": QUESTION, "answer": "Yes", "prediction": reply} for n, reply in ((1, None), (2, "No"))
+    ]
+    for order in (rows, rows[::-1]):
+        assert sorted((one.reply, one.problem) for one in lines(tmp_path, *order)) == [
+            ("", "it has no reply"),
+            ("No", ""),
+        ]
+
+
+JUNK = (None, 3, 1e400, True, "", "\ud800", [], {}, [[]], [None], {"a": []}, [{"content": 3}], {"path": None})
+
+
+@pytest.mark.parametrize("form", ["lmms_eval", "lmms_eval_with_doc", "vlmevalkit_json", "llava", "inspect_json"])
+def test_a_record_with_a_strange_value_costs_itself_only(form, tmp_path):
+    good, bad = {**ITEM, "id": 1}, {**ITEM, "id": 2}
+    first, *others = FORMS[form](tmp_path, [good, bad])
+    text = first.read_text(encoding="utf-8")
+    whole = json.loads(text) if first.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
+    records = whole["samples"] if isinstance(whole, dict) else whole
+    for name in list(records[1]):
+        kept = records[1][name]
+        for junk in JUNK:
+            records[1][name] = junk
+            first.write_text("\n".join(map(json.dumps, whole)) if first.suffix == ".jsonl" else json.dumps(whole))
+            found = read(first, *others)
+            assert (len(found), found[0].reply) == (2, ITEM["reply"]), (name, junk)
+        records[1][name] = kept

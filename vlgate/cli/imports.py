@@ -27,7 +27,7 @@ HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    files = "the files of one model's replies, with LLaVA's file of questions where its answers need it"
+    files = "the files of one model's replies, and for LLaVA the file of its questions"
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
     add_folders(parser)
     out = "the file to write (default: replay.jsonl)"

@@ -27,7 +27,7 @@ _ENOUGH = 0.9  # the share of records that a numbering must agree with
 _FEW = 5  # fewer records may agree with a numbering by chance
 _OWN = ("question_id", "case", 0)  # the benchmark's own numbers, which come before others that fit as well
 _SOME, _MANY = 0.3, 20  # the same, if so many have the right answer, too: POPE's categories share their numbers
-_NEAR = 0.75  # numberings that agree with this share of the best one's records count, too: where they differ, none does
+_NEAR = 0.75  # numberings that agree with this share of the best one's records count, too; if they differ, none does
 _TRIED, _FIRST = 1000, 50  # records of a file that a numbering is tried on, and of these those that are tried first
 _SHIFTS = range(
     -12, 13
@@ -214,7 +214,7 @@ class _File:
         return []
 
     def _texts(self, record: Recorded) -> list[str]:
-        """The planned questions in a record's prompt, if what stands around them is no part of the question."""
+        """The planned questions in a record's prompt, unless the words around them belong to the question."""
         some = self._parts[id(record)]
         return [part.text for part in some if part.around in self._usual]
 

@@ -49,8 +49,8 @@ def parts(prompt: str) -> Iterator[Part]:
     A part is a run of sentences. ``around`` holds the other sentences, without instructions that are common, options
     and image tags; it is empty if nothing else stands there.
 
-    >>> [part.text for part in parts("Is it red? Answer with yes or no.") if not part.around]
-    ['is it red? answer with yes or no', 'is it red']
+    >>> [part.text for part in parts("Is it red? Answer with yes or no.") if not part.around][-1]
+    'is it red'
     """
     whole = normal(prompt)
     if whole:
@@ -101,7 +101,7 @@ def plain_question(question: str) -> str:
 def listed_options(prompt: str) -> tuple[str, ...]:
     r"""Return the options that a prompt lists by letters, in the order of the letters from a; none if it lists none.
 
-    >>> listed_options("Which is it?\\nA. red\nB. blue"), listed_options("Which? (a) Open (b) Closed")
+    >>> listed_options("A. red\nB. blue"), listed_options("Which? (a) Open (b) Closed")
     (('red', 'blue'), ('Open', 'Closed'))
     """
     matches = [match for line in prompt.split("\n") if (match := _OPTION.fullmatch(line))]

@@ -80,7 +80,8 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
     Raises: OptionError, which names the file and the remedy, if a file cannot be read or holds no replies.
     """
     read = {file: [Row(place=row.place, fields=_lower(row.fields)) for row in rows_of(file)] for file in files}
-    forms = {file: _form(file, rows[0].fields, reply) for file, rows in read.items()}
+    fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
+    forms = {file: _form(file, some, reply) for file, some in fields.items()}
     bare = any(form == "LLaVA answers" for form in forms.values())
     questions: dict[str, list[Recorded]] = {}
     found = []
@@ -91,8 +92,10 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
                 asked = _plain(row, "")
                 questions.setdefault(asked.numbers.get("question_id", ""), []).append(asked)
         else:
-            records = [one for row in rows for one in _records(row, forms[file], file, reply)]
-            found.append(Recording(file=file, form=forms[file], records=tuple(records)))
+            name = reply.lower() or _first(fields[file], _REPLY) or "answer"
+            records = (one for row in rows for one in _made(row, forms[file], name))
+            guessed = tuple(replace(one, guessed=forms[file] == "answers") for one in records)
+            found.append(Recording(file=file, form=forms[file], records=guessed))
     if not found:
         names = ", ".join(map(str, files))
         raise OptionError(f"{names}: holds questions without replies; name the file of the answers, too")
@@ -186,20 +189,22 @@ def _first(fields: Fields, names: Sequence[str]) -> str:
     return next((name for name in names if name in fields), "")
 
 
-def _records(row: Row, form: str, file: Path, reply: str) -> Iterator[Recorded]:
-    if form == "lmms-eval samples":
-        yield _lmms_eval(row, file)
-    elif form == "inspect samples":
-        yield _inspect(row)
-    elif form == "choices of captions":
+def _made(row: Row, form: str, reply: str) -> list[Recorded]:
+    """The records of a row, whose reply is in a field of the file; a problem if the row is not like the others."""
+    try:
+        return list(_records(row, form, reply))
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return [Recorded(place=row.place, problem="its fields are not those of the other records")]
+
+
+def _records(row: Row, form: str, reply: str) -> Iterator[Recorded]:
+    if form == "choices of captions":
         yield from _captions(row)
     elif form == "LLaVA answers":
         yield _plain(row, "text")
-    elif form == "scores":
-        yield _scored(row)
     else:
-        name = reply.lower() or _first(row.fields, _REPLY) or "answer"
-        yield replace(_plain(row, name), guessed=name == "answer" and not reply)
+        special = _SPECIAL.get(form)
+        yield special(row) if special else _plain(row, reply)
 
 
 def _plain(row: Row, reply: str) -> Recorded:
@@ -227,7 +232,9 @@ def _with_reply(record: Recorded, value: Any) -> Recorded:
     if isinstance(value, list) and len({str(one) for one in value}) == 1:
         value = value[0]
     if isinstance(value, list | dict):
-        return replace(record, problem="it has several replies" if isinstance(value, list) else "its reply is no text")
+        return replace(
+            record, problem="it has several replies" if isinstance(value, list) else "its reply is not a text"
+        )
     text = _text(value)
     if len(text) == CELL and ".xlsx, row" in record.place:
         return replace(record, problem=f"its reply was cut at {CELL:,} characters, the most that a cell holds")
@@ -262,7 +269,7 @@ def _hints(fields: Fields) -> tuple[str, ...]:
     return tuple(one for name in _HINT if isinstance(fields.get(name), str) for one in fields[name].split(","))
 
 
-def _lmms_eval(row: Row, file: Path) -> Recorded:
+def _lmms_eval(row: Row) -> Recorded:
     """A sample of lmms-eval: the record of the data set is in ``doc``, or only its number in the metrics."""
     fields = dict(row.fields)
     for metric in [value for value in fields.values() if isinstance(value, dict)]:
@@ -274,7 +281,7 @@ def _lmms_eval(row: Row, file: Path) -> Recorded:
     record = _plain(Row(place=row.place, fields={**fields, **doc, "target": fields.get("target", "")}), "")
     texts = [*[doc[name] for name in _QUESTION if isinstance(doc.get(name), str)][:1], asked]
     prompts = tuple(text for text in texts if isinstance(text, str))
-    task = re.search(r"samples_(.*?)(?:_\d{4}.*)?$", file.stem)
+    task = re.search(r"samples_(\w*?)(?:_\d{4}.*)?\.jsonl", row.place)
     hints = (*record.hints, *([task[1]] if task else []))
     record = replace(record, prompts=prompts, hints=hints, options=listed_options(str(asked)))
     replies = list(_leaves(fields.get("resps", fields.get("filtered_resps"))))
@@ -341,7 +348,14 @@ def _scored(row: Row) -> Recorded:
         score = float(str(value))
     except ValueError:
         score = math.nan
-    return replace(record, score=score) if math.isfinite(score) else replace(record, problem="its score is no number")
+    return (
+        replace(record, score=score) if math.isfinite(score) else replace(record, problem="its score is not a number")
+    )
+
+
+_SPECIAL: Mapping[str, Callable[[Row], Recorded]] = MappingProxyType(
+    {"lmms-eval samples": _lmms_eval, "inspect samples": _inspect, "scores": _scored}
+)
 
 
 def shown(text: str, most: int = 60) -> str:
