@@ -327,6 +327,13 @@ def test_words_that_a_file_has_around_many_questions_are_its_instruction(tmp_pat
     assert list(left_out) == ["its prompt says more than the question: 'and a dog?'"]
 
 
+def test_a_second_question_in_all_prompts_is_not_taken_for_an_instruction(tmp_path):
+    planned = own(tmp_path / "data", *(asked(f"a{n}.jpg", "Is there a cup?") for n in range(9)))
+    rows = [{"image": f"a{n}.jpg", "prompt": "Is there a cup? Is it red?", "output": "No"} for n in range(9)]
+    found, left_out = joined(tmp_path, planned, *rows)
+    assert (found, [number for number, _ in left_out.values()]) == ({}, [9])
+
+
 def test_a_question_that_one_image_has_is_enough_but_not_if_its_right_answer_is_another(tmp_path):
     planned = own(tmp_path / "data", asked("1.jpg", "Is there a cup?"), asked("2.jpg", "Is there a dog?", "no"))
     rows = [
