@@ -30,6 +30,7 @@ FOLLOWED = [
 NAMES = [
     "acuity",
     "after-a-run",
+    "from-an-evaluation",
     "gate-in-ci",
     "make-cases",
     "own-cases",

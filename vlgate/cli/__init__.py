@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "demo": "vlgate.cli.demo",
         "export": "vlgate.cli.after.export",
         "features": "vlgate.cli.features",
+        "import": "vlgate.cli.imports",
         "init": "vlgate.cli.init",
         "judge": "vlgate.cli.after.judge",
         "keep": "vlgate.cli.after.keep",

@@ -1,0 +1,153 @@
+"""``vlgate import``: what it prints and writes, and that the replay it writes gives the figures that were recorded."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from vlgate.cli import main
+
+QUESTIONS = [
+    {"task": f"mine/{('cups', 'dogs')[n % 2]}", "id": str(n), "image": f"{n:012d}.jpg", "question": "Is it red?"}
+    | {"answer": ("yes", "no")[n % 3 == 0]}
+    for n in range(40)
+]
+TASKS = {"cups", "dogs"}
+
+
+def rows(*, wrong=7):
+    """Replies to all questions in the words of a model, each seventh wrong."""
+    for number, row in enumerate(QUESTIONS):
+        right = (row["answer"] == "yes") != (number % wrong == 0)
+        reply = "Yes, it is \u201cred\u201d." if right else "No."
+        yield {"image": f"COCO_val2014_{row['image']}", "prompt": "Is it red? Answer yes or no.", "response": reply}
+
+
+def write(file, lines):
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data" / "cases.jsonl", QUESTIONS)
+    write(tmp_path / "replies.jsonl", rows())
+    return tmp_path
+
+
+def run(*arguments):
+    return main(["import", *arguments])
+
+
+def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
+    assert run("replies.jsonl", "--data=data") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "replies.jsonl (replies): 40 of 40 records are joined",
+        "mine/cups: 20 of 20 requests have a reply",
+        "mine/dogs: 20 of 20 requests have a reply",
+        "replay.jsonl: 40 replies",
+        "next: pytest --pyargs tests_vl --model=replay:replay.jsonl --data=data",
+    ]
+    written = [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()]
+    replies = [
+        {"image": case["image"], "question": "Is it red?", "answer": row["response"]}
+        for case, row in zip(QUESTIONS, rows(), strict=True)
+    ]
+    assert written == replies[::2] + replies[1::2]
+
+
+def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
+    assert run("replies.jsonl", "--data=data") == 0
+    command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: pytest ").split()
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *command, "--results=out"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    tasks = json.loads((folder / "out" / "metrics.json").read_text())["tasks"]
+    right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == place) for place, task in enumerate(sorted(TASKS))}
+    assert {name: task["metrics"]["accuracy"]["value"] for name, task in tasks.items()} == {
+        f"mine/{task}": number / 20 for task, number in right.items()
+    }, ended.stdout
+    assert [task["metrics"]["read"]["value"] for task in tasks.values()] == [1, 1]
+
+
+def test_what_does_not_join_is_counted_by_reason_with_the_first_record(folder, capsys):
+    more = [{"image": "7.jpg", "prompt": f"Is it {colour}?", "response": "No"} for colour in ("blue", "green")]
+    write(folder / "replies.jsonl", [*rows(), *more, {"image": "99.jpg", "prompt": "Is it red?", "response": "No"}])
+    assert run("replies.jsonl", "--data=data", "--suite=mine/cups", "--out=cups.jsonl") == 0
+    lines = capsys.readouterr().out.splitlines()
+    what = "21 x no planned case asks its question of its image"
+    assert lines[:3] == [
+        "replies.jsonl (replies): 20 of 43 records are joined",
+        f"left out: {what}; the first is replies.jsonl, line 2: 'Is it red? Answer yes or no.'",
+        "left out: 2 x no planned case asks its question; the first is replies.jsonl, line 41: 'Is it blue?'",
+    ]
+    assert lines[-1].endswith(" --suite=mine/cups")
+
+
+def test_nothing_joined_is_status_4_and_nothing_is_written(folder, capsys):
+    write(folder / "replies.jsonl", [{"image": "x.jpg", "question": "What?", "prediction": "This."}])
+    assert run("replies.jsonl", "--data=data") == 4
+    printed = capsys.readouterr()
+    assert "left out: 1 x no planned case asks its question" in printed.out
+    assert printed.err == "vlgate import: no record is joined, and nothing is written; the reasons are above\n"
+    assert not (folder / "replay.jsonl").exists()
+
+
+def test_a_contradiction_is_status_4_and_the_old_file_stays(folder, capsys):
+    (folder / "replay.jsonl").write_text("old")
+    first = next(iter(rows()))
+    write(folder / "replies.jsonl", [*rows(), {**first, "response": "Perhaps"}])
+    assert run("replies.jsonl", "--data=data", "--overwrite") == 4
+    assert "replies.jsonl, line 1 and replies.jsonl, line 41 contradict each other" in capsys.readouterr().err
+    assert (folder / "replay.jsonl").read_text() == "old"
+
+
+def test_the_right_answers_of_the_benchmark_are_no_replies(folder, capsys):
+    truths = [{name: row[name] for name in ("image", "question", "answer")} for row in QUESTIONS]
+    write(folder / "truths.jsonl", truths)
+    assert run("truths.jsonl", "--data=data") == 4
+    assert "'answer' may be the benchmark's column" in capsys.readouterr().err
+    assert run("truths.jsonl", "--data=data", "--reply=answer") == 0
+    write(folder / "truths.jsonl", [{**truths[0], "answer": "No"}, *truths[1:]])
+    assert run("truths.jsonl", "--data=data", "--out=own.jsonl") in {0, 4}
+
+
+def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
+    labelled = [{**row, "label": case["answer"]} for row, case in zip(rows(), QUESTIONS, strict=True)]
+    labelled[1]["label"] = "no"
+    write(folder / "replies.jsonl", labelled)
+    assert run("replies.jsonl", "--data=data") == 0
+    note = (
+        "note: 1 records have another right answer than the benchmark, which counts; the first is replies.jsonl, line 2"
+    )
+    assert note in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["replies.jsonl"], "name their folder with --data"),
+        (["nope.jsonl", "--data=data"], "nope.jsonl: there is no such file"),
+        (["replies.jsonl", "--data=nope"], "is not a folder"),
+        (["replies.jsonl", "--data=data", "--suite=mine/cup"], "did you mean 'mine/cups'?"),
+        (["replies.jsonl", "--data=data", "--out=x.csv"], "expected a name that ends in .jsonl"),
+        (["replies.jsonl", "--data=data", "--out=no/x.jsonl"], "there is no folder no; make it"),
+        (
+            ["replies.jsonl", "--data=data", "--out=replies.jsonl"],
+            "exists already; name another place, or add --overwrite",
+        ),
+        (["replies.jsonl", "--data=data", "--reply=respons"], "did you mean 'response'?"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_an_option_that_cannot_be_used_is_status_4(arguments, said, capsys):
+    assert run(*arguments) == 4
+    assert said in capsys.readouterr().err

@@ -1,0 +1,121 @@
+"""Take over what another harness recorded, as a file for --model=replay: that any run can judge and gate.
+
+Reads samples of lmms-eval, tables of VLMEvalKit (.xlsx, .tsv, .csv, .json), answers of LLaVA with their file of
+questions, text files of MME, logs of inspect, and tables with an image, a question and a reply. Each record is joined
+with a request of the planned cases; what cannot be joined without a guess is counted, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vlgate.cli.folders import add_folders, options_of
+from vlgate.errors import OptionError
+from vlgate.importing.joining import Joined, Key, join, truths_of
+from vlgate.importing.replies import Recorded, Recording, recordings
+from vlgate.report.whole_file import write_whole
+from vlgate.run.planning import make_plan
+from vlgate.types import Task
+
+_NEARLY_ALL = 0.9  # the share of a task's requests with a reply from which on the next command names it
+HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table recorded"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    files = "the files of one model's replies, and for LLaVA the file of its questions"
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
+    add_folders(parser)
+    out = "the file to write (default: replay.jsonl)"
+    parser.add_argument("--out", type=Path, default=Path("replay.jsonl"), metavar="FILE", help=out)
+    reply = "the field that holds the reply (default: known by the form of the file)"
+    parser.add_argument("--reply", default="", metavar="FIELD", help=reply)
+    parser.add_argument("--overwrite", action="store_true", help="replace the file of --out")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the joined replies; print what was joined, what was not and why, and the command to run next.
+
+    Returns: the exit status, 0.
+    Raises: OptionError if a file cannot be read, nothing can be joined, or two records contradict each other.
+    """
+    _check_out(given.out, overwrite=given.overwrite)
+    options = options_of(given)
+    if not options.data:
+        raise OptionError("replies are joined with a benchmark's own records; name their folder with --data")
+    read = recordings(given.files, given.reply)
+    tasks = make_plan(options).tasks
+    joined = join(read, tasks)
+    for line in _joined_lines(read, joined):
+        _say(line)
+    if not joined.rows:
+        raise OptionError("no record is joined, and nothing is written; the reasons are above")
+    _check_truths(joined, tasks)
+    write_whole(given.out, "".join(f"{json.dumps(_row(key, record))}\n" for key, record in joined.rows.items()))
+    for line in _task_lines(tasks, joined, given):
+        _say(line)
+    return 0
+
+
+def _check_out(out: Path, *, overwrite: bool) -> None:
+    if out.suffix != ".jsonl":
+        raise OptionError(f"--out {out}: expected a name that ends in .jsonl")
+    if not out.parent.is_dir():
+        raise OptionError(f"--out {out}: there is no folder {out.parent}; make it, or name another place")
+    if out.exists() and not overwrite:
+        raise OptionError(f"--out {out}: exists already; name another place, or add --overwrite")
+
+
+def _check_truths(joined: Joined, tasks: Sequence[Task]) -> None:
+    """Refuse the benchmark's own right answers in the place of replies."""
+    truths = {key: truth.strip().lower() for task in tasks for key, truth in truths_of(task).items()}
+    guessed = [(key, record) for key, record in joined.rows.items() if record.guessed]
+    if guessed and all(record.reply.strip().lower() == truths[key] for key, record in guessed):
+        raise OptionError(
+            f"each of the {len(guessed):,} replies equals the right answer: 'answer' may be the benchmark's column; "
+            "name the field with the replies, such as --reply=answer"
+        )
+
+
+def _row(key: Key, record: Recorded) -> dict[str, str | float | None]:
+    kind, image, text = key
+    if kind == "answer":
+        return {"image": image, "question": text, "answer": record.reply}
+    return {"image": image, "text": text, "score": record.score}
+
+
+def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:
+    for recording in read:
+        number = joined.joined.get(recording.file.name, 0)
+        yield f"{recording.file.name} ({recording.form}): {number:,} of {len(recording.records):,} records are joined"
+    for reason, (number, first) in joined.left_out.items():
+        yield f"left out: {number:,} x {reason}; the first is {first}"
+    if joined.differing:
+        what = f"{len(joined.differing):,} records have another right answer than the benchmark"
+        yield f"note: {what}, which counts; the first is {joined.differing[0]}"
+
+
+def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace) -> Iterator[str]:
+    share = {}
+    for task in tasks:
+        keys = truths_of(task).keys()
+        number = len(keys & joined.rows.keys())
+        share[task.id] = number / max(1, len(keys))
+        if number:
+            yield f"{task.id}: {number:,} of {len(keys):,} requests have a reply"
+    if not all(share.values()):
+        yield f"no reply: {', '.join(task for task, of_all in share.items() if not of_all)}"
+    yield f"{given.out}: {len(joined.rows):,} replies"
+    asked = [task for task, of_all in share.items() if of_all >= _NEARLY_ALL] or [task for task in share if share[task]]
+    suite = ",".join(asked) if given.suite or len(asked) < len(tasks) else ""
+    words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
+    words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
+    yield f"next: {shlex.join(words)}"
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201  # what a command is for
