@@ -156,6 +156,12 @@ def image(ending):
     return make
 
 
+URI = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAQAAAADCAIAAAA7"
+    "ljmRAAAAEElEQVR4nGP8z4AATAy4OAAmdgEF5PO41QAAAABJRU5ErkJggg=="
+)
+
+
 def decode(folder, _):
     options = ReadOptions(folders=(folder,), seed=0, wanted=lambda _: True)
     for task in read_source("own", options):
@@ -536,6 +542,7 @@ READERS = {
     "features npz": Reader(features("npz"), read_features),
     "features safetensors": Reader(features("safetensors"), read_features),
     "features lmdb": Reader(features("lmdb"), read_features, cost=25),
+    "image in a text": Reader(written("cases.jsonl", lines([{**EVERY[0], "image": URI}])), decode, cost=2),
     **{f"image {ending}": Reader(image(ending), decode, cost=2) for ending in ("png", "jpg", "gif", "bmp", "webp")},
 }  # fmt: skip
 if DATA.is_dir():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import DataError
+from vlgate.making.inputs.images import ImageFolder
 from vlgate.making.inputs.reading import read_inputs
 
 SHARED = Path(__file__).parents[3] / "shared/data"
@@ -296,3 +297,14 @@ def test_a_file_of_no_known_form_says_why(tmp_path, content, says):
     file.write_bytes(content)
     with pytest.raises(DataError, match=rf"some\.json: .*{says}"):
         read_inputs([file], ("captions",))
+
+
+@pytest.mark.parametrize(
+    "written", ["a/café.png", "./a/café.png", "a\\café.png", "a/cafe\u0301.png", "b/../a//café.png"]
+)
+def test_an_image_of_the_inputs_by_another_spelling_of_its_path(tmp_path, written):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/café.png").touch()
+    folder = ImageFolder(tmp_path)
+    assert (folder.has(written), folder.name(written)) == (True, "a/café.png")
+    assert not folder.has(f"../{tmp_path.name}/a/café.png")

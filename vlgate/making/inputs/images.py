@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vlgate.errors import OptionError
-from vlgate.images.files import image_size
+from vlgate.images.files import image_size, plain_path
 from vlgate.sources.reading.image_finder import is_plain, stem
 
 
@@ -25,13 +25,14 @@ class ImageFolder:
 
     def name(self, image: str) -> str:
         """Return the path in the folder of an image with a name; the name itself if there is none."""
-        if is_plain(image) and (self._folder / image).is_file():
-            return image
-        return self._by_stem.get(stem(image), image)
+        plain = plain_path(image)
+        if is_plain(plain) and (self._folder / plain).is_file():
+            return plain
+        return self._by_stem.get(stem(plain), image)
 
     def has(self, image: str) -> bool:
         """Return whether the folder has an image with a name."""
-        return is_plain(image) and (self._folder / self.name(image)).is_file()
+        return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
 
     def found(self, images: Collection[str]) -> int:
         """Return how many of some images the folder has.
