@@ -17,7 +17,7 @@ TABLE_5 = {
     "coreference-standard": (2, 0.053, 0.084),
     "foil-it": (73, 0.426, 0.425),
 }
-"""The lexical items, and the distance of all records and of the valid ones; the paper cuts some and rounds others."""
+"""The lexical items, and the distance of all records and of the valid ones; the paper cuts to three digits."""
 
 
 def classes(record, *, permuted):

@@ -59,18 +59,20 @@ def released(pairs, said, test):
 
 
 def read(text):
-    """The answer as the paper's own metrics read it: upper case and the closing full stop make no difference."""
+    """The answer in normal form: upper case and the closing full stop make no difference."""
     return text.rstrip(".").lower()
 
 
 def by_the_paper(pairs, said, test):
+    """The figures of the paper, in which an answer outside the choices agrees with none and differs from none."""
     n, right, same, both, unread = len(pairs), 0, 0, 0, 0
     for one, two in pairs:
         answers = [read(said[record["img_id"], record["sent"]]) for record in (one, two)]
         hits = [answer == truth(record).lower() for answer, record in zip(answers, (one, two), strict=True)]
         right, both = right + sum(hits), both + all(hits)
-        same += (answers[0] == answers[1]) != test.endswith("dir")
-        unread += sum(answer in {"holding", "neither"} for answer in answers)
+        silent = sum(answer in {"holding", "neither"} for answer in answers)
+        same += (answers[0] == answers[1]) != test.endswith("dir") and not silent
+        unread += silent
     return {"acc": right / (2 * n), "cons": same / n, "c_acc": both / n, "read": 1 - unread / (2 * n)}
 
 

@@ -46,14 +46,14 @@ FURTHER = {
 
 COUNTS = {
     "aro": {"issue 33": 4},
-    "bivlc": {"results": 18, "main results": 18},
+    "bivlc": {"results": 18, "main results": 15, "training strategies": 6},
     "cola": {"abstract": 1},
     "colorswap": {"vlm_results": 9, "abstract": 3},
     "mmvp": {"vlm_results": 13},
     "naturalbench": {"main results": 12, "retrieval": 9},
     "pope": {"issue 626 of LLaVA": 4},
-    "vismin": {"project page": 15},
-    "vsr": {"README": 9},
+    "vismin": {"project page": 27},
+    "vsr": {"README": 11},
     "whatsup": {"abstract": 2},
     "bla": {"4.6": 3, "6.1": 9, "6.2": 18, "6.3": 45, "7.1": 30, "7.2": 96, "7.3": 192, "7.4": 48, "B.1": 33}
     | {"section 5.3": 2, "section 7.1.3": 7},
