@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vlgate.types import Ask, Case, Match, Request, Shape, Task
+from vlgate.types import Ask, Case, Compare, Match, Request, Shape, Task, text_of
 
 EXAMPLES = 3
 _FEWEST = 20
@@ -153,7 +153,7 @@ def _two_answers(task: Task) -> _Positions:
     known: dict[tuple[str, ...], str] = {}
     for position, case in enumerate(task.cases):
         for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Ask):
+            if isinstance(request, Ask | Compare):
                 answer = str(truth).strip().casefold()
                 if known.setdefault(_asked(request), answer) != answer:
                     yield position
@@ -162,7 +162,7 @@ def _two_answers(task: Task) -> _Positions:
 def _not_offered(task: Task) -> _Positions:
     for position, case in enumerate(task.cases):
         for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Ask) and request.choices:
+            if isinstance(request, Ask | Compare) and request.choices:
                 offered = {choice.strip().casefold() for choice in request.choices}
                 if str(truth).strip().casefold() not in offered:
                     yield position
@@ -180,7 +180,7 @@ def _duplicates(task: Task) -> _Positions:
 def _blanks(task: Task) -> _Positions:
     for position, case in enumerate(task.cases):
         for request in case.requests:
-            text = request.question if isinstance(request, Ask) else request.text
+            text = text_of(request)
             if text != text.strip() or "  " in text:
                 yield position
 
@@ -214,4 +214,6 @@ def _asked(request: Request) -> tuple[str, ...]:
         return request.image.key, request.text
     if isinstance(request, Ask):
         return (request.image.key, request.question, *sorted(request.choices))
+    if isinstance(request, Compare):
+        return (*(image.key for image in request.images), request.question, *sorted(request.choices))
     return (request.text,)

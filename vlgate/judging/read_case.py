@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from vlgate.types import Ask, Case, Prediction
+from vlgate.types import Ask, Case, Compare, Prediction
 
 
 class Unread(str):
@@ -39,5 +39,5 @@ def why_unread(one: ReadCase) -> str:
     return "".join(
         f"; {reply.answer!r} names none of {', '.join(map(repr, reply.request.choices))}, or several"
         for reply, said in zip(one.replies, one.values, strict=True)
-        if type(said) is Unread and isinstance(reply.request, Ask)
+        if type(said) is Unread and isinstance(reply.request, Ask | Compare)
     )

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.judging import further_shapes
+from vlgate.judging import further_shapes, together
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.judging.read_case import ReadCase, Unread, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
 from vlgate.metrics import questions
 from vlgate.metrics.names import HEADLINE
-from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
+from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
 _normal = lru_cache(maxsize=4096)(normal_answer)  # the right answers of a task are few, and its cases many
@@ -38,7 +38,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
         choices, or several, is a reply: it is wrong, and lowers the fact ``read``.
     Raises: KeyError if a request has no prediction at all.
     """
-    if batch.task.shape in SCORED:
+    if batch.task.shape in SCORED and not batch.task.together:
         return judge_scores(batch, predictions)
     found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
     judged = [one for one in found if isinstance(one, ReadCase)]
@@ -53,7 +53,7 @@ def unread(verdict: Verdict) -> list[Prediction]:
     return [
         reply
         for reply in verdict.predictions
-        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request.choices), Unread)
+        if isinstance(reply.request, Ask | Compare) and isinstance(_said(reply.answer, reply.request.choices), Unread)
     ]
 
 
@@ -64,7 +64,7 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
     for reply in replies:
         if reply.problem is not None:
             lacking.append((reply.skipped, reply.problem))
-        elif isinstance(reply.request, Ask):
+        elif isinstance(reply.request, Ask | Compare):
             values.append(_said(reply.answer, reply.request.choices))
         elif reply.score is None:
             raise ValueError(f"a judged reply has no score: {reply!r}")
@@ -88,7 +88,8 @@ def _said(answer: str | None, choices: tuple[str, ...]) -> str | Unread | None:
 
 def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
     shape = batch.task.shape
-    headline, sentence = HEADLINE[shape], _SENTENCES[shape]
+    rule = together.RULES[shape] if batch.task.together else _RULES[shape]
+    headline, sentence = HEADLINE[shape], together.sentence_of(shape) if batch.task.together else _SENTENCES[shape]
     cut = any(reply.cut for one in judged for reply in one.replies)
     return [
         Verdict(
@@ -99,7 +100,7 @@ def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
             facts=facts,
             why=sentence(one) + _cut(one.replies) if cut else sentence(one),
         )
-        for one, facts in zip(judged, facts_of(_RULES[shape](batch, judged)), strict=True)
+        for one, facts in zip(judged, facts_of(rule(batch, judged)), strict=True)
     ]
 
 

@@ -13,7 +13,7 @@ from vlgate.metrics.clusters import numbered, photograph
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
-from vlgate.types import Case, FloatArray, Metric, Read, Shape, Verdict
+from vlgate.types import Case, FloatArray, Metric, Shape, Verdict, images_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,8 +153,7 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
 
 def _image(case: Case) -> str:
     """The name of the cluster of a case: its first image, or the case itself if it has no image."""
-    first = case.requests[0]
-    return case.id if isinstance(first, Read) else photograph(first.image.key)
+    return min((photograph(image.key) for image in images_of(case.requests[0])), default=case.id)
 
 
 def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:

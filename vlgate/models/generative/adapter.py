@@ -19,9 +19,10 @@ from vlgate.models.checkpoints.hub import identity, pretrained, split_options
 from vlgate.models.checkpoints.missing import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.generative.engine import Engine
-from vlgate.models.generative.probe import check_reading
-from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
-from vlgate.types import TIED, Ask, FloatArray, LazyImage, Match
+from vlgate.models.generative.probe import check_reading, check_several
+from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question, forms
+from vlgate.models.generative.reading import Asked
+from vlgate.types import TIED, Ask, Compare, FloatArray, Match
 
 OPTIONS = {"score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"), "mode": ("choices", "generate")}
 MOST_NEW_TOKENS = 32
@@ -46,9 +47,13 @@ class Vlm:
     ``decision_threshold`` is 0.5 if the score is a probability, else None.
     """
 
-    def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
-        """Take a model, and one of the values of each of ``OPTIONS``."""
+    def __init__(
+        self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"
+    ) -> None:
+        """Take a model, one of the values of each of ``OPTIONS``, and the model's name and precision, for messages."""
         self.fingerprint = fingerprint
+        self._name, self._dtype = name, dtype
+        self._compares = False
         self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
         self._engine = engine
         self._score = score
@@ -101,6 +106,32 @@ class Vlm:
         Raises: ImageError for the first image that cannot be decoded.
         """
         prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+        return self._answered(questions, prompts)
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Answer questions about several images, which come before the question in their order; else as ``answer``.
+
+        Raises: ModelLoadError if the model does not take several images; ImageError as ``answer``.
+        """
+        self.check_compare()
+        found: dict[int, str] = {}
+        for many in sorted({len(one.images) for one in questions}):  # processors pad prompts with as many images
+            places = [place for place, one in enumerate(questions) if len(one.images) == many]
+            some = [questions[place] for place in places]
+            prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]
+            found |= dict(zip(places, self._answered(some, prompts), strict=True))
+        return [found[place] for place in range(len(questions))]
+
+    def check_compare(self) -> None:
+        """Check once that the model sees each of two images in one prompt.
+
+        Raises: ModelLoadError if not.
+        """
+        if not self._compares:
+            check_several(self._engine, self._name, self._dtype)
+            self._compares = True
+
+    def _answered(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
         chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
         free = [place for place in range(len(questions)) if place not in set(chosen)]
         found = dict(zip(free, self._engine.generate([prompts[place] for place in free], MOST_NEW_TOKENS), strict=True))
@@ -122,7 +153,7 @@ class Vlm:
             why = f"the model cannot be asked without an image ({type(error).__name__}: {one_line(error)})"
             raise NoReplyError(range(len(questions)), why) from error
 
-    def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[LazyImage, Prompt]]) -> list[str]:
+    def _chosen(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
         """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
         wanted = [
             (place, choice, ids)
@@ -177,4 +208,4 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     what = f"{identity(source)} {transformers.__version__} {dtype} {settings}"
     engine = Engine(model, processor)
     check_reading(engine, source.asked, dtype)
-    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)
+    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what, name=source.asked, dtype=dtype)

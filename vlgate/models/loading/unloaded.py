@@ -10,7 +10,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.loading.registry import LoadedModel
 
-_ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "perplexity", "text_keys")
+_ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

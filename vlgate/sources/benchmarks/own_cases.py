@@ -44,7 +44,7 @@ from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import Places, Record, lined_records, passed_over
 from vlgate.sources.registry import SOURCES
-from vlgate.types import Case, LazyImage, Read, Request, Shape, Task
+from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
 REMEDY = (
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -155,7 +155,7 @@ def _named(record: Record, requests: Sequence[Request]) -> dict[str, tuple[tuple
     boxes = record.fields["named"]
     if type(boxes) is not list or not boxes or not all(_is_box(box) for box in boxes):
         record.reject("named", "a list of one or more boxes, each [left, top, width, height] in pixels")
-    keys = {request.image.key for request in requests if not isinstance(request, Read)}
+    keys = {image.key for request in requests for image in images_of(request)}
     return {key: tuple(tuple(box) for box in boxes) for key in keys}
 
 
