@@ -8,9 +8,8 @@ always names the same position says nothing, and is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,29 +36,45 @@ SHAPES = frozenset(_ASKED)
 """The shapes of the cases that can be asked with their images together."""
 
 
-def _pairs(one: ReadCase) -> list[tuple[tuple[Any, Any], tuple[str, str]]]:
-    """Each two replies of a case that belong together, and their truths."""
+class _Pair(NamedTuple):
+    """Two replies to a question in two orders, their truths, and the choices of both."""
+
+    replies: tuple[Any, Any]
+    truths: tuple[str, str]
+    choices: tuple[str, ...]
+
+
+def _pairs(one: ReadCase) -> list[_Pair]:
+    """Each two replies of a case that belong together."""
     truths = [normal_answer(str(truth)) for truth in one.case.truths]
-    return list(zip(list(pairwise(one.values))[::2], list(pairwise(truths))[::2], strict=True))
+    choices = [getattr(request, "choices", ()) for request in one.case.requests]
+    return [
+        _Pair((said, again), (truth, other), tuple(map(normal_answer, offered)))
+        for said, again, truth, other, offered in zip(
+            one.values[::2], one.values[1::2], truths[::2], truths[1::2], choices[::2], strict=True
+        )
+    ]
 
 
 def _right(judged: Sequence[ReadCase]) -> NDArray[np.bool_]:
     """Whether both replies of each pair are right, shape (n, k)."""
-    rows = [[_verdict(replies, truths) == "right" for replies, truths in _pairs(one)] for one in judged]
+    rows = [[_verdict(pair) == "right" for pair in _pairs(one)] for one in judged]
     return np.array(rows, dtype=np.bool_)
 
 
-def _verdict(replies: tuple[Any, Any], truths: tuple[str, str]) -> str:
+def _verdict(pair: _Pair) -> str:
     """What two replies come to: ``right``, ``wrong``, ``unread``, ``tied``, or ``depends on the order``."""
-    if any(type(said) is Unread for said in replies):
+    if any(type(said) is Unread for said in pair.replies):
         return "unread"
-    if None in replies:
+    if None in pair.replies:
         return "tied"
-    right = [said == truth for said, truth in zip(replies, truths, strict=True)]
-    if all(right):
+    if pair.replies == pair.truths:
         return "right"
-    # If the truths differ, positions are asked for: with two of them, two wrong replies mean the same wrong candidate.
-    same = not any(right) if truths[0] != truths[1] else replies[0] == replies[1]
+    if pair.truths[0] == pair.truths[1]:
+        same = pair.replies[0] == pair.replies[1]
+    else:  # positions: the second order is the first one rotated, so each candidate moves by as many places as the true
+        places = [pair.choices.index(one) for one in (*pair.truths, *pair.replies)]
+        same = (places[1] - places[0] - places[3] + places[2]) % len(pair.choices) == 0
     return "wrong" if same else "depends on the order"
 
 
@@ -68,7 +83,7 @@ def _quads(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
 
 
 def _twin_captions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    prior = [_verdict(*_pairs(one)[1]) == "wrong" for one in judged]
+    prior = [_verdict(_pairs(one)[1]) == "wrong" for one in judged]
     return together.twin_facts(_right(judged), np.array(prior, dtype=np.bool_))
 
 
@@ -82,13 +97,13 @@ def _crossed(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
 
 def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     rows = [_pairs(one) for one in judged]
-    prior = [replies == truths for [(_, truths), (replies, _)] in rows]
+    prior = [second.replies == first.truths for first, second in rows]
     return questions.twin_facts(_right(judged), np.array(prior, dtype=np.bool_), _read(judged)[:, 1])
 
 
 def _read(judged: Sequence[ReadCase]) -> NDArray[np.bool_]:
     """Whether both replies of each pair could be read, shape (n, k)."""
-    rows = [[_verdict(replies, truths) != "unread" for replies, truths in _pairs(one)] for one in judged]
+    rows = [[_verdict(pair) != "unread" for pair in _pairs(one)] for one in judged]
     return np.array(rows, dtype=np.bool_)
 
 
@@ -109,7 +124,7 @@ def sentence_of(shape: Shape) -> Callable[[ReadCase], str]:
 
     def sentence(one: ReadCase) -> str:
         """Say what each pair of replies comes to."""
-        found = [_verdict(replies, truths) for replies, truths in _pairs(one)]
+        found = [_verdict(pair) for pair in _pairs(one)]
         each = ", ".join(f"{asked}: {verdict}" for asked, verdict in zip(_ASKED[shape], found, strict=True))
         return f"{found.count('right')} of {len(found)} right in both orders ({each}){why_unread(one)}"
 

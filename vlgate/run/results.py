@@ -203,7 +203,7 @@ def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dic
 
 
 def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection[str]) -> dict[str, Metric]:
-    if not judged or not names(variants, task.id):
+    if not judged or task.together or not names(variants, task.id):  # the variants are of cases asked apart
         return {}
     evidence = Evidence(
         scores=found.scores,

@@ -26,6 +26,7 @@ IMAGE = 'Which of the {} images does this text describe? "{}"'
 QUESTION = "About the {} image: {}"
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAMED = 6  # tasks in the note
 
 _Asked = tuple[Request, str]
 """A request, and its right answer."""
@@ -46,9 +47,10 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
             "--ask=together: no case of these tasks has several images; name a task of other cases with --suite, such "
             "as winoground/all, or leave --ask out"
         )
+    more = f" and {len(changed) - _NAMED} more tasks" if len(changed) > _NAMED else ""
     note = (
-        f"asked with their images together (--ask=together): {', '.join(changed)}; a choice counts only if the model "
-        "makes it in both orders of the candidates, and the texts are not examined for flaws and shortcuts"
+        f"asked with their images together (--ask=together): {', '.join(changed[:_NAMED])}{more}; a choice counts only "
+        "if the model makes it in both orders of the candidates, and the texts are not examined for flaws and shortcuts"
     )
     return tuple(_together(task, seed) if task.shape in SHAPES else task for task in tasks), note
 

@@ -98,8 +98,11 @@ def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
 
 
 def _beside(name: str, task: Task, ties: Ties) -> tuple[str, ...]:
-    """The figures of a task beside published ones; files of earlier versions do not have its shape."""
-    if "shape" not in task:
+    """The figures of a task beside published ones, which are of one image at a time.
+
+    Files of earlier versions do not have its shape.
+    """
+    if "shape" not in task or task.get("ask") == "together":
         return ()
     shown = Shown(
         task=name,
