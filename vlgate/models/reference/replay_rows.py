@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 from vlgate.errors import ModelLoadError
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
-SHAPES = '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"}, '
-'{"images", "question", "answer"} or {"text", "perplexity"}'
+SHAPES = (
+    '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"}, {"images", "question", "answer"} or '
+    '{"text", "perplexity"}'
+)
 
 Row = Mapping[str, Any]
 Key = TypeVar("Key")
