@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.read_case import ReadCase, Unread, why_unread
-from vlgate.metrics import choice, question_quad, questions, together
+from vlgate.metrics import choice, question_quad, questions, winoground
 from vlgate.types import Batch, FloatArray, Shape
 
 _QUAD = ("the text of image 1", "the text of image 2", "the image of text 1", "the image of text 2")
@@ -79,12 +79,12 @@ def _verdict(pair: _Pair) -> str:
 
 
 def _quads(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return together.quad_facts(_right(judged))
+    return winoground.chosen_facts(_right(judged))
 
 
 def _twin_captions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     prior = [_verdict(_pairs(one)[1]) == "wrong" for one in judged]
-    return together.twin_facts(_right(judged), np.array(prior, dtype=np.bool_))
+    return winoground.chosen_twin_facts(_right(judged), np.array(prior, dtype=np.bool_))
 
 
 def _image_choices(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:

@@ -2,9 +2,9 @@
 
 Each question is asked twice, with the candidates in two orders, and the two requests follow each other:
 
-- ``quad``, ``image_quad``, ``twin_captions``: which of the two texts describes an image, for image 0 and image 1; which
-  of the two images a text describes, for text 0 and text 1; in eight requests;
-- ``image_choice``: which of the images a text describes: in a random order, and with that order rotated by half;
+- ``quad``, ``image_quad``, ``twin_captions``: the text of image 0 and of image 1, each a choice between both texts, and
+  the image of text 0 and of text 1, each a choice between both images; in eight requests;
+- ``image_choice``: the image of the text, a choice among all, in a random order, and in that order rotated by half;
 - ``question_quad``, ``twin_questions``: each question about an image, beside the other image of the case.
 
 The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.together`` says what the replies come to.

@@ -88,7 +88,7 @@ def check_several(engine: Engine, name: str, dtype: str) -> None:
 
 
 def _unseen(engine: Engine) -> str:
-    """Which of two images a model does not look at; empty if it looks at both."""
+    """Say if a model does not look at one of two images; empty if it looks at both."""
     one, other = (LazyImage(key=str(turn), load=partial(_drawn, _SIZES["wide"], turn)) for turn in (0, 180))
     prompt = engine.prompter.prompt("What is this?", 2)
     reply = engine.prompter.continuation(prompt, "a red cup on the table")
