@@ -99,7 +99,7 @@ def test_the_table(capsys, cache):
     assert rows["siglip"] == siglip
     assert rows["align"] == "align encode kakaobrain/align-base unknown 172 M not in the cache"
     assert rows["oracle"] == "oracle match, answer, compare none - - -"
-    assert rows["vlm"].startswith("vlm match, answer required")
+    assert rows["vlm"].startswith("vlm match, answer, compare required")
     note = "openai: --model=openai:WEIGHTS; WEIGHTS is URL#MODEL of a chat-completions service"
     assert note not in lines
     assert len(lines) == len(registered()) + 3
@@ -125,7 +125,7 @@ def test_rows_that_are_wider_than_the_terminal_become_paragraphs(capsys, monkeyp
 def test_models_that_are_named(capsys):
     text = said(capsys, "siglip", "oracle")
     assert [line for line in text.splitlines() if not line.startswith(" ")] == [
-        "oracle: match, answer",
+        "oracle: match, answer, compare",
         "siglip: encode",
     ]
     assert "    card: https://huggingface.co/google/siglip-base-patch16-224\n" in text

@@ -149,6 +149,8 @@ def test_images_with_the_same_pixels_get_the_same_reply():
     ]
     found = answers(predictor(Counting(), caller).predict(asked))
     assert found[0] == found[1] != found[2] == found[3]
+    second = [compare(B, A, choices=()), compare(B, twin, choices=())]  # only the second images differ by name
+    assert len(set(answers(predictor(Counting(), caller).predict(second)))) == 1
 
 
 def files(folder):
