@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -96,14 +96,46 @@ class Read:
     text: str
 
 
-Request = Match | Ask | Read
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare:
+    """What is the answer to ``question`` about several ``images`` at once? The first image comes first in the prompt.
+
+    If there are ``choices``, the answer is one of them. ``--ask=together`` makes such requests of cases with several
+    images; see ``Comparer``.
+    """
+
+    images: tuple[LazyImage, ...]
+    question: str
+    choices: tuple[str, ...] = ()
+
+
+Request = Match | Ask | Read | Compare
+
+
+def images_of(request: Request) -> tuple[LazyImage, ...]:
+    """Return the images of a request, in their order; none for a text alone."""
+    if isinstance(request, Compare):
+        return request.images
+    return () if isinstance(request, Read) else (request.image,)
+
+
+def with_images(request: Request, change: Callable[[LazyImage], LazyImage]) -> Request:
+    """Return a request with each of its images changed."""
+    if isinstance(request, Compare):
+        return replace(request, images=tuple(map(change, request.images)))
+    return request if isinstance(request, Read) else replace(request, image=change(request.image))
+
+
+def text_of(request: Request) -> str:
+    """Return the text of a request, or its question."""
+    return request.question if isinstance(request, Ask | Compare) else request.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """The requests that are judged together.
 
-    ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for an ``Ask`` the
+    ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for a question the
     right answer. ``tags`` name the slices of the case (``{"provenance": "zero_to_something"}``), or its group for a
     metric over groups. ``origin`` is its file and record. ``named``: boxes (x, y, w, h) of what texts name, by image.
 
@@ -115,6 +147,8 @@ class Case:
       first of either are in the active voice and the second in the passive; in ``two_true``, there is one false text;
     - ``choice``: (image, true text), then one or more false texts; ``image_choice``: one or more false images;
     - ``questions``, ``twin_questions``: original, perturbed; ``question_quad``, ``twin_captions``: a quad; ``single``.
+
+    A case that is asked with its images together has the requests that ``vlgate.run.together`` describes.
     """
 
     id: str
@@ -149,6 +183,11 @@ class Task:
     def benchmark(self) -> str:
         """The part of the id before the first slash."""
         return self.id.partition("/")[0]
+
+    @property
+    def together(self) -> bool:
+        """Whether its cases are asked with their images together."""
+        return bool(self.cases) and any(isinstance(one, Compare) for one in self.cases[0].requests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +314,14 @@ class Answerer(Protocol):
     """A model that answers questions about images."""
 
     def answer(self, questions: Sequence[Ask]) -> Sequence[str]:
+        """Return n answers. If a question has choices, its answer is one of them, or ``TIED``."""
+
+
+@runtime_checkable
+class Comparer(Protocol):
+    """A model that answers questions about several images in one prompt."""
+
+    def compare(self, questions: Sequence[Compare]) -> Sequence[str]:
         """Return n answers. If a question has choices, its answer is one of them, or ``TIED``."""
 
 

@@ -19,7 +19,7 @@ from vlgate.models.loading.registered import registered
 from vlgate.models.loading.resolve import METHODS
 
 ROOT = Path(__file__).parents[2]
-CAN = {"match", "encode", "answer", "perplexity"}
+CAN = {"match", "encode", "answer", "compare", "perplexity"}
 REFERENCES = ("bag-of-words", "blind", "constant", "oracle", "random", "reader")
 
 
@@ -98,8 +98,8 @@ def test_the_table(capsys, cache):
     siglip = "siglip encode google/siglip-base-patch16-224 apache-2.0 (unconfirmed) 203 M in the cache, 0.00 GB"
     assert rows["siglip"] == siglip
     assert rows["align"] == "align encode kakaobrain/align-base unknown 172 M not in the cache"
-    assert rows["oracle"] == "oracle match, answer none - - -"
-    assert rows["vlm"].startswith("vlm match, answer required")
+    assert rows["oracle"] == "oracle match, answer, compare none - - -"
+    assert rows["vlm"].startswith("vlm match, answer, compare required")
     note = "openai: --model=openai:WEIGHTS; WEIGHTS is URL#MODEL of a chat-completions service"
     assert note not in lines
     assert len(lines) == len(registered()) + 3
@@ -125,7 +125,7 @@ def test_rows_that_are_wider_than_the_terminal_become_paragraphs(capsys, monkeyp
 def test_models_that_are_named(capsys):
     text = said(capsys, "siglip", "oracle")
     assert [line for line in text.splitlines() if not line.startswith(" ")] == [
-        "oracle: match, answer",
+        "oracle: match, answer, compare",
         "siglip: encode",
     ]
     assert "    card: https://huggingface.co/google/siglip-base-patch16-224\n" in text

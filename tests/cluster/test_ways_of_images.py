@@ -17,7 +17,7 @@ from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.images.files import file_image, missing_image
 from vlgate.inference.alike import SeenPixels
 from vlgate.perturb.images import perturbed
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.types import Ask, Compare, LazyImage, Match
 
 
 @pytest.fixture
@@ -88,7 +88,28 @@ def test_digests_of_pixels_come_back_to_the_run_that_wants_them(photo, tmp_path)
     assert not seen.digests
     note(items, tuple(noted(got)))
     assert seen.digests[photo] == seen.digests[other]
-    assert seen.levelled([photo, other], [1.0, 2.0]) == [1.0, 1.0]
+    assert seen.levelled([(photo,), (other,)], [1.0, 2.0]) == [1.0, 1.0]
+
+
+def test_every_image_of_a_question_about_several_is_sent_and_its_pixels_are_noted(photo, tmp_path):
+    others = []
+    for number in (2, 3):
+        Image.new("RGB", (4, 4), (number, 0, 0)).save(tmp_path / f"{number}.png")
+        others.append(file_image(f"{number}.png", tmp_path / f"{number}.png"))
+    seen = SeenPixels()
+    watched = [seen.watched(image) for image in (photo, *others)]
+    items = [Compare(images=(watched[0], watched[1]), question="a"), Compare(images=tuple(watched[::-1]), question="b")]
+    for by_pixels in (False, True):
+        got, files, pixels = sent(items, by_pixels=by_pixels)
+        assert (len(files), len(pixels)) == ((0, 3) if by_pixels else (3, 0))
+        for one, item in zip(got, items, strict=True):
+            assert one == item
+            for image, own in zip(one.images, item.images, strict=True):
+                assert (np.asarray(image.load()) == np.asarray(own.load())).all()
+        seen.digests.clear()
+        note(items, tuple(noted(got)))
+        assert set(seen.digests) == {photo, *others}
+        assert len(set(seen.digests.values())) == 3
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import region_file_forms as forms
 import releases
 import winoground_release
 from frcnn_tiny import config_yaml
-from own_case_lines import EVERY, table
+from own_case_lines import EVERY
+from own_case_lines import table as cells
 from PIL import Image
 
 from vlgate.errors import DataError
@@ -454,8 +455,8 @@ READERS = {
     "own cases": Reader(written("cases.jsonl", lines(EVERY)), benchmark("own")),
     "own cases as a list": Reader(written("cases.json", [EVERY[0], EVERY[3]]), benchmark("own")),
     "own cases by id": Reader(written("cases/a.json", {"a": EVERY[1], "b": EVERY[5]}), benchmark("own")),
-    "own cases as csv": Reader(written("cases.csv", table(EVERY, ",").encode()), benchmark("own")),
-    "own cases as tsv": Reader(written("cases/a.tsv", table(EVERY, "\t").encode()), benchmark("own")),
+    "own cases as csv": Reader(written("cases.csv", cells(EVERY, ",").encode()), benchmark("own")),
+    "own cases as tsv": Reader(written("cases/a.tsv", cells(EVERY, "\t").encode()), benchmark("own")),
     "valse": Reader(written("valse/existence.json", VALSE), benchmark("valse")),
     "bla": Reader(written(f"bla/annotations/{ACTIVE}", BLA), benchmark("bla")),
     "bla keyed": Reader(

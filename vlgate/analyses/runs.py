@@ -117,7 +117,7 @@ def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
     """Return the tasks of a benchmark in a run, with its rows as ``read_cases`` returns them."""
     names = table.column("task").to_pylist()
     places = np.array([place for place, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
-    return Run(name=run.model, figures=run.figures, tasks=cases_of(rows_at(table, places)))
+    return Run(name=run.model, figures=run.figures, tasks=_apart(run, cases_of(rows_at(table, places))))
 
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
@@ -154,7 +154,12 @@ def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
 def _read(folder: Path) -> tuple[RecordedRun, dict[str, Cases]]:
     run = read_run(folder, str(folder))
     refuse_incomplete(run)
-    return run, cases_of(read_cases(run))
+    return run, _apart(run, cases_of(read_cases(run)))
+
+
+def _apart(run: RecordedRun, tasks: Mapping[str, Cases]) -> dict[str, Cases]:
+    """The tasks without those whose images were asked about together: the analyses are of captions and scores."""
+    return {task: cases for task, cases in tasks.items() if run.figures["tasks"].get(task, {}).get("ask") != "together"}
 
 
 def _cases(columns: Mapping[str, Sequence[Any]], facts: Sequence[str], rows: Sequence[int]) -> Cases:

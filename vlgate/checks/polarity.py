@@ -13,7 +13,7 @@ from math import comb
 from vlgate.checks.check import Check, CheckOutcome
 from vlgate.images.files import is_there
 from vlgate.seeds import generator
-from vlgate.types import Match, Prediction, Predictor, Read, Request, Task
+from vlgate.types import Match, Prediction, Predictor, Request, Task, images_of
 
 CAPTIONS = 64
 SIGNIFICANT = 0.001
@@ -125,7 +125,7 @@ def _drawn(tasks: Sequence[Task], seed: int) -> list[Match]:
 
 
 def _shown(request: Request) -> bool:
-    return isinstance(request, Read) or is_there(request.image)
+    return all(map(is_there, images_of(request)))
 
 
 def _known(tasks: Sequence[Task], drawn: Sequence[Match]) -> set[tuple[str, str]]:

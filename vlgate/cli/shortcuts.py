@@ -113,6 +113,7 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
         limit=None,
         quick=False,
         shard=None,
+        ask="apart",
     )
 
 

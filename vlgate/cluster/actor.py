@@ -21,7 +21,7 @@ from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.loading.unloaded import note_of
 from vlgate.perturb.images.pixels import Pixels
-from vlgate.types import Ask, Match, Prepared
+from vlgate.types import Ask, Compare, Match, Prepared
 
 _PACKAGES = ("numpy", "pillow", "opencv-python", "torch", "torchvision", "transformers", "open_clip_torch")
 
@@ -128,6 +128,8 @@ def _texts(item: object) -> Iterator[str]:
         yield item
     elif isinstance(item, Match):
         yield item.text
+    elif isinstance(item, Compare):
+        yield item.question
     elif isinstance(item, Ask):
         yield item.question
         yield from (completed(item, choice).text for choice in item.choices)

@@ -17,8 +17,9 @@ from vlgate.cluster.crossing import failed, raised
 from vlgate.cluster.records import Failed
 from vlgate.errors import ImageError
 from vlgate.inference.alike import WatchedLoad
+from vlgate.inference.items import images_in, with_images_in
 from vlgate.perturb.images.pixels import Pixels
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -103,7 +104,7 @@ class ImageStore:
                     made[id(image)] = _as_sent(image)
             return made[id(image)]
 
-        wired = tuple(with_image(item, _sent) for item in items)
+        wired = tuple(with_images_in(item, _sent) for item in items)
         return Wired(items=wired, files=files, pixels=tuple(pixels))
 
     def _pixels(self, image: LazyImage) -> Any:
@@ -139,23 +140,29 @@ def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tupl
                 made[id(image)] = image
         return made[id(image)]
 
-    return tuple(with_image(item, _whole) for item in items)
+    return tuple(with_images_in(item, _whole) for item in items)
 
 
 def noted(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
-    """Yield the digests of pixels that were noted, each with the position of its item."""
-    for place, item in enumerate(items):
-        load = image.load if (image := image_of(item)) is not None else None
+    """Yield the digests of pixels that were noted, each with the number of its image."""
+    for place, image in _numbered(items):
+        load = image.load
         if isinstance(load, WatchedLoad) and load.made in load.digests:
             yield place, load.digests[load.made]
 
 
 def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
     """Note in the run what an actor noted of the pixels of these items."""
+    images = dict(_numbered(items))
     for place, digest in digests:
-        load = image.load if (image := image_of(items[place])) is not None else None
+        load = images[place].load
         if isinstance(load, WatchedLoad):
             load.digests[load.made] = digest
+
+
+def _numbered(items: Sequence[object]) -> Iterator[tuple[int, LazyImage]]:
+    """The images of all items, numbered."""
+    return enumerate(image for item in items for image in images_in(item))
 
 
 def absent(files: dict[str, int]) -> str:
@@ -197,17 +204,3 @@ def _parts(held: object) -> Sequence[object]:
     if is_dataclass(held):
         return [getattr(held, one.name) for one in fields(held)]
     return list(getattr(held, "__dict__", {}).values())
-
-
-def image_of(item: object) -> LazyImage | None:
-    """Return the image of an item; None if it has none."""
-    return item if isinstance(item, LazyImage) else item.image if isinstance(item, Match | Ask) else None
-
-
-def with_image(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
-    """Return an item with its image changed."""
-    if isinstance(item, LazyImage):
-        return change(item)
-    if isinstance(item, Match | Ask):
-        return replace(item, image=change(item.image))
-    return item

@@ -9,7 +9,7 @@ from typing import Literal
 
 Kind = Literal["numbers", "rows", "strings", "plain"]
 
-ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "perplexity")
+ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
 """The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
 PLAIN = ("text_keys", "boxes", "attended")
 """The methods of a model that are called as they are."""

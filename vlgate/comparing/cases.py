@@ -9,7 +9,10 @@ from hashlib import blake2b
 
 import numpy as np
 
-from vlgate.types import Ask, FloatArray, Read, Request, Verdict
+from vlgate.types import FloatArray, Request, Verdict, images_of, text_of
+
+BETWEEN = " | "
+"""What stands between the keys of the images of one request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +70,13 @@ def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequen
 
 
 def image_of(request: Request) -> str | None:
-    """Return the key of the image of a request, None if it has no image."""
-    return None if isinstance(request, Read) else request.image.key
+    """Return the key of the image of a request; of several images their keys, joined by ``BETWEEN``; None without one.
 
-
-def text_of(request: Request) -> str:
-    """Return the text or the question of a request."""
-    return request.question if isinstance(request, Ask) else request.text
+    >>> from vlgate.types import Compare, LazyImage
+    >>> image_of(Compare(images=(LazyImage(key="a.jpg", load=None), LazyImage(key="b.jpg", load=None)), question=""))
+    'a.jpg | b.jpg'
+    """
+    return BETWEEN.join(image.key for image in images_of(request)) if images_of(request) else None
 
 
 def truth_of(truth: bool | str) -> str:

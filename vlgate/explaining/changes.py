@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from vlgate import types
 from vlgate.explaining.margin import Margin, margin_of
 from vlgate.explaining.record import Box, Method, Part
 from vlgate.explaining.regions import WINDOWS, from_another, hidden
 from vlgate.explaining.words import Swap, exchanged, left_out, swaps, words_of
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, Shape
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Request, Shape, text_of, with_images
 
 _PARTNERS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
     {
@@ -77,16 +78,12 @@ def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes,
 
 def images_of(case: Case) -> tuple[LazyImage, ...]:
     """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)))
+    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
 
 
 def texts_of(case: Case) -> tuple[str, ...]:
     """Return the different captions or questions of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(_text(one) for one in case.requests))
-
-
-def _text(request: Request) -> str:
-    return request.question if isinstance(request, Ask) else request.text
+    return tuple(dict.fromkeys(text_of(one) for one in case.requests))
 
 
 def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
@@ -101,12 +98,14 @@ def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap
 
 def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
     """Return the texts of two requests of a case."""
-    return _text(case.requests[places[0]]), _text(case.requests[places[1]])
+    return text_of(case.requests[places[0]]), text_of(case.requests[places[1]])
 
 
 def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
     yield from _without_regions(case, boxes, segments)
     yield from _with_other_regions(case, boxes)
+    if any(isinstance(one, Compare) for one in case.requests):
+        return  # the words of a question about several images are mostly not those of the case
     yield from _without_words(case)
     yield from _with_other_words(case, shape)
 
@@ -162,9 +161,7 @@ def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
 def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
         """Show the changed image where the image stood."""
-        if isinstance(request, Read) or request.image != image:
-            return request
-        return replace(request, image=hidden)
+        return with_images(request, lambda own: hidden if own == image else own)
 
     return change
 
@@ -172,8 +169,8 @@ def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], R
 def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
         """Say another text, if there is one for it."""
-        text = instead.get(_text(request), _text(request))
-        return replace(request, question=text) if isinstance(request, Ask) else replace(request, text=text)
+        text = instead.get(text_of(request), text_of(request))
+        return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
     return change
 

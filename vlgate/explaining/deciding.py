@@ -15,7 +15,7 @@ from vlgate.fixtures.reader.seeing import view_of, without
 from vlgate.fixtures.reader.truth import Looking
 from vlgate.perturb.scene_graph import Box as GraphBox
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.types import Ask, Case, LazyImage, Read
+from vlgate.types import Case, LazyImage, images_of, text_of
 
 _Truth = bool | tuple[str, ...]
 
@@ -104,7 +104,7 @@ def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bo
         reading: what reads the texts.
     """
     try:
-        for image in dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)):
+        for image in dict.fromkeys(image for one in case.requests for image in images_of(one)):
             view = view_of(image)
             if view is None:
                 return None
@@ -118,8 +118,7 @@ def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bo
 
 def _texts(case: Case, image: LazyImage) -> list[str]:
     """The texts of a case about an image."""
-    about = [one for one in case.requests if not isinstance(one, Read) and one.image == image]
-    return [one.question if isinstance(one, Ask) else one.text for one in about]
+    return [text_of(one) for one in case.requests if image in images_of(one)]
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:

@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from vlgate.inference.adapters import ask_adapter, completed
 from vlgate.judging.answers import normal_choice, read_reply
-from vlgate.types import Ask, Case, Match, Prediction, Request, Shape
+from vlgate.metrics.names import HEADLINE
+from vlgate.types import Ask, Case, Compare, Match, Prediction, Request, Shape
 
 Compared = tuple[Request, tuple[Request, ...]]
 """A request that should score highest, and those that it is compared with."""
@@ -37,7 +38,7 @@ class Margin:
     """
 
     compared: tuple[Compared, ...] = ()
-    answers: tuple[tuple[Ask, str], ...] = ()
+    answers: tuple[tuple[Ask | Compare, str], ...] = ()
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -84,6 +85,10 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
     Returns: the margin, or None for a case that has none: it has a ``Read`` request, or no false text.
     """
     asked = case.requests
+    if any(isinstance(one, Compare) for one in asked):
+        kinds = Compare if HEADLINE[shape] == "image" else Ask | Compare
+        pairs = zip(asked, case.truths, strict=True)
+        return Margin(answers=tuple((one, str(truth)) for one, truth in pairs if isinstance(one, kinds)))
     if shape in _PAIRS or shape in _CHOICES:
         if not all(isinstance(one, Match) for one in asked):
             return None
@@ -114,7 +119,7 @@ def _lead(true: Prediction, others: Sequence[Prediction]) -> float:
 
 
 def _right(reply: Prediction, truth: str) -> bool:
-    if reply.answer is None or not isinstance(reply.request, Ask):
+    if reply.answer is None or not isinstance(reply.request, Ask | Compare):
         return False
     choices = reply.request.choices
     said = read_reply(reply.answer, reply.request)

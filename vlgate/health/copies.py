@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from vlgate.health.flaws import EXAMPLES, Flaw, contrasts
-from vlgate.types import Ask, Case, LazyImage, Read, Request, Shape, Task
+from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of, text_of
 
 NAME = "near-copy"
 _WORD = re.compile(r"\w+")
@@ -86,10 +86,7 @@ def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
 
 
 def _mark(request: Request) -> tuple[str, ...]:
-    if isinstance(request, Read):
-        return ("", *_words(request.text))
-    text = request.question if isinstance(request, Ask) else request.text
-    return (_name(request.image), *_words(text))
+    return (*(map(_name, images_of(request)) if images_of(request) else ("",)), *_words(text_of(request)))
 
 
 def _name(image: LazyImage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from vlgate.types import Case, Read
+from vlgate.types import Case, images_of
 
 FOLDS = 10
 
@@ -21,7 +21,7 @@ def tied_images(cases: Iterable[Case]) -> dict[str, str]:
     """
     above: dict[str, str] = {}
     for case in cases:
-        keys = [request.image.key for request in case.requests if not isinstance(request, Read)]
+        keys = [image.key for request in case.requests for image in images_of(request)]
         for key in keys:
             above.setdefault(key, key)
             if key != keys[0]:

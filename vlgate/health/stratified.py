@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from vlgate.health.grouping import FOLDS, fold_of, tied_images
-from vlgate.types import Ask, Case, Match, Read
+from vlgate.types import Ask, Case, Compare, Match, images_of
 
 _Stratum = tuple[str, str]
 _FEWEST = 20
@@ -35,7 +35,7 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
         return {key: fold_of(group) for key, group in groups.items()}
     contrasts: dict[str, list[_Stratum]] = {}
     for case in cases:
-        key = next((asked.image.key for asked in case.requests if not isinstance(asked, Read)), None)
+        key = next((image.key for asked in case.requests for image in images_of(asked)), None)
         if key is not None:
             contrasts.setdefault(groups[key], []).append(_stratum(case))
     strata: dict[str, dict[str, list[str]]] = {}
@@ -68,8 +68,9 @@ def _stratum(case: Case) -> _Stratum:
         for wanted in (True, False)
     )
     only, other = " ".join(sorted(true - false)), " ".join(sorted(false - true))
-    choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask)]
-    answers = [str(truth) for asked, truth in zip(case.requests, case.truths, strict=True) if isinstance(asked, Ask)]
+    choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask | Compare)]
+    pairs = zip(case.requests, case.truths, strict=True)
+    answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask | Compare)]
     return "\0".join([*sorted((only, other)), *choices]), "\0".join([only if only != other else "", *answers])
 
 

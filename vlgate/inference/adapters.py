@@ -10,26 +10,41 @@ from collections.abc import Mapping
 from vlgate.errors import printable
 from vlgate.inference.batching import Problem
 from vlgate.judging.answers import read_answer
-from vlgate.types import TIED, Answerer, Ask, DualEncoder, LanguageModel, Match, Matcher, Prediction, Request
+from vlgate.types import (
+    TIED,
+    Answerer,
+    Ask,
+    Comparer,
+    DualEncoder,
+    LanguageModel,
+    Match,
+    Matcher,
+    Prediction,
+    Request,
+)
 
+COMPARES = "compare(), for questions about several images"
 _SHOWN = 80  # characters of an answer in a message
 _ADAPTERS = {
     "match": "match(): scores pairs together",
     "encode": "encode_images() and encode_texts(): the score is the dot product",
     "answer": "answer()",
     "perplexity": "perplexity()",
+    "compare": "compare(): several images in one prompt, in two orders; a choice counts if it is made in both",
     "match by answer": 'adapter: the score is 1 if answer() to "Does TEXT describe the image?" is yes, else 0',
     "match by perplexity": "adapter: the score is minus the perplexity of the text; the image is not used",
     "answer by match": "adapter: the choice whose 'QUESTION CHOICE' scores highest; an exact tie counts as no answer",
 }
 
 
-def adapters(model: object) -> dict[str, str]:
+def adapters(model: object, *, together: bool = False) -> dict[str, str]:
     """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out.
 
-    A dual encoder may add, as ``reading``, how it reads texts.
+    A dual encoder may add, as ``reading``, how it reads texts. Questions about several images are only described if a
+    run asks them (``together``).
     """
     found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read_adapter(model)}
+    found |= {"Compare": "compare"} if together and isinstance(model, Comparer) else {}
     lines = {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
     reading = getattr(model, "reading", None)
     if found["Match"] == "encode" and isinstance(reading, str) and reading:

@@ -17,7 +17,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from vlgate.inference.decoded import Decoded
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.inference.items import images_in, with_images_in
+from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,7 +68,7 @@ class Ahead:
 
         Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
         """
-        if not items or _image_of(items[0]) is None:
+        if not items or not images_in(items[0]):
             yield lambda start, stop: tuple(items[start:stop])
             return
         window: Window | None = None
@@ -80,7 +81,7 @@ class Ahead:
                 return (_with(some[0], lambda image: Seen(image, self)), *some[1:])
             if window is None:
                 rest = items[start:]
-                images = [image for item in rest if (image := _image_of(item)) is not None]
+                images = [image for item in rest for image in images_in(item)]
                 window = Window(images, threads(), self.decoded)
             queue = window
             return tuple(_with(item, lambda image: Taken(image, queue)) for item in some)
@@ -219,14 +220,6 @@ def _noted(image: LazyImage, found: Image) -> Image:
     return found
 
 
-def _image_of(item: object) -> LazyImage | None:
-    return item if isinstance(item, LazyImage) else item.image if isinstance(item, Match | Ask) else None
-
-
 def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
-    """The same item, whose image is loaded in another way."""
-    image = _image_of(item)
-    if image is None:
-        return item
-    new = replace(image, load=load(image))
-    return cast("Item", new if isinstance(item, LazyImage) else replace(cast("Any", item), image=new))
+    """The same item, whose images are loaded in another way."""
+    return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from vlgate.inference.batching import Problem
-from vlgate.types import Ask, LazyImage, Match
+from vlgate.types import Ask, Compare, LazyImage, Match, images_of, with_images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Pair = TypeVar("Pair", Match, Ask)
+Pair = TypeVar("Pair", Match, Ask, Compare)
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
 
@@ -47,27 +47,25 @@ def asked_once(
     return [found[key] for key in keys]
 
 
-def text_of(request: Match | Ask) -> str:
-    """The text of a pair, or the question of a question."""
-    return request.question if isinstance(request, Ask) else request.text
-
-
-def keys_of(requests: Sequence[Match | Ask], texts: Mapping[str, Hashable]) -> list[Hashable]:
-    """Return what each request is to a model apart from its image; ``texts`` holds the keys of ``text_keys``."""
+def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
+    """Return what each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
     return [
-        (texts.get(one.question, one.question), one.choices) if isinstance(one, Ask) else texts.get(one.text, one.text)
+        texts.get(one.text, one.text)
+        if isinstance(one, Match)
+        else (texts.get(one.question, one.question), one.choices)
         for one in requests
     ]
 
 
-def asked_the_same(requests: Sequence[Match | Ask], keys: Sequence[Hashable]) -> set[LazyImage]:
+def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:
     """Return the images about which a model is asked the same as about another one."""
-    first: dict[Hashable, LazyImage] = {}
+    first: dict[Hashable, tuple[LazyImage, ...]] = {}
     compared: set[LazyImage] = set()
     for request, key in zip(requests, keys, strict=True):
-        image = first.setdefault(key, request.image)
-        if image is not request.image and image != request.image:
-            compared |= {image, request.image}
+        own = images_of(request)
+        images = first.setdefault(key, own)
+        if images is not own and images != own:
+            compared.update(images, own)
     return compared
 
 
@@ -117,15 +115,23 @@ class SeenPixels:
         if not compared:
             return list(requests)
         watched = {image: self.watched(image) for image in compared}
-        return [replace(one, image=watched[one.image]) if one.image in watched else one for one in requests]
+        return [
+            cast("Pair", with_images(one, lambda image: watched.get(image, image)))
+            if not watched.keys().isdisjoint(images_of(one))
+            else one
+            for one in requests
+        ]
 
     def levelled(
-        self, images: Iterable[LazyImage], replies: Sequence[Reply | Problem], keys: Sequence[Hashable] | None = None
+        self,
+        images: Iterable[tuple[LazyImage, ...]],
+        replies: Sequence[Reply | Problem],
+        keys: Sequence[Hashable] | None = None,
     ) -> list[Reply | Problem]:
         """Give items with equal pixels the reply of the first of them; a problem stays as it is.
 
         Args:
-            images: the image of each of n items.
+            images: the images of each of n items.
             replies: n replies.
             keys: what else a reply depends on, per item; None if it depends on nothing else.
         """
@@ -134,7 +140,7 @@ class SeenPixels:
         first: dict[Hashable, Reply | Problem] = {}
         return [
             reply
-            if isinstance(reply, Problem) or image not in self.digests
-            else first.setdefault((self.digests[image], key), reply)
-            for image, key, reply in zip(images, keys or [None] * len(replies), replies, strict=True)
+            if isinstance(reply, Problem) or not self.digests.keys() >= set(some)
+            else first.setdefault((*map(self.digests.__getitem__, some), key), reply)
+            for some, key, reply in zip(images, keys or [None] * len(replies), replies, strict=True)
         ]

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from vlgate.inference.alike import Pair, SeenPixels, keys_of
 from vlgate.inference.batching import Problem
 from vlgate.inference.order import hashed_order, reordered
+from vlgate.types import images_of
 
 Reply = TypeVar("Reply")
 
@@ -19,7 +20,7 @@ class Arranged(Generic[Pair]):
 
     Attributes:
         requests: n requests.
-        keys: what each is to the model apart from its image.
+        keys: what each is to the model apart from its images.
         whole: what each is to the model; None if no two are the same.
         watched: those that are asked, one for each of ``whole``; the pixels of some are noted.
         order: the places in ``watched`` in the order of the asking.
@@ -39,7 +40,7 @@ class Arranged(Generic[Pair]):
         if self.whole is not None:
             found = dict(zip(dict.fromkeys(self.whole), replies, strict=True))
             replies = [found[one] for one in self.whole]
-        return self.pixels.levelled((request.image for request in self.requests), replies, self.keys)
+        return self.pixels.levelled(map(images_of, self.requests), replies, self.keys)
 
 
 def arranged(requests: Sequence[Pair], texts: Mapping[str, Hashable], seed: int | None) -> Arranged[Pair]:
@@ -53,7 +54,7 @@ def arranged(requests: Sequence[Pair], texts: Mapping[str, Hashable], seed: int 
     pixels = SeenPixels()
     keys = keys_of(requests, texts)
     watched = pixels.watched_in(requests, keys)
-    whole = list(zip((request.image for request in requests), keys, strict=True)) if texts else None
+    whole = list(zip(map(images_of, requests), keys, strict=True)) if texts else None
     if whole is not None:
         first = dict(zip(reversed(whole), reversed(watched), strict=True))
         watched = [first[one] for one in dict.fromkeys(whole)]

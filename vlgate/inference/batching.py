@@ -12,7 +12,7 @@ import numpy as np
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, halved, printable
 from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
-from vlgate.types import Ask, FloatArray, LazyImage, Match, TextKeys
+from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -237,11 +237,10 @@ def _merged(replies: dict[int, Reply], problems: dict[int, Problem], n: int) -> 
 
 
 def _image_problem(item: object) -> Problem | None:
-    image = item if isinstance(item, LazyImage) else item.image if isinstance(item, Match | Ask) else None
-    if image is None:
-        return None
-    try:
-        image.load()
-    except ImageError as error:
-        return Problem(why=str(error), missing=isinstance(error, MissingImageError))
+    images = (item,) if isinstance(item, LazyImage) else item.images if isinstance(item, Compare) else ()
+    for image in (item.image,) if isinstance(item, Match | Ask) else images:
+        try:
+            image.load()
+        except ImageError as error:
+            return Problem(why=str(error), missing=isinstance(error, MissingImageError))
     return None

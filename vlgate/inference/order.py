@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Request
+from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Read, Request, images_of
 
-Item = TypeVar("Item", Match, Ask, LazyImage, str)
+Item = TypeVar("Item", Match, Ask, Compare, LazyImage, str)
 Reply = TypeVar("Reply")
 BLOCK = 64
 """Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
@@ -63,7 +63,7 @@ def by_image(batches: Iterable[Batch]) -> list[Request]:
     for batch in batches:
         for case in batch.cases:
             for request in case.requests:
-                about = request if isinstance(request, Read) else request.image
+                about = images_of(request) or request
                 found.setdefault(about, {})[request] = None
     return [request for some in found.values() for request in some]
 
@@ -105,8 +105,14 @@ def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
     return order
 
 
-def _parts(item: Match | Ask | Read | LazyImage | str) -> tuple[str, str]:
-    """The key of an item's image and the item's text; empty if it has none."""
+def _parts(item: Request | LazyImage | str) -> tuple[str, str]:
+    """The key of an item's image and the item's text; empty if it has none. Of several images it is the smallest key.
+
+    So questions about the same images in another order stay near each other.
+    """
+    if isinstance(item, Compare):
+        keys = [image.key for image in item.images]
+        return min(keys), "\0".join((*keys, item.question, *item.choices))
     if isinstance(item, Match):
         return item.image.key, item.text
     if isinstance(item, Ask):

@@ -15,6 +15,7 @@ import numpy as np
 
 from vlgate.errors import ModelReplyError
 from vlgate.inference.adapters import (
+    COMPARES,
     adapters,
     agreement,
     ask_adapter,
@@ -24,7 +25,7 @@ from vlgate.inference.adapters import (
     match_adapter,
     plausible,
 )
-from vlgate.inference.alike import Pair, SeenPixels, asked_once, asked_the_same, keys_of, text_of
+from vlgate.inference.alike import Pair, SeenPixels, asked_once, asked_the_same, keys_of
 from vlgate.inference.arranged import Arranged, arranged
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.order import in_hashed_order
@@ -36,6 +37,8 @@ from vlgate.types import (
     Ask,
     Batch,
     Classifier,
+    Compare,
+    Comparer,
     DualEncoder,
     FloatArray,
     LanguageModel,
@@ -45,6 +48,7 @@ from vlgate.types import (
     Predictor,
     Read,
     Request,
+    text_of,
 )
 
 Said = list[float | str | Problem]
@@ -55,6 +59,7 @@ class ModelPredictor:
     """A model with its name, the caller that makes its batches, and what a missing image means.
 
     ``seed`` decides the order in which the requests of a call reach the model; None keeps the order of the call.
+    ``together`` says whether the run asks about several images at once.
     """
 
     model: object
@@ -62,6 +67,7 @@ class ModelPredictor:
     caller: Caller | RememberingCaller
     on_missing: Literal["fail", "skip"] = "fail"
     seed: int | None = None
+    together: bool = False
 
     def bare(self) -> ModelPredictor:
         """Return the same predictor without a memory: every request reaches the model."""
@@ -76,7 +82,7 @@ class ModelPredictor:
 
     def adapters(self) -> dict[str, str]:
         """Describe for the report how each kind of request reaches the model."""
-        return adapters(self.model)
+        return adapters(self.model, together=self.together)
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
         """Ask the model each distinct request once.
@@ -91,6 +97,7 @@ class ModelPredictor:
             self._match([request for request in distinct if isinstance(request, Match)]),
             self._ask([request for request in distinct if isinstance(request, Ask)]),
             self._read([request for request in distinct if isinstance(request, Read)]),
+            self._compare([request for request in distinct if isinstance(request, Compare)]),
         )
         for part in parts:
             if len(part) == len(distinct):  # most batches hold one kind of request, and are in order already
@@ -132,7 +139,7 @@ class ModelPredictor:
             self.seed,
             lambda some: self.caller.rows(some, model.encode_images, "encode_images"),
         )
-        seen = dict(zip(images, pixels.levelled(images, rows), strict=True))
+        seen = dict(zip(images, pixels.levelled(((image,) for image in images), rows), strict=True))
         shown = (pair.text for pair in pairs if not isinstance(seen[pair.image], Problem))
         texts = list(dict.fromkeys(shown))  # a text is not encoded if none of its images could be
         rows = asked_once(
@@ -178,6 +185,15 @@ class ModelPredictor:
             scores = self._match(list(dict.fromkeys(pairs)))
             return [best_choice(question, scores) for question in questions]
         return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
+
+    def _compare(self, questions: list[Compare]) -> Mapping[Request, Prediction]:
+        if not questions:
+            return {}
+        replies: Said = [self._cannot("Compare", COMPARES)] * len(questions)
+        if isinstance(self.model, Comparer):
+            compare = self.model.compare
+            replies = list(self._arranged(questions).ask(lambda some: self.caller.strings(some, compare, "compare")))
+        return self._predictions(questions, replies)
 
     def _arranged(self, requests: list[Pair]) -> Arranged[Pair]:
         return arranged(requests, self.caller.text_keys(self.model, map(text_of, requests)), self.seed)
@@ -257,6 +273,8 @@ def _dot(
 
 def _cut(cut: AbstractSet[str], request: Request) -> bool:
     """Whether a text of a request is among the texts that the model did not read to the end."""
+    if isinstance(request, Compare):
+        return request.question in cut
     if isinstance(request, Ask):
         return not cut.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
     return request.text in cut or (isinstance(request, Match) and described(request).question in cut)

@@ -18,7 +18,7 @@ from vlgate.inference.alike import WatchedLoad
 from vlgate.inference.batching import Caller, Problem
 from vlgate.inference.call_limit import Watch
 from vlgate.inference.identity import DIGEST, Identities
-from vlgate.inference.items import as_bytes, image_of, named, text_in, told
+from vlgate.inference.items import as_bytes, images_in, named, text_in, told
 from vlgate.inference.memory import Memory
 from vlgate.inference.reply_bytes import packed, says_neither, unpacked
 from vlgate.types import FloatArray, LazyImage, Match, TextKeys
@@ -149,7 +149,7 @@ class RememberingCaller:
         ask: Callable[[Sequence[Item]], Sequence[Reply | Problem]],
     ) -> list[Reply | Problem]:
         keys = self._keys(items, called)
-        compared = any(type(image.load) is WatchedLoad for item in items if (image := image_of(item)) is not None)
+        compared = any(type(image.load) is WatchedLoad for item in items for image in images_in(item))
         if not compared and self._all_new(keys):
             asked = self._asked(items, ask)
             self._keep(self._entries(range(len(items)), items, keys, asked, method))
@@ -236,7 +236,7 @@ class RememberingCaller:
                 (called, one.image.key, one.image.where, one.text) if type(one) is Match else named(one, called)
                 for one in items
             ]
-        images = self.identities.of(image for item in items if (image := image_of(item)) is not None)
+        images = self.identities.of(image for item in items for image in images_in(item))
         return [None if (said := told(item, images)) is None else self._key(called, said) for item in items]
 
     def _key(self, called: str, told: bytes) -> bytes:
@@ -246,7 +246,7 @@ class RememberingCaller:
 
     def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
         """The keys of the digests of the pixels of those images that must be compared."""
-        watched = [image for item in items if (image := image_of(item)) is not None and _watched(image) is not None]
+        watched = [image for item in items for image in images_in(item) if _watched(image) is not None]
         images = self.identities.of(watched) if watched and self.opens_images else {}
         return {image: self._key(called, b"p" + one) for image, one in images.items()}
 

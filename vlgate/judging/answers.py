@@ -16,7 +16,7 @@ from vlgate.judging.announced import announced, announced_lines, own_turn, witho
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
 from vlgate.judging.mentions import SPOKEN, STOP, Mention, Tokens, folded, named_choice, tokens_of, words_of
 from vlgate.perturb.inflection import either_number, plural, regular_singular, singular
-from vlgate.types import Ask
+from vlgate.types import Ask, Compare
 
 _ENDS = re.compile(r"^[\s\"'`]+|[\s\"'`.,;:!]+$")
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
@@ -51,19 +51,18 @@ def normal_choice(text: str, choices: tuple[str, ...]) -> str:
     return text if len(alike) > 1 and text in alike else normal
 
 
-def read_reply(answer: str, question: Ask) -> str | None:
+def read_reply(answer: str, question: Ask | Compare) -> str | None:
     """Return the choice that the answer to a question names, as ``read_answer``.
 
     Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is empty.
     """
     if not question.choices:
         return _free_answer(answer)
-    exact = _reader(question.choices, question.aliases).plain.get(answer)
+    aliases = question.aliases if isinstance(question, Ask) else ()
+    exact = _reader(question.choices, aliases).plain.get(answer)
     if exact is not None:
         return exact
-    return read_answer(
-        answer, question.choices, aliases=question.aliases or listed_aliases(question.question, question.choices)
-    )
+    return read_answer(answer, question.choices, aliases=aliases or listed_aliases(question.question, question.choices))
 
 
 def _free_answer(reply: str) -> str | None:

@@ -16,14 +16,16 @@ from vlgate.judging.read_case import right_answers
 from vlgate.metrics import choice
 from vlgate.metrics.grouped import GROUPED, group_codes
 from vlgate.metrics.names import CHANCE, HEADLINE
-from vlgate.types import Ask, Capability, Case, FloatArray, Shape
+from vlgate.types import Ask, Capability, Case, Compare, FloatArray, Shape
 
 
 def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
     """Return the chance level of the metrics of some cases, by name.
 
     For scores it is the expected value if they are in random order and none tie, for questions that of a choice drawn
-    uniformly and independently among those of each question.
+    uniformly and independently among those of each question. If cases are asked with their images together, each
+    question is asked in two orders: a model that draws one choice and keeps to it in both reaches more (1/4 in
+    ``image`` for 1/16), and one that always names the same position 0.
 
     Args:
         shape: the shape of the cases.
@@ -36,12 +38,73 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     >>> chance("pair", "foil", ())["acc_r"]
     0.5
     """
+    if cases and any(isinstance(one, Compare) for one in cases[0].requests):
+        return _together(shape, cases)
     found = _of_cases(shape, capability, cases)
     levels = _levels(shape, cases, found.get(HEADLINE[shape]))
     if levels is None:
         return found
+    return found | _grouped(cases, levels)
+
+
+def _grouped(cases: Sequence[Case], levels: FloatArray) -> dict[str, float]:
+    """The chance of the metrics over groups of cases, from the chance that each case is right."""
     groups = group_codes([case.tags for case in cases])
-    return found | {metric: _of_groups(metric, levels, codes) for metric, codes in groups.items() if (codes >= 0).any()}
+    return {metric: _of_groups(metric, levels, codes) for metric, codes in groups.items() if (codes >= 0).any()}
+
+
+def _together(shape: Shape, cases: Sequence[Case]) -> dict[str, float]:
+    """The chance of cases that are asked with their images together: both replies of each pair are drawn."""
+    drawn = [_drawn_twice(case) for case in cases]
+    known = [one for one in drawn if one is not None]
+    if len(known) < len(drawn):
+        return {}
+    found = _PAIRED[shape](np.array(known, dtype=np.float64).T)
+    if shape == "twin_questions":
+        prior = np.array([_prior(case) ** 2 for case in cases])
+        found |= {"prior_rate": prior, "other_rate": 1 - found["acc_counterfactual"] - prior}
+    levels = found[HEADLINE[shape]]
+    return {name: float(values.mean()) for name, values in found.items()} | _grouped(cases, levels)
+
+
+def _drawn_twice(case: Case) -> list[float] | None:
+    """The probability that both replies of each pair of requests are right; None without choices."""
+    choices = [_choices(asked.choices) if isinstance(asked, Ask | Compare) else frozenset() for asked in case.requests]
+    if not all(choices):
+        return None
+    right = [(truth in offered) / len(offered) for truth, offered in zip(right_answers(case), choices, strict=True)]
+    return [first * second for first, second in zip(right[::2], right[1::2], strict=True)]
+
+
+def _of_quads(p: FloatArray) -> dict[str, FloatArray]:
+    return {"text": p[0] * p[1], "image": p[2] * p[3], "group": p.prod(axis=0)}
+
+
+def _of_twins(p: FloatArray) -> dict[str, FloatArray]:
+    return {"acc": p.mean(axis=0), "c_acc": p[0] * p[1], "acc_normal": p[0], "acc_counterfactual": p[1]}
+
+
+def _of_crossings(p: FloatArray) -> dict[str, FloatArray]:
+    first, second, third, fourth = p
+    return {
+        "g_acc": p.prod(axis=0),
+        "q_acc": (first * third + second * fourth) / 2,
+        "i_acc": (first * second + third * fourth) / 2,
+        "q_image_acc": p.mean(axis=0),
+    }
+
+
+_PAIRED: Mapping[Shape, Callable[[FloatArray], dict[str, FloatArray]]] = MappingProxyType(
+    {
+        "quad": _of_quads,
+        "image_quad": _of_quads,
+        "twin_captions": lambda p: {**_of_quads(p), "acc_normal": p[0], "acc_counterfactual": p[1], "prior_rate": p[1]},
+        "image_choice": lambda p: {choice.IMAGE: p[0]},
+        "question_quad": _of_crossings,
+        "twin_questions": _of_twins,
+    }
+)
+"""The chance of the metrics of cases that are asked together, from that of each pair of replies, shape (k, n)."""
 
 
 def _of_cases(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
@@ -109,13 +172,7 @@ def _of_crossed(cases: Sequence[Case]) -> dict[str, float]:
     choices = [[len(_choices(one.choices)) if isinstance(one, Ask) else 0 for one in case.requests] for case in cases]
     if not all(map(all, choices)):
         return {}
-    first, second, third, fourth = 1 / np.array(choices, dtype=np.float64).T
-    found = {
-        "g_acc": first * second * third * fourth,
-        "q_acc": (first * third + second * fourth) / 2,
-        "i_acc": (first * second + third * fourth) / 2,
-        "q_image_acc": (first + second + third + fourth) / 4,
-    }
+    found = _of_crossings(1 / np.array(choices, dtype=np.float64).T)
     return {name: float(values.mean()) for name, values in found.items()}
 
 
@@ -142,9 +199,9 @@ def _drawn(case: Case, capability: Capability) -> tuple[float, float, float] | N
 
 
 def _prior(case: Case) -> float:
-    """The probability that the second answer is the right one to the first question."""
-    first, second = case.requests
-    offered = _choices(second.choices) if isinstance(first, Ask) and isinstance(second, Ask) else frozenset()
+    """The probability that an answer about the second image is the right one about the first."""
+    last = case.requests[-1]
+    offered = _choices(last.choices) if isinstance(last, Ask | Compare) else frozenset()
     return (right_answers(case)[0] in offered) / len(offered)
 
 

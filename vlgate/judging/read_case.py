@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from vlgate.judging.answers import normal_choice
-from vlgate.types import Ask, Case, Prediction
+from vlgate.types import Ask, Case, Compare, Prediction
 
 
 class Unread(str):
@@ -29,7 +29,7 @@ class ReadCase(NamedTuple):
 def right_answers(case: Case) -> list[str]:
     """Return the right answers to the questions of a case, in normal form."""
     return [
-        normal_choice(str(truth), request.choices if isinstance(request, Ask) else ())
+        normal_choice(str(truth), request.choices if isinstance(request, Ask | Compare) else ())
         for request, truth in zip(case.requests, case.truths, strict=True)
     ]
 
@@ -48,7 +48,7 @@ def why_unread(one: ReadCase) -> str:
     return "".join(
         f"; {reply.answer!r} {_names_nothing(reply.request.choices)}"
         for reply, said in zip(one.replies, one.values, strict=True)
-        if type(said) is Unread and isinstance(reply.request, Ask)
+        if type(said) is Unread and isinstance(reply.request, Ask | Compare)
     )
 
 

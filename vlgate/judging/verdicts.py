@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.judging import further_shapes
+from vlgate.judging import further_shapes, together
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
 from vlgate.metrics import questions, without_answer
 from vlgate.metrics.names import HEADLINE
-from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Request, Shape, State, Verdict
+from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
 
@@ -36,7 +36,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
         choices, or several, is a reply: it is wrong, and lowers the fact ``read``.
     Raises: KeyError if a request has no prediction at all.
     """
-    if batch.task.shape in SCORED:
+    if batch.task.shape in SCORED and not batch.task.together:
         return judge_scores(batch, predictions)
     found = [_read(case, tuple(map(predictions.__getitem__, case.requests))) for case in batch.cases]
     judged = [one for one in found if isinstance(one, ReadCase)]
@@ -51,7 +51,7 @@ def unread(verdict: Verdict) -> list[Prediction]:
     return [
         reply
         for reply in verdict.predictions
-        if isinstance(reply.request, Ask) and isinstance(_said(reply.answer, reply.request), Unread)
+        if isinstance(reply.request, Ask | Compare) and isinstance(_said(reply.answer, reply.request), Unread)
     ]
 
 
@@ -62,7 +62,7 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
     for reply in replies:
         if reply.problem is not None:
             lacking.append((reply.skipped, reply.problem))
-        elif isinstance(reply.request, Ask):
+        elif isinstance(reply.request, Ask | Compare):
             values.append(_said(reply.answer, reply.request))
         elif reply.score is None:
             raise ValueError(f"a judged reply has no score: {reply!r}")
@@ -76,7 +76,7 @@ def _read(case: Case, replies: tuple[Prediction, ...]) -> ReadCase | Verdict:
     return Verdict(case=case, predictions=replies, state=state, right=False, facts=_NO_FACTS, why=why)
 
 
-def _said(answer: str | None, question: Ask) -> str | Unread | None:
+def _said(answer: str | None, question: Ask | Compare) -> str | Unread | None:
     """The choice that an answer names, in normal form; None for a tie. Without choices, any text but an empty one."""
     if answer is None:
         return None
@@ -86,7 +86,8 @@ def _said(answer: str | None, question: Ask) -> str | Unread | None:
 
 def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
     shape = batch.task.shape
-    headline, sentence = HEADLINE[shape], _SENTENCES[shape]
+    rule = together.RULES[shape] if batch.task.together else _RULES[shape]
+    headline, sentence = HEADLINE[shape], together.sentence_of(shape) if batch.task.together else _SENTENCES[shape]
     cut = any(reply.cut for one in judged for reply in one.replies)
     return [
         Verdict(
@@ -97,7 +98,7 @@ def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
             facts=facts,
             why=sentence(one) + _cut(one.replies) if cut else sentence(one),
         )
-        for one, facts in zip(judged, facts_of(_RULES[shape](batch, judged)), strict=True)
+        for one, facts in zip(judged, facts_of(rule(batch, judged)), strict=True)
     ]
 
 

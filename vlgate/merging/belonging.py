@@ -18,6 +18,7 @@ ALIKE = (
     "quick",
     "pairs",
     "seed",
+    "ask",
     "ties",
     "missing_images",
     "protocols",

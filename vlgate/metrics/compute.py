@@ -13,7 +13,7 @@ from vlgate.metrics.clusters import numbered, photograph
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
-from vlgate.types import Case, FloatArray, Metric, Read, Shape, Verdict
+from vlgate.types import Case, Compare, FloatArray, Metric, Shape, Verdict, images_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +173,11 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
 
 def _image(case: Case) -> str:
     """The name of the cluster of a case: its first image, or the case itself if it has no image."""
-    first = case.requests[0]
-    return case.id if isinstance(first, Read) else photograph(first.image.key)
+    first, truth = case.requests[0], case.truths[0]
+    images = images_of(first)
+    if isinstance(first, Compare) and first.choices[:1] == ("first",) and truth in first.choices:
+        return photograph(images[first.choices.index(str(truth))].key)  # the image of the text, whatever its position
+    return photograph(images[0].key) if images else case.id
 
 
 def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin.options import given
-from vlgate.plugin.searches import check_hypothesis, searches_wanted
+from vlgate.plugin.searches import check_searches, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
 from vlgate.recorded.folder import JOURNAL
 from vlgate.report.results_folder import take_folder
@@ -132,7 +132,7 @@ class Asked:
 
             check_cluster(self.options, self._workers())
         if self.searches:
-            check_hypothesis()
+            check_searches(self.options)
         if self.options.shard is not None:
             from vlgate.run.parts.part import refuse_for_a_part
 

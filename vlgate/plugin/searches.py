@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from vlgate.errors import OptionError
+from vlgate.run.options import Options
 
 SHRINK = "shrink"
 
@@ -22,7 +23,11 @@ def only_searches(session: pytest.Session) -> bool:
     return all(item.get_closest_marker(SHRINK) is not None for item in session.items)
 
 
-def check_hypothesis() -> None:
-    """Raise OptionError if hypothesis, which makes the searches, is not installed."""
+def check_searches(options: Options) -> None:
+    """Raise OptionError if the searches cannot be made: without hypothesis, or of cases that are asked together."""
+    if options.ask == "together":
+        raise OptionError(
+            f"-m {SHRINK}: with --ask=together, no changed case could be kept as one of your own; leave --ask out"
+        )
     if find_spec("hypothesis") is None:
         raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'")

@@ -94,6 +94,8 @@ def _task(result: TaskResult) -> dict[str, object]:
             name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
         },
     }
+    if result.task.together:
+        found["ask"] = "together"
     if coverage.disputed or coverage.corrected:
         found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
     if result.neither[0]:

@@ -163,12 +163,12 @@ def standing_lines(run: RunResult, ties: Ties) -> list[str]:
 
 
 def shown_of(result: TaskResult) -> Shown:
-    """Return what is set beside published figures."""
+    """Return what is set beside published figures: nothing of cases that are asked with their images together."""
     coverage = result.coverage
     return Shown(
         task=result.task.id,
         shape=result.task.shape,
-        metrics=result.metrics,
+        metrics={} if result.task.together else result.metrics,
         judged=coverage.judged,
         corrected=coverage.corrected,
     )

@@ -16,7 +16,7 @@ from vlgate.shrink.causes import Cause, clusters
 from vlgate.shrink.moves import Move, perturbed
 from vlgate.shrink.record import Shrunk
 from vlgate.shrink.space import space
-from vlgate.types import Case, LazyImage, Read, Task
+from vlgate.types import Case, LazyImage, Task, images_of
 
 FILE = SHRUNK
 FOLDER = "shrunk"
@@ -96,12 +96,10 @@ def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Ma
     for row, one, other in zip(search.requests, case.requests, changed.requests, strict=True):
         pictures = {}
         for field, request in (("picture", one), ("changed_picture", other)):
-            if isinstance(request, Read):
-                continue
-            image = request.image
-            if image not in names:
-                names[image] = _written(folder, f"{number:04d}-{len(names) + 1}.png", image)
-            pictures[field] = names[image]
+            for image in images_of(request):
+                if image not in names:
+                    names[image] = _written(folder, f"{number:04d}-{len(names) + 1}.png", image)
+                pictures[field] = names[image]
         said.append({**row, **pictures})
     return tuple(said)
 

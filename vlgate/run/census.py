@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vlgate.errors import MissingImageError, OptionError
 from vlgate.images.files import is_there
-from vlgate.types import Case, LazyImage, Read, Task
+from vlgate.types import Case, LazyImage, Task, images_of
 
 ENOUGH = 0.95
 """The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""
@@ -84,6 +84,7 @@ def looked_for(image: LazyImage) -> str:
 
 def _missing(case: Case) -> LazyImage | None:
     for request in case.requests:
-        if not isinstance(request, Read) and not is_there(request.image):
-            return request.image
+        for image in images_of(request):
+            if not is_there(image):
+                return image
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
-from vlgate.types import Ask, Match, Request, Task
+from vlgate.types import Ask, Compare, Request, Task, images_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Rates:
 def counts_of(tasks: Iterable[Task]) -> Counts:
     """Count what a model is asked for some tasks in one run; what two tasks share counts once."""
     requests = {request for task in tasks for case in task.cases for request in case.requests}
-    images = {request.image for request in requests if isinstance(request, Match | Ask)}
+    images = {image for request in requests for image in images_of(request)}
     return Counts(images=len(images), texts=len(set(map(_text, requests))), requests=len(requests))
 
 
@@ -56,4 +56,4 @@ def gpus_within(seconds: float, hours: float) -> int:
 
 
 def _text(request: Request) -> str | tuple[str, tuple[str, ...]]:
-    return (request.question, tuple(request.choices)) if isinstance(request, Ask) else request.text
+    return (request.question, tuple(request.choices)) if isinstance(request, Ask | Compare) else request.text

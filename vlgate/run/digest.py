@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from vlgate.types import Ask, Case, Match, Request, Task
+from vlgate.types import Ask, Case, Compare, Match, Request, Task
 
 
 def digest(tasks: Iterable[Task]) -> str:
@@ -30,6 +30,8 @@ def _of_request(request: Request) -> tuple[str, ...]:
         return "Match", request.image.key, request.text
     if isinstance(request, Ask):
         return "ask", request.image.key, request.question, repr(request.choices)
+    if isinstance(request, Compare):
+        return "compare", *(image.key for image in request.images), request.question, repr(request.choices)
     return "Read", "", request.text
 
 

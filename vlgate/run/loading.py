@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from numbers import Real
+from typing import Any
 
 from vlgate.checks.batch_invariance import check_batch_invariance
 from vlgate.checks.check import Check
@@ -33,7 +34,7 @@ from vlgate.run.asking.unloaded import unloaded
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
-from vlgate.types import Case, Prepared, Task
+from vlgate.types import Case, Comparer, Prepared, Task
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -189,7 +190,7 @@ def predictor_of(
     A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated tasks
     from further cases of other seeds, as the baseline and as a model of a run.
 
-    Raises: ModelLoadError if its ``decision_threshold`` is not a finite number.
+    Raises: ModelLoadError if its ``decision_threshold`` is not a finite number, or it cannot be asked as the run asks.
     """
     threshold = getattr(loaded.model, "decision_threshold", None)
     if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
@@ -197,6 +198,8 @@ def predictor_of(
             f"the model {loaded.name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
             "make it a finite number"
         )
+    if options.ask == "together":
+        _check_together(loaded)
     if isinstance(loaded.model, Blind):
         loaded.model.study(lessons(tasks, options))
     if isinstance(loaded.model, Prepared) and loaded.registered:
@@ -207,7 +210,23 @@ def predictor_of(
         caller=_waiting(remembering(_caller(loaded, options, watch), loaded, options), loaded),
         on_missing=options.missing_images,
         seed=options.seed,
+        together=options.ask == "together",
     )
+
+
+def _check_together(loaded: LoadedModel) -> None:
+    """Check that a model takes several images in one prompt, as far as that is known before it is asked.
+
+    Raises: ModelLoadError if it does not.
+    """
+    if not isinstance(loaded.model, Comparer):
+        raise ModelLoadError(
+            f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
+            "images in one prompt; leave --ask out, or write the method (docs/models.md)"
+        )
+    check: Any = getattr(loaded.model, "check_compare", None)
+    if callable(check):
+        check()
 
 
 def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller | RememberingCaller:

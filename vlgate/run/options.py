@@ -59,6 +59,7 @@ class Options:
     batch_size: int | None = None
     call_timeout: float | None = None
     ray: str = ""
+    ask: Literal["apart", "together"] = "apart"
     ties: Ties = "strict"
     missing_images: Literal["fail", "skip"] = "fail"
     health: Literal["auto", "on", "off"] = "auto"

@@ -17,6 +17,7 @@ from vlgate.run.data_folders import another_folder
 from vlgate.run.options import Options
 from vlgate.run.parts.sharding import part_of
 from vlgate.run.quick import quick_sample
+from vlgate.run.together import asked_together
 from vlgate.seeds import generator
 from vlgate.sources.disputes import KNOWN, applied, read_disputes, reported
 from vlgate.sources.reading.json_file import collector_paused
@@ -106,6 +107,9 @@ def make_plan(options: Options) -> Plan:
     notes += () if KNOWN in options.disputes else reported(read)
     tasks = tuple(_sampled(task, options) for task in found if task.cases)
     empty = tuple(task for task in found if not task.cases)
+    if options.ask == "together" and tasks:
+        tasks, note = asked_together(tasks, options.seed)
+        notes += (note,)
     for pattern in options.suite or ("*",):
         if not any(fnmatchcase(task.id, pattern) for task in tasks):
             first = next((task for task in empty if fnmatchcase(task.id, pattern)), None)

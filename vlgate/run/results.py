@@ -30,7 +30,7 @@ from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Read, Task, Ties, Verdict
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -160,7 +160,7 @@ def tabulate(
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
-        images=len({one.image.key for case in judged.cases for one in case.requests if not isinstance(one, Read)}),
+        images=len({image.key for case in judged.cases for one in case.requests for image in images_of(one)}),
         cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
     )
 
@@ -219,7 +219,7 @@ def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dic
 
 
 def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection[str]) -> dict[str, Metric]:
-    if not judged or not names(variants, task.id):
+    if not judged or task.together or not names(variants, task.id):  # the variants are of cases asked apart
         return {}
     evidence = Evidence(
         scores=found.scores,

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from vlgate.comparing.cases import image_of
 from vlgate.shrink.causes import cause_of
 from vlgate.shrink.margins import margin
 from vlgate.shrink.texts import text_of
-from vlgate.types import Batch, Prediction, Read
+from vlgate.types import Batch, Prediction
 
 if TYPE_CHECKING:
     from vlgate.shrink.moves import Move
@@ -125,7 +126,7 @@ def _reply(reply: Prediction) -> dict[str, Value]:
     """A request and its reply."""
     request = reply.request
     said = text_of(request)
-    image = None if isinstance(request, Read) else request.image.key
+    image = image_of(request)
     return {
         "image": image,
         "text": said.words,

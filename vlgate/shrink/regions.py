@@ -14,7 +14,7 @@ from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.scene_graph import Box
 from vlgate.shrink.moves import Move
 from vlgate.shrink.truth import graph_of
-from vlgate.types import Case, LazyImage, Read
+from vlgate.types import Case, LazyImage, images_of
 
 ROWS = 5
 """Regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image."""
@@ -33,7 +33,7 @@ def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
 
     Returns: the directions, and why there are none; empty if there are some, or no image could have any.
     """
-    images = {request.image.key: request.image for request in case.requests if not isinstance(request, Read)}
+    images = {image.key: image for request in case.requests for image in images_of(request)}
     photographs = {key: image for key, image in images.items() if graph_of(_original(image)) is None}
     placed = {key: _known(case, image, images.values()) for key, image in photographs.items()}
     known = {key: boxes for key, boxes in placed.items() if boxes is not None}

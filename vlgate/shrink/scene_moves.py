@@ -12,7 +12,7 @@ from vlgate.shrink.moves import Move, perturbed
 from vlgate.shrink.scene_edits import SceneEdit, scene_edits
 from vlgate.shrink.texts import text_of
 from vlgate.shrink.truth import Truth, graph_of
-from vlgate.types import Case, Read
+from vlgate.types import Case, images_of
 
 if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
@@ -41,7 +41,7 @@ def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:
     """
     texts = " ".join(text_of(request).words for request in case.requests).lower()
     fixed = _COMPARED.search(texts) is not None
-    images = {request.image.key: request.image for request in case.requests if not isinstance(request, Read)}
+    images = {image.key: image for request in case.requests for image in images_of(request)}
     found: list[tuple[Move, ...]] = []
     for number, (key, image) in enumerate(images.items(), start=1):
         graph = graph_of(image)

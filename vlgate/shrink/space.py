@@ -16,7 +16,7 @@ from vlgate.shrink.scene_moves import scene_moves, uncut
 from vlgate.shrink.statements import restated
 from vlgate.shrink.texts import Text, text_of
 from vlgate.shrink.truth import Truth, graph_of
-from vlgate.types import Case, Read
+from vlgate.types import Case, images_of
 
 _COLOUR = re.compile(
     r"\b(?:amber|aqua|beige|black|blond\w*|blu\w+|bright\w*|brown\w*|brunette|colou?r\w*|crimson|cyan|dark\w*|day\w*|dim|gold\w*"
@@ -95,7 +95,7 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     ['blur', 'jpeg']
     """
     texts = " ".join(_texts(case)).lower()
-    images = [request.image for request in case.requests if not isinstance(request, Read)]
+    images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
     kinds = [
         kind

@@ -7,7 +7,7 @@ from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.judging.answers import normal_answer
-from vlgate.types import Ask, Case, LazyImage, Match, Read
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read
 
 
 class Truth:
@@ -21,7 +21,7 @@ class Truth:
         """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
         pairs, questions = [], []
         for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Read):
+            if isinstance(request, Read | Compare):  # the reader reads texts about one image
                 return False
             if isinstance(request, Match):
                 pairs.append((request, truth))

@@ -24,7 +24,7 @@ from typing import Any
 from vlgate.errors import DataError, nearest
 from vlgate.health.flaws import EXCHANGED
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.types import Ask, Case, Read, Task
+from vlgate.types import Ask, Case, Compare, Task, images_of, text_of
 
 CLAIMS: Mapping[str, str] = MappingProxyType(
     {
@@ -99,9 +99,9 @@ def fingerprint(cases: Iterable[Case]) -> str:
     found = blake2b(digest_size=8)
     for case in cases:
         for request in case.requests:
-            key = "" if isinstance(request, Read) else request.image.key
-            said = (request.question, *request.choices) if isinstance(request, Ask) else (request.text,)
-            found.update("\0".join((key, *said, "\n")).encode())
+            keys = [image.key for image in images_of(request)] or [""]
+            choices = request.choices if isinstance(request, Ask | Compare) else ()
+            found.update("\0".join((*keys, text_of(request), *choices, "\n")).encode())
     return found.hexdigest()
 
 

@@ -20,7 +20,20 @@ from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.seeds import generator
-from vlgate.types import Ask, Batch, Case, FloatArray, LazyImage, Prediction, Read, Request, Verdict
+from vlgate.types import (
+    Ask,
+    Batch,
+    Case,
+    Compare,
+    FloatArray,
+    LazyImage,
+    Prediction,
+    Read,
+    Request,
+    Verdict,
+    images_of,
+    with_images,
+)
 
 Verdicts = Mapping[str, Verdict]
 """Judged verdicts by the ids of their cases."""
@@ -62,7 +75,7 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
 
 
 def _images(case: Case) -> list[LazyImage]:
-    return list(dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)))
+    return list(dict.fromkeys(image for one in case.requests for image in images_of(one)))
 
 
 def _cluster(case: Case) -> str:
@@ -95,10 +108,7 @@ def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
     images = _images(case)
     if not images or not shown.keys() >= set(images):
         return None
-    changed: list[Request] = [
-        one if isinstance(one, Read) else replace(one, image=shown[one.image]) for one in case.requests
-    ]
-    return replace(case, requests=tuple(changed))
+    return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))
 
 
 def _judged(sample: Sample, cases: Sequence[Case], replies: Mapping[Request, Prediction]) -> Verdicts:
@@ -131,7 +141,7 @@ def _flips(verdict: Verdict, other: Verdict) -> bool:
 
 
 def _answered(verdict: Verdict) -> bool:
-    tied = any(isinstance(one.request, Ask) and one.answer is None for one in verdict.predictions)
+    tied = any(isinstance(one.request, Ask | Compare) and one.answer is None for one in verdict.predictions)
     return not tied and not unread(verdict)
 
 

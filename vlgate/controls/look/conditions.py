@@ -11,7 +11,7 @@ from vlgate.controls.look.others import images_of, others_of
 from vlgate.controls.look.told import told
 from vlgate.perturb.images.hidden import AWAY, LEVELS, uniform
 from vlgate.perturb.images.lazy import perturbed
-from vlgate.types import Case, LazyImage, Read, Request
+from vlgate.types import Case, LazyImage, with_images
 
 TELLS = "told"
 SHOWN: Mapping[str, str] = MappingProxyType(
@@ -45,8 +45,4 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
 
 
 def _with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
-    def change(request: Request) -> Request:
-        """Show another image."""
-        return request if isinstance(request, Read) else replace(request, image=shown(request.image))
-
-    return replace(case, requests=tuple(map(change, case.requests)))
+    return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from vlgate import types
 from vlgate.seeds import generator
-from vlgate.types import Ask, Case, LazyImage, Read, Request, Task
+from vlgate.types import Case, LazyImage, Task
 
 _TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
 
 
 def images_of(case: Case) -> tuple[LazyImage, ...]:
     """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(one.image for one in case.requests if not isinstance(one, Read)))
+    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
 
 
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
@@ -57,8 +58,4 @@ def _bases(case: Case) -> set[str]:
 def _true(case: Case) -> set[tuple[str, str]]:
     """The true texts of a case, and its questions with their answers."""
     pairs = zip(case.requests, case.truths, strict=True)
-    return {(_text(request), str(truth)) for request, truth in pairs if truth is not False}
-
-
-def _text(request: Request) -> str:
-    return request.question if isinstance(request, Ask) else request.text
+    return {(types.text_of(request), str(truth)) for request, truth in pairs if truth is not False}

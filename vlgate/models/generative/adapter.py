@@ -30,9 +30,10 @@ from vlgate.models.checkpoints.transformers_loading import classes_of, load_mode
 from vlgate.models.dual.families import FAMILIES
 from vlgate.models.generative.encoder_decoder import engine_for
 from vlgate.models.generative.engine import Engine
-from vlgate.models.generative.probe import check_reading
-from vlgate.models.generative.prompts import NO, VQASCORE, YES, Prompt, choice_question, forms
-from vlgate.types import TIED, Ask, FloatArray, LazyImage, Match
+from vlgate.models.generative.probe import check_reading, check_several
+from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question, forms
+from vlgate.models.generative.reading import Asked
+from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of
 
 OPTIONS = {
     "score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"),
@@ -62,9 +63,13 @@ class Vlm:
     answer probably begins with neither yes nor no.
     """
 
-    def __init__(self, engine: Engine, *, score: str, mode: str, fingerprint: str) -> None:
-        """Take a model, and one of the values of each of ``OPTIONS``."""
+    def __init__(
+        self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"
+    ) -> None:
+        """Take a model, one of the values of each of ``OPTIONS``, and the model's name and precision, for messages."""
         self.fingerprint = fingerprint
+        self._name, self._dtype = name, dtype
+        self._compares = False
         self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
         self._engine = engine
         self._score = score
@@ -131,6 +136,37 @@ class Vlm:
 
     def _answers(self, questions: Sequence[Ask]) -> list[str]:
         prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+        return self._answered(questions, prompts)
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Answer questions about several images, which come before the question in their order; else as ``answer``.
+
+        Raises: ModelLoadError if the model does not take several images; otherwise as ``match``.
+        """
+        self.check_compare()
+        self._check_texts(questions)
+        with self._refusals(questions):
+            return self._compared(questions)
+
+    def _compared(self, questions: Sequence[Compare]) -> list[str]:
+        found: dict[int, str] = {}
+        for many in sorted({len(one.images) for one in questions}):  # processors pad prompts with as many images
+            places = [place for place, one in enumerate(questions) if len(one.images) == many]
+            some = [questions[place] for place in places]
+            prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]
+            found |= dict(zip(places, self._answered(some, prompts), strict=True))
+        return [found[place] for place in range(len(questions))]
+
+    def check_compare(self) -> None:
+        """Check once that the model sees each of two images in one prompt.
+
+        Raises: ModelLoadError if not.
+        """
+        if not self._compares:
+            check_several(self._engine, self._name, self._dtype)
+            self._compares = True
+
+    def _answered(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
         chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
         free = [place for place in range(len(questions)) if place not in set(chosen)]
         found = dict(zip(free, self._engine.generate([prompts[place] for place in free], MOST_NEW_TOKENS), strict=True))
@@ -154,21 +190,21 @@ class Vlm:
             why = f"the model cannot be asked without an image ({type(error).__name__}: {one_line(error)})"
             raise NoReplyError(range(len(questions)), why) from error
 
-    def _check_texts(self, questions: Sequence[Ask]) -> None:
+    def _check_texts(self, questions: Sequence[Ask | Compare]) -> None:
         self._engine.prompter.control.check([(question.question, *question.choices) for question in questions])
 
     @contextmanager
-    def _refusals(self, requests: Sequence[Match | Ask]) -> Iterator[None]:
+    def _refusals(self, requests: Sequence[Match | Ask | Compare]) -> Iterator[None]:
         """Raise NoReplyError for the images that the processor refuses, if they are why a call fails."""
         try:
             yield
         except VlgateError:
             raise
         except Exception as error:
-            self._engine.check_images(error, [request.image for request in requests])
+            self._engine.check_images(error, [images_of(request) for request in requests])
             raise
 
-    def _chosen(self, questions: Sequence[Ask], prompts: Sequence[tuple[LazyImage, Prompt]]) -> list[str]:
+    def _chosen(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
         """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
         wanted = [
             (place, choice, ids)
@@ -240,4 +276,4 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = engine_for(model, processor)
     check_reading(engine, source.asked, dtype)
-    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what)
+    return Vlm(engine, score=options["score"], mode=options["mode"], fingerprint=what, name=source.asked, dtype=dtype)

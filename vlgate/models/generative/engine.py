@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.inputs import check_prepared
 from vlgate.models.generative.reading import Asked, PromptReader
 from vlgate.models.generative.states import log_likelihoods, select
@@ -49,13 +49,19 @@ class Engine:
         # Otherwise the checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in the rest.
         model.generation_config = self._greedy()
 
-    def check_images(self, error: Exception, images: Sequence[LazyImage]) -> None:
-        """Find the images that the processor refuses, after a call about n images has raised an error.
+    def check_images(self, error: Exception, images: Sequence[Sequence[LazyImage]]) -> None:
+        """Find the images that the processor refuses, after a call about the images of n requests has raised an error.
 
-        Raises: NoReplyError for those images; see ``vlgate.models.checkpoints.inputs.check_prepared``.
+        Raises: NoReplyError for their requests; see ``vlgate.models.checkpoints.inputs.check_prepared``.
         """
         prompt = self.prompter.prompt("Why?").text
-        check_prepared(error, images, lambda image: self._reader.processed([image], [prompt]))
+        owners = [place for place, some in enumerate(images) for _ in some]
+        shown = [image for some in images for image in some]
+        try:
+            check_prepared(error, shown, lambda image: self._reader.processed([[image]], [prompt]))
+        except NoReplyError as refused:
+            reasons = {owners[place]: why for place, why in refused.reasons.items()}
+            raise NoReplyError(reasons, str(refused), reasons) from error
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
         """Return the probability that the next token is one of a group.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from vlgate.models.generative.engine import Engine
+    from vlgate.models.generative.reading import Shown
 
 # The most nats per token by which the two may differ, from rounding in thousands of sums; a GPU may round float32, too.
 MOST_APART = {"float32": 0.05, "float16": 0.5, "bfloat16": 0.5}
@@ -75,10 +76,54 @@ def _remedy(error: Exception) -> str:
     return "save the processor and chat template that it was published with"
 
 
-def _apart(engine: Engine) -> float:
+def check_several(engine: Engine, name: str, dtype: str) -> None:
+    """Check that a model takes two images in one prompt, sees both, and gives in a batch what it gives alone.
+
+    Args:
+        engine: the model.
+        name: the user's name of the model, for messages.
+        dtype: the precision that it runs in.
+
+    Raises: ModelLoadError if not.
+    """
+    try:
+        apart, why = _apart(engine, several=True), _unseen(engine)
+    except ModelLoadError:
+        raise
+    except DAMAGED as error:
+        if out_of_memory(error):
+            raise
+        apart, why = 0.0, f"{type(error).__name__}: {one_line(error)}"
+    if not apart <= MOST_APART[dtype]:
+        why = f"a batch is {apart:.3g} nats per token apart from its own generate()"
+    if why:
+        raise ModelLoadError(
+            f"{name} cannot be asked about two images in one prompt ({why}); leave out --ask=together, or take a "
+            "model that was trained with several images, such as Qwen2.5-VL, InternVL3 or Idefics3"
+        )
+
+
+def _unseen(engine: Engine) -> str:
+    """Say if a model does not look at one of two images; empty if it looks at both."""
+    one, other = (LazyImage(key=str(turn), load=partial(_drawn, _SIZES["wide"], turn)) for turn in (0, 180))
+    prompt = engine.prompter.prompt("What is this?", 2)
+    reply = engine.prompter.continuation(prompt, "a red cup on the table")
+    both, first, second = (
+        engine.step_by_step((shown, prompt), reply) for shown in ((one, other), (one, one), (other, other))
+    )
+    if both == first:
+        return "its reply does not depend on the second image"
+    return "its reply does not depend on the first image" if both == second else ""
+
+
+def _apart(engine: Engine, *, several: bool = False) -> float:
     """The largest difference, in nats per token; NaN if there is any NaN."""
     images = {name: LazyImage(key=name, load=partial(_drawn, size)) for name, size in _SIZES.items()}
-    prompts = [(images[name], engine.prompter.prompt(question)) for name, question, _ in _TRIED]
+    shown: dict[str, Shown] = {
+        name: (images[name], next(one for one in images.values() if one != images[name])) if several else images[name]
+        for name in images
+    }
+    prompts = [(shown[name], engine.prompter.prompt(question, 2 if several else 1)) for name, question, _ in _TRIED]
     replies = [
         engine.prompter.continuation(prompt, reply) for (_, prompt), (_, _, reply) in zip(prompts, _TRIED, strict=True)
     ]
@@ -87,7 +132,7 @@ def _apart(engine: Engine) -> float:
     return float(np.max(np.abs(together - alone) / [len(reply) for reply in replies]))
 
 
-def _drawn(size: tuple[int, int]) -> Image:
+def _drawn(size: tuple[int, int], turn: int = 0) -> Image:
     from PIL import Image
 
-    return Image.linear_gradient("L").resize(size).convert("RGB")
+    return Image.linear_gradient("L").rotate(turn).resize(size).convert("RGB")

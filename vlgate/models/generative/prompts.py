@@ -9,7 +9,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.damaged import one_line
 from vlgate.models.text.control_tokens import ControlTokens
-from vlgate.types import Ask
+from vlgate.types import Ask, Compare
 
 # Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);
 # this is default_question_template of their released t2v_metrics.
@@ -121,12 +121,15 @@ class Prompter:
             )
         return head, after
 
-    def prompt(self, text: str) -> Prompt:
-        """Return the prompt that asks ``text`` about an image."""
+    def prompt(self, text: str, images: int = 1) -> Prompt:
+        """Return the prompt that asks ``text`` about an image, or about several, which come first."""
         text = " ".join(text.split())
-        whole = self._rendered(text)
-        if whole == self._head + text + self._after:
-            return Prompt(head=self._head, tail=text + self._after)
+        whole = self._rendered(text, images)
+        head, after = self._head, self._after
+        if images > 1:
+            head, _, after = self._rendered(_HERE, images).partition(_HERE)
+        if whole == head + text + after:
+            return Prompt(head=head, tail=text + after)
         return Prompt(head="", tail=whole)
 
     def without_image(self, text: str) -> str:
@@ -143,10 +146,11 @@ class Prompter:
             return Prompt(head="", tail=text)
         return self.prompt(CAPTION)
 
-    def _rendered(self, text: str) -> str:
+    def _rendered(self, text: str, images: int = 1) -> str:
         if self._plain is not None:
-            return self._plain.question.format(image=self._image, text=text)
-        return self._templated([{"type": "image"}, {"type": "text", "text": text}])
+            between = "\n" if "{image}\n" in self._plain.question else ""
+            return self._plain.question.format(image=between.join([self._image] * images), text=text)
+        return self._templated([*({"type": "image"} for _ in range(images)), {"type": "text", "text": text}])
 
     def _templated(self, content: list[dict[str, str]]) -> str:
         """What the chat template makes of the content of one message."""
@@ -205,7 +209,7 @@ class Prompter:
         return alone
 
 
-def choice_question(question: Ask) -> str:
+def choice_question(question: Ask | Compare) -> str:
     """Return a question with an instruction that names its choices.
 
     >>> from vlgate.types import LazyImage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vlgate.models.checkpoints.inputs import rgb_images
@@ -14,7 +15,9 @@ from vlgate.types import LazyImage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Asked = tuple[LazyImage, Prompt]
+Shown = LazyImage | tuple[LazyImage, ...]
+"""The image of a prompt, or several in their order."""
+Asked = tuple[Shown, Prompt]
 # Families in which a token attends only to earlier ones, so that questions can share an image's states; a test checks
 # each. PaliGemma is not one of them: its image tokens attend to the question.
 SHARED = frozenset(
@@ -47,7 +50,7 @@ class PromptReader:
                 return shared
         return read(self._model, self.inputs([p for p, _ in prompts], [prompt.text for _, prompt in prompts]))
 
-    def _read_shared(self, images: Sequence[LazyImage], prompts: Sequence[Asked]) -> State | None:
+    def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
         """Read each image with the prompts' common head, and continue with each text.
 
         Returns: the states; None if the prompts cannot be split without a change of their tokens.
@@ -74,9 +77,11 @@ class PromptReader:
         state = select(read(self._model, inputs), [place[image] for image, _ in prompts])
         return go_on(self._model, state, [whole[kept:] for whole in wholes], filler=self._filler)
 
-    def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> dict[str, Any]:
-        """Return the model's inputs for n images, each with a prompt's text."""
-        made = self.processed(rgb_images(images), texts)
+    def inputs(self, images: Sequence[Shown], texts: Sequence[str]) -> dict[str, Any]:
+        """Return the model's inputs for the image or images of each of n prompts, and the prompts' texts."""
+        each = [(one,) if isinstance(one, LazyImage) else one for one in images]
+        flat = iter(rgb_images([image for some in each for image in some]))
+        made = self.processed([list(islice(flat, len(some))) for some in each], texts)
         dtype = self._model.dtype
         return {
             name: value.to(self._model.device, dtype) if value.is_floating_point() else value.to(self._model.device)
@@ -84,14 +89,14 @@ class PromptReader:
             if hasattr(value, "is_floating_point") and name != "labels"
         }
 
-    def processed(self, images: Sequence[Image], texts: Sequence[str]) -> Mapping[str, Any]:
-        """Return what the processor makes of n decoded images, each with a prompt's text."""
+    def processed(self, images: Sequence[Sequence[Image]], texts: Sequence[str]) -> Mapping[str, Any]:
+        """Return what the processor makes of the decoded images of each of n prompts, and the prompts' texts."""
         with warnings.catch_warnings():
             # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
             warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
             made: Mapping[str, Any] = self._processor(
                 text=list(texts),
-                images=[[image] for image in images],
+                images=[list(some) for some in images],
                 padding=True,
                 return_tensors="pt",
                 add_special_tokens=self.prompter.special,

@@ -20,7 +20,7 @@ class ModelEntry:
         name: the name, as in ``--model NAME``.
         offered_by: the package that offers the model, with its version; empty for vlgate itself.
         target: the ``module:callable`` that builds the model.
-        can: what the model can do, out of match, encode, answer and perplexity; empty if that is not known.
+        can: what the model can do, out of match, encode, answer, compare and perplexity; empty if that is not known.
         weights: the default weights, a hub repository; empty if there are none.
         form: what to write after the colon if there are no default weights; empty if nothing is needed.
         licence: the licence of the default weights; empty if their model card names none.

@@ -15,8 +15,11 @@ from pathlib import Path
 
 from vlgate.errors import ModelLoadError, described, nearest
 
-METHODS = (("match",), ("encode_images", "encode_texts"), ("answer",), ("perplexity",))
-_NEEDED = "match(pairs), encode_images(images) with encode_texts(texts), answer(questions) or perplexity(texts)"
+METHODS = (("match",), ("encode_images", "encode_texts"), ("answer",), ("compare",), ("perplexity",))
+_NEEDED = (
+    "match(pairs), encode_images(images) with encode_texts(texts), answer(questions), compare(questions) or "
+    "perplexity(texts)"
+)
 
 
 def can_be_found(module: str, folder: Path) -> bool:

@@ -13,7 +13,7 @@ from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import Match
 
-_ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "perplexity", "text_keys")
+_ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

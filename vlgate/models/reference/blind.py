@@ -17,7 +17,7 @@ from vlgate.errors import NoReplyError
 from vlgate.health.grouping import tied_images
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
-from vlgate.types import Ask, Case, FloatArray, Match, Read, Task
+from vlgate.types import Ask, Case, Compare, FloatArray, Match, Request, Task, images_of
 
 _COMMON = 20  # how many of the most common answers compete for a question without choices
 
@@ -56,7 +56,7 @@ class Blind:
         """Learn each task of a run separately; the order of tasks and of cases makes no difference."""
         self._scores.clear()
         self._answers.clear()
-        for task in sorted(tasks, key=lambda task: task.id, reverse=True):
+        for task in sorted(map(_of_one_image, tasks), key=lambda task: task.id, reverse=True):
             for learnt, folds, judged in self._parts(task):
                 self._scores.update(item for item in _match_scores(learnt, folds) if item[0][0] in judged)
                 self._answers.update(item for item in _answers(learnt, folds) if item[0][0] in judged)
@@ -102,6 +102,24 @@ class Blind:
         _complain(found)
         return [answer for answer in found if answer is not None]
 
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return the most likely choice per question, as ``answer`` does; no image is looked at."""
+        return self.answer([Ask(image=one.images[0], question=one.question, choices=one.choices) for one in questions])
+
+
+def _of_one_image(task: Task) -> Task:
+    """The same task, with questions about the first of several images: this model sees none of them."""
+    if not task.together:
+        return task
+    cases = [replace(case, requests=tuple(map(_of_first, case.requests))) for case in task.cases]
+    return replace(task, cases=tuple(cases))
+
+
+def _of_first(request: Request) -> Request:
+    if not isinstance(request, Compare):
+        return request
+    return Ask(image=request.images[0], question=request.question, choices=request.choices)
+
 
 def _means(scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
     """The mean score of each text over the images that it is about."""
@@ -120,7 +138,7 @@ def _usual(answers: Mapping[tuple[str, str, tuple[str, ...]], str]) -> dict[tupl
 
 
 def _keys(case: Case) -> set[str]:
-    return {request.image.key for request in case.requests if not isinstance(request, Read)}
+    return {image.key for request in case.requests for image in images_of(request)}
 
 
 def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str], float]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vlgate.errors import NoReplyError
 from vlgate.perturb.images.hidden import shows_nothing
-from vlgate.types import TIED, Ask, FloatArray, Match, Task
+from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Task, images_of
 
 _UNKNOWN = 0.5
 
@@ -24,7 +24,7 @@ class Oracle:
 
     def __init__(self) -> None:
         self._true: dict[tuple[str, str], bool] = {}
-        self._answers: dict[tuple[str, str, tuple[str, ...]], str] = {}
+        self._answers: dict[tuple[tuple[str, ...], str, tuple[str, ...]], str] = {}
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Store the truths. A text is true if any task says so; of two answers to a question, the first one counts."""
@@ -36,7 +36,7 @@ class Oracle:
                     if isinstance(request, Match):
                         key = (request.image.key, request.text)
                         self._true[key] = bool(truth) or self._true.get(key, False)
-                    elif isinstance(request, Ask):
+                    elif isinstance(request, Ask | Compare):
                         self._answers.setdefault(_asked(request), str(truth))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
@@ -54,7 +54,17 @@ class Oracle:
 
         Raises: NoReplyError for questions that are in none of the prepared tasks.
         """
-        found = [TIED if shows_nothing(one.image.key) else self._answers.get(_asked(one)) for one in questions]
+        return self._answered(questions)
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return the right answers, as ``answer`` does."""
+        return self._answered(questions)
+
+    def _answered(self, questions: Sequence[Ask | Compare]) -> list[str]:
+        found = [
+            TIED if any(shows_nothing(image.key) for image in images_of(one)) else self._answers.get(_asked(one))
+            for one in questions
+        ]
         _complain([place for place, answer in enumerate(found) if answer is None], len(found))
         return [answer for answer in found if answer is not None]
 
@@ -70,6 +80,10 @@ class Constant:
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Return "yes" if it is one of the choices or there are none, else the first choice."""
+        return [_yes_or_first(question.choices or ("yes",)) for question in questions]
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return "yes" or the first choice, as ``answer`` does."""
         return [_yes_or_first(question.choices or ("yes",)) for question in questions]
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
@@ -96,8 +110,15 @@ class Random:
             for question in questions
         ]
 
-    def _drawn(self, question: Ask, choice: str) -> tuple[float, str]:
-        return self._uniform(question.image.key, question.question, choice), choice
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return one of the choices, as ``answer`` does; the images in another order are another question."""
+        return [
+            min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
+            for question in questions
+        ]
+
+    def _drawn(self, question: Ask | Compare, choice: str) -> tuple[float, str]:
+        return self._uniform(*(image.key for image in images_of(question)), question.question, choice), choice
 
     def _uniform(self, *parts: str) -> float:
         encoded = "\0".join((self._seed, *parts)).encode()
@@ -109,8 +130,8 @@ def _yes_or_first(choices: Sequence[str]) -> str:
     return next((choice for choice in choices if choice.casefold() == "yes"), choices[0])
 
 
-def _asked(question: Ask) -> tuple[str, str, tuple[str, ...]]:
-    return question.image.key, question.question, question.choices
+def _asked(question: Ask | Compare) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    return tuple(image.key for image in images_of(question)), question.question, question.choices
 
 
 def _complain(missing: list[int], n: int) -> None:

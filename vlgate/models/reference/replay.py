@@ -14,7 +14,7 @@ from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
 from vlgate.images.encoded import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.reference.replay_rows import SUFFIXES, Replies, read_rows
-from vlgate.types import Ask, FloatArray, Match
+from vlgate.types import Ask, Compare, FloatArray, Match
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -52,6 +52,14 @@ class Replay:
         """
         keys = [(question.image.key, question.question) for question in questions]
         return self._look_up(keys, self._replies.answers, "answer")
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return the recorded answers to questions about several images.
+
+        Raises: NoReplyError for the questions without a row.
+        """
+        keys = [(tuple(image.key for image in one.images), one.question) for one in questions]
+        return self._look_up(keys, self._replies.compared, "answer about several images")
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         """Return the recorded perplexities, shape (n,).

@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 from vlgate.errors import ModelLoadError, short
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
-SHAPES = '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"} or {"text", "perplexity"}'
+SHAPES = (
+    '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"}, {"images", "question", "answer"} or '
+    '{"text", "perplexity"}'
+)
 
 Row = Mapping[str, Any]
 Key = TypeVar("Key")
@@ -23,12 +26,14 @@ Value = TypeVar("Value")
 class Replies:
     """The rows of a file.
 
-    Scores and yes/no (1.0 or 0.0) are by image and text, answers by image and question, perplexities by text.
+    Scores and yes/no (1.0 or 0.0) are by image and text, answers by image and question, perplexities by text, and
+    ``compared`` are the answers to questions about several images, by the images in their order and the question.
     """
 
     scores: dict[tuple[str, str], float] = field(default_factory=dict)
     accepted: dict[tuple[str, str], float] = field(default_factory=dict)
     answers: dict[tuple[str, str], str] = field(default_factory=dict)
+    compared: dict[tuple[tuple[str, ...], str], str] = field(default_factory=dict)
     perplexities: dict[str, float] = field(default_factory=dict)
 
 
@@ -133,6 +138,14 @@ def _take_answer(replies: Replies, row: Row) -> str | None:
     return problem or _put(replies.answers, (row["image"], row["question"]), row["answer"], "answer")
 
 
+def _take_compared(replies: Replies, row: Row) -> str | None:
+    images = row["images"]
+    if not isinstance(images, list) or not images or not all(isinstance(image, str) for image in images):
+        return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
+    problem = _not_text(row, "question", "answer")
+    return problem or _put(replies.compared, (tuple(images), row["question"]), row["answer"], "answer")
+
+
 def _take_perplexity(replies: Replies, row: Row) -> str | None:
     problem = _not_text(row, "text") or _not_number(row, "perplexity")
     if problem is None and row["perplexity"] <= 0:
@@ -144,6 +157,7 @@ _TAKES: dict[frozenset[str], Callable[[Replies, Row], str | None]] = {
     frozenset({"image", "text", "score"}): _take_score,
     frozenset({"image", "text", "score", "match"}): _take_score,
     frozenset({"image", "question", "answer"}): _take_answer,
+    frozenset({"images", "question", "answer"}): _take_compared,
     frozenset({"text", "perplexity"}): _take_perplexity,
 }
 

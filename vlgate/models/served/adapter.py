@@ -18,12 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
+from vlgate.errors import ModelLoadError
 from vlgate.models.generative.prompts import VQASCORE, choice_question
 from vlgate.models.served.asking import Question, Questioner, Reply
 from vlgate.models.served.chat import Dialect, FirstWord, first_word, negotiate, text_of, yes_or_no
 from vlgate.models.served.http import Endpoint, Pace
 from vlgate.models.served.place import Place, key_of, parse
-from vlgate.types import Ask, FloatArray, Match
+from vlgate.types import Ask, Compare, FloatArray, Match
 
 
 class Served:
@@ -108,6 +109,28 @@ class Served:
         """
         asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
         return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
+
+    def compare(self, questions: Sequence[Compare]) -> list[str]:
+        """Return the answers to questions about several images, which are sent in their order before the question.
+
+        Raises: NoReplyError as ``answer``.
+        """
+        asked = [
+            Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions
+        ]
+        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+
+    def check_compare(self) -> None:
+        """Ask about two white images in one request, to learn whether the service takes several.
+
+        Raises: ModelLoadError if it does not.
+        """
+        refused = self._questioner.refuses_two()
+        if refused:
+            raise ModelLoadError(
+                f"openai: {self._place.name!r} at {self._place.url} does not take two images in one request "
+                f"({refused}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
+            )
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
         """Return the answers to questions that are sent as text alone; their images are not looked at.

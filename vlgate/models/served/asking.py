@@ -25,11 +25,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes."""
+    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes.
+
+    ``others`` are the further images of a question about several, in their order.
+    """
 
     image: LazyImage | None
     text: str
     scored: bool = False
+    others: tuple[LazyImage, ...] = ()
 
 
 class Questioner:
@@ -64,6 +68,18 @@ class Questioner:
         self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
         raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
 
+    def refuses_two(self) -> str:
+        """Ask about two images in one request; return why the service gives no reply, or nothing if it gives one."""
+        from PIL import Image
+
+        url = data_url(Image.new("RGB", (64, 64), "white"), self._place)
+        text = "Are both images white? Answer yes or no."
+        try:
+            self._endpoint.ask(self._dialect.body(url, text, others=(url,)))
+        except ServiceError as error:
+            return str(error)
+        return ""
+
     def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
         """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
         threads = DaemonThreads(self._place.concurrency)
@@ -73,10 +89,12 @@ class Questioner:
         self._kept = {}
         try:
             for question in questions:
-                image = question.image
-                if image not in images:  # submitted first, so that its questions do not wait for it long
-                    images[image] = threads.submit(partial(self._encoded, image))
-                replies[question] = threads.submit(partial(self._reply, question, images[image], read))
+                shown = (question.image, *question.others)
+                for image in shown:  # submitted first, so that its questions do not wait for it long
+                    if image not in images:
+                        images[image] = threads.submit(partial(self._encoded, image))
+                urls = [images[image] for image in shown]
+                replies[question] = threads.submit(partial(self._reply, question, urls, read))
             for question, reply in replies.items():
                 try:
                     self._kept[question] = reply.result()
@@ -93,8 +111,9 @@ class Questioner:
     def _encoded(self, image: LazyImage | None) -> str:
         return "" if image is None else data_url(image.load(), self._place)
 
-    def _reply(self, question: Question, image: Future[str], read: Callable[[Body], Outcome]) -> Outcome:
-        body = self._dialect.body(image.result(), question.text, scored=question.scored)
+    def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
+        first, *others = (image.result() for image in images)
+        body = self._dialect.body(first, question.text, scored=question.scored, others=others)
         try:
             reply = self._endpoint.ask(body)
         except ServiceError as error:

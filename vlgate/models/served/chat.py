@@ -61,17 +61,18 @@ class Dialect:
     answers_as: str = ""
     remarks: tuple[str, ...] = ()
 
-    def body(self, image: str, text: str, *, scored: bool = False) -> dict[str, object]:
+    def body(self, image: str, text: str, *, scored: bool = False, others: Sequence[str] = ()) -> dict[str, object]:
         """A request about an image, given as a data URL; ``scored`` asks for the first word's probability.
 
-        An empty URL stands for no image: the request holds the text alone.
+        An empty URL stands for no image: the request holds the text alone. ``others`` are further images, in order.
         """
         fields = dict(self.fields)
         if not scored:
             fields = {name: value for name, value in fields.items() if "logprobs" not in name}
         elif "max_tokens" in fields:
             fields["max_tokens"] = _MATCH_TOKENS
-        shown: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": image}}] if image else []
+        urls = [image, *others] if image else []
+        shown: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
         content = [*shown, {"type": "text", "text": text}]
         return {"model": self.name, "messages": [{"role": "user", "content": content}], **fields}
 

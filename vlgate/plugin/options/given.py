@@ -66,6 +66,7 @@ def read(config: pytest.Config) -> Options:
         batch_size=_parsed(given["batch-size"], _size, "--batch-size", "auto or a whole number above 0", None),
         call_timeout=_parsed(given["call-timeout"], _seconds, "--call-timeout", _SECONDS, None),
         ray="" if given["ray"] == "none" else str(given["ray"] or ""),
+        ask=_choice(given, "ask", "apart"),
         ties=_choice(given, "ties", "strict"),
         missing_images=_choice(given, "missing-images", "fail"),
         health=_choice(given, "health", "auto"),

@@ -188,6 +188,14 @@ SETTINGS = (
         "means the cluster that this machine belongs to.",
     ),
     Setting(
+        name="ask",
+        metavar="apart|together",
+        help="How cases of several images are asked: apart asks about one image at a time, together about all of them "
+        "in one prompt, in two orders, which needs a model with a method compare().",
+        default="apart",
+        choices=("apart", "together"),
+    ),
+    Setting(
         name="ties",
         metavar="strict|half|credit",
         help="What an exact tie of two scores counts: strict 0, half 1/2, credit 1.",

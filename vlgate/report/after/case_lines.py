@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vlgate.comparing.cases import image_of
 from vlgate.errors import ImageError, OptionError, UnknownNameError
 from vlgate.recorded.cases import fact_names
 from vlgate.recorded.folder import RecordedRun
@@ -17,7 +18,8 @@ from vlgate.report.page.pictures import UNKNOWN, Pictures
 from vlgate.report.page.records import Card, Line
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.sections import headline_of
-from vlgate.types import Case, LazyImage, Read
+from vlgate.types import Case, LazyImage
+from vlgate.types import images_of as of_request
 
 _NOTHING = TaskRows(example=None, missed=(), broken=(), unscored=(), all_missed=0, lowest=0.0, highest=0.0)
 _BOLD, _PLAIN = "\x1b[1;4m", "\x1b[0m"
@@ -103,9 +105,9 @@ def images_of(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tup
         row: its row.
         case: the case, read again; None if its task cannot be read.
     """
-    images = [None if isinstance(one, Read) else one.image for one in case.requests] if case is not None else []
-    same = [None if image is None else image.key for image in images] == list(row["images"])
-    by_key = {image.key: image for image in images if image is not None} if same else {}
+    requests = () if case is None else case.requests
+    same = [image_of(one) for one in requests] == list(row["images"])
+    by_key = {image.key: image for one in requests for image in of_request(one)} if same else {}
     many = len(card.pictures) > 1
     return [
         (f"{chr(ord('A') + place)} {picture.key}" if many else picture.key, by_key.get(picture.key))

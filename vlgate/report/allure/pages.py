@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from vlgate import types
 from vlgate.errors import printable
 from vlgate.gates.records import Outcome
 from vlgate.metrics.names import HEADLINE
@@ -15,7 +16,7 @@ from vlgate.report.rows import HEADINGS, coverage_line, rows, unit_line
 from vlgate.report.summary import headline
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
-from vlgate.types import Ask, LazyImage, Match, Prediction, Shape, Verdict
+from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, text_of
 
 _COLOURS = {"fail": "#c0392b", "inconclusive": "#b9770e", "pass": "#1e8449"}
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n", "chance", "blind")
@@ -93,8 +94,9 @@ def _figure(source: str, name: str) -> str:
 def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str:
     """What is true, and what the model said; with the letter of the image if the case has several."""
     request = reply.request
-    image = f"{_name(images.index(request.image))}, " if len(images) > 1 and isinstance(request, Match | Ask) else ""
-    if isinstance(request, Ask):
+    own = "".join(_name(images.index(image)) for image in types.images_of(request)) if len(images) > 1 else ""
+    image = f"{own}, " if own else ""
+    if isinstance(request, Ask | Compare):
         said = "no answer" if reply.answer is None else f"answered {reply.answer!r}"
         return f"{image}{said}, right is {right!r}"
     score = "no score" if reply.score is None else f"score {reply.score:.6g}"
@@ -106,7 +108,7 @@ def _name(place: int) -> str:
 
 
 def _said(reply: Prediction) -> str:
-    return reply.request.question if isinstance(reply.request, Ask) else reply.request.text
+    return text_of(reply.request)
 
 
 def _marked(one: str, other: str) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from vlgate import types
 from vlgate.errors import ImageError, printable
 from vlgate.report.allure.results import Attachment
-from vlgate.types import Ask, LazyImage, Match, Verdict
+from vlgate.types import LazyImage, Verdict
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -99,8 +100,7 @@ class Pictures:
 
 def images_of(verdict: Verdict) -> list[LazyImage]:
     """Return the different images of a case, in the order in which they were asked about."""
-    requests = verdict.case.requests
-    return list(dict.fromkeys(request.image for request in requests if isinstance(request, Match | Ask)))
+    return list(dict.fromkeys(image for request in verdict.case.requests for image in types.images_of(request)))
 
 
 def _uri(image: Image) -> str:

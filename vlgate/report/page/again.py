@@ -34,6 +34,7 @@ def tasks_again(
         pairs=known["pairs"],
         missing_images="skip",
         protocols=frozenset(known["protocols"]),
+        ask=known.get("ask", "apart"),
         seed=figures["run"]["seed"],
         thresholds=None,
         results=Path(),

@@ -17,6 +17,8 @@ from vlgate.report.page.rows import Row, TaskRows
 from vlgate.run.planning import plain_id
 from vlgate.types import Case
 
+_ASKED_BY = (("seed", 0), ("pairs", 1000), ("ask", "apart"), ("ties", "strict"), ("dtype", "float32"))
+"""The options that decide what is asked, with their defaults."""
 _FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_counterfactual"))
 
 
@@ -45,7 +47,7 @@ class CardMaker:
             kept: whether its images are among those for which room is kept, as are those of the worst cases.
         """
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
-        names = [_letter(place) if place is not None and len(pictures) > 1 else "" for place in places]
+        names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
         keys = [picture.key for picture in pictures]
         overlaid = len(keys) == 2 and keys[1].startswith(keys[0]) and "#" in keys[1][len(keys[0]) :]
         before = self.history.before(row)
@@ -88,7 +90,8 @@ class CardMaker:
         return 0.0 if score is None or span <= 0 else round(100 * (score - self.rows.lowest) / span, 1)
 
     def _right(self, row: Row, number: int) -> bool | None:
-        names = _FACTS_OF_ANSWERS[number] if self.headline == "c_acc" and number < 2 else ()
+        asked_apart = len(row["texts"]) == len(_FACTS_OF_ANSWERS)
+        names = _FACTS_OF_ANSWERS[number] if self.headline == "c_acc" and asked_apart else ()
         fact = next((row[name] for name in names if row.get(name) is not None), None)
         return None if fact is None else fact == 1.0
 
@@ -108,7 +111,7 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
     words = ["pytest", "--pyargs", f"tests_vl.test_{capability}::test_{capability}[{item}]", "--items=pair"]
     words += [f"--suite={task}", f"--model={options.get('model', '')}"]
     words += [f"--data={folder}" for folder in options.get("data", ())]
-    for name, default in (("seed", 0), ("pairs", 1000), ("ties", "strict"), ("dtype", "float32")):
+    for name, default in _ASKED_BY:
         if options.get(name, default) != default:
             words.append(f"--{name}={options[name]}")
     words += [f"--protocol={name}" for name in options.get("protocols", ())]

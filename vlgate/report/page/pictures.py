@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vlgate.comparing.cases import BETWEEN, image_of
 from vlgate.errors import ImageError, printable
 from vlgate.report.page.records import Picture
-from vlgate.types import Case, LazyImage, Read
+from vlgate.types import Case, LazyImage, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -43,23 +44,23 @@ class Pictures:
 
     def of(
         self, keys: Sequence[str | None], case: Case | None, *, kept: bool
-    ) -> tuple[list[Picture], list[int | None]]:
-        """Return the different images of a case, and which of them each request shows.
+    ) -> tuple[list[Picture], list[tuple[int, ...]]]:
+        """Return the different images of a case, and which of them each request shows, in order.
 
         Args:
-            keys: the keys of the requests' images, as the run wrote them; None for a request without one.
+            keys: the keys of the requests' images, as the run wrote them; see ``comparing.cases.image_of``.
             case: the case with its images; None if it cannot be read again.
             kept: whether it is one of the cases for which a part of the budget is kept.
         """
-        images = [None if isinstance(one, Read) else one.image for one in case.requests] if case is not None else []
-        if [None if image is None else image.key for image in images] != list(keys):
-            distinct = list(dict.fromkeys(key for key in keys if key is not None))
-            places = [None if key is None else distinct.index(key) for key in keys]
+        requests = () if case is None else case.requests
+        if [image_of(one) for one in requests] != list(keys):
+            several = [() if key is None else tuple(key.split(BETWEEN)) for key in keys]
+            distinct = list(dict.fromkeys(key for some in several for key in some))
+            places = [tuple(map(distinct.index, some)) for some in several]
             return [Picture(key=key, problem=UNKNOWN) for key in distinct], places
-        shown = list(dict.fromkeys(image for image in images if image is not None))
-        return [self._picture(image, kept=kept) for image in shown], [
-            None if one is None else shown.index(one) for one in images
-        ]
+        shown = list(dict.fromkeys(image for one in requests for image in images_of(one)))
+        places = [tuple(map(shown.index, images_of(one))) for one in requests]
+        return [self._picture(image, kept=kept) for image in shown], places
 
     def small(self, picture: Picture) -> Picture:
         """Return an image again, at the size that stands beside a sentence."""

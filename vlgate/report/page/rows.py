@@ -105,10 +105,14 @@ def _among(table: Any, rows: NDArray[Any], ids: frozenset[str]) -> NDArray[np.in
 
 
 def _scores(table: Any) -> NDArray[np.float64]:
-    """The scores of a task's cases, shape (n, k): all cases of a task have equally many requests."""
+    """The scores of a task's cases, shape (n, k); NaN behind the last one of a case with fewer candidates."""
     import pyarrow.compute as pc
 
-    return numbers(pc.list_flatten(table.column("scores"))).reshape(table.num_rows, -1)
+    flat = numbers(pc.list_flatten(table.column("scores")))
+    sizes = np.array(pc.list_value_length(table.column("scores")).to_pylist(), dtype=np.intp)
+    scores = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
+    scores[np.arange(scores.shape[1]) < sizes[:, None]] = flat
+    return scores
 
 
 def _column(table: Any, name: str) -> NDArray[np.float64]:

@@ -107,8 +107,11 @@ def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
 
 
 def _beside(name: str, task: Task, ties: Ties) -> tuple[str, ...]:
-    """The figures of a task beside published ones; files of earlier versions do not have its shape."""
-    if "shape" not in task:
+    """The figures of a task beside published ones, which are of one image at a time.
+
+    Files of earlier versions do not have its shape.
+    """
+    if "shape" not in task or task.get("ask") == "together":
         return ()
     shown = Shown(
         task=name,
@@ -140,6 +143,8 @@ def _health(name: str, task: Task) -> list[str]:
     counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
     counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
     found = [f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{_after(counts)}"]
+    together = "Asked with the images of a case together (--ask=together), in two orders; a choice counts if both agree"
+    found += [together] if task.get("ask") == "together" else []
     found += [task["note"]] if task["note"] else []
     found += [
         f"For published figures, by another definition: {', '.join(metrics)} ({differs})"

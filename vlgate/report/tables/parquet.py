@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.comparing.cases import image_of, text_of, truth_of
+from vlgate.comparing.cases import image_of, truth_of
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.replies import Replies, joined
 from vlgate.report.tables.arrow_columns import booleans, lists, numbers, texts
 from vlgate.report.whole_file import whole_file
 from vlgate.run.results import RunResult
-from vlgate.types import TIED, Ask, Case, Match, Read
+from vlgate.types import TIED, Ask, Case, Compare, Match, Read, text_of
 
 
 def write_cases(file: Path, run: RunResult) -> None:
     """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
 
     Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
-    (lists with one entry per request), tags (JSON), origin, why.
+    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
+    joined by " | ".
     """
     parts = [(result.task.id, verdicts_of(result.verdicts)) for result in run.results]
     cases = [case for _, part in parts for case in part.cases]
@@ -50,17 +51,20 @@ def write_cases(file: Path, run: RunResult) -> None:
 def write_predictions(file: Path, run: RunResult) -> None:
     """Write one row per distinct request, in the columns that ``replay:FILE`` reads.
 
-    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply.
+    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply. A run that
+    asked about several images at once has a further column, images, with the list of those of such a request.
     """
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
+    several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
-        "image": texts([image_of(request) for request in asked]),
-        "text": texts([None if isinstance(r, Ask) else r.text for r in asked]),
+        "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
+        **({"images": several} if any(several) else {}),
+        "text": texts([None if isinstance(r, Ask | Compare) else r.text for r in asked]),
         "score": numbers(np.where(matched, replies.scores, np.nan)),
         "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
-        "question": texts([r.question if isinstance(r, Ask) else None for r in asked]),
+        "question": texts([r.question if isinstance(r, Ask | Compare) else None for r in asked]),
         "answer": texts(_answers(replies)),
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
         "problem": texts(_problems(replies)),
@@ -100,7 +104,7 @@ def _answers(replies: Replies) -> list[str | None]:
     """The answers; a tie becomes ``TIED``, which a replay reads as a tie again."""
     said = list(replies.answers or [None] * len(replies.requests))
     return [
-        TIED if answer is None and isinstance(request, Ask) and place not in replies.problems else answer
+        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
         for place, (request, answer) in enumerate(zip(replies.requests, said, strict=True))
     ]
 

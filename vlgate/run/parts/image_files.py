@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from vlgate.images.files import is_there
-from vlgate.types import LazyImage, Read, Task
+from vlgate.types import LazyImage, Task, images_of
 
 ABSENT = -1
 """The size of a file that is not there."""
@@ -25,8 +25,9 @@ def images_digest(tasks: Iterable[Task]) -> str:
     for task in tasks:
         for case in task.cases:
             for request in case.requests:
-                if not isinstance(request, Read) and request.image.key not in found:
-                    found[request.image.key] = _size(request.image, sizes)
+                for image in images_of(request):
+                    if image.key not in found:
+                        found[image.key] = _size(image, sizes)
     whole = blake2b(digest_size=16)
     for key, size in sorted(found.items()):
         whole.update(f"{len(key)}:{key}\0{size}\n".encode(errors="surrogatepass"))

@@ -13,7 +13,7 @@ from heapq import heapify, heapreplace
 
 from vlgate.errors import OptionError
 from vlgate.run.options import Shard
-from vlgate.types import Case, Read, Task
+from vlgate.types import Case, Task, images_of
 
 IMAGE = 1
 """The cost of decoding an image, in requests."""
@@ -97,8 +97,7 @@ def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -
 
 def image_of(case: Case) -> str:
     """Return the key of the image of a case's first request; empty if it has none."""
-    first = case.requests[0]
-    return "" if isinstance(first, Read) else first.image.key
+    return next((image.key for image in images_of(case.requests[0])), "")
 
 
 def _groups(tasks: Sequence[Task], of: int) -> list[_Group]:

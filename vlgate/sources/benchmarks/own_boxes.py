@@ -10,7 +10,7 @@ from vlgate.images.files import image_size
 from vlgate.images.region import Pixels, region_of
 from vlgate.sources.benchmarks.own_questions import Find
 from vlgate.sources.reading.records import Record
-from vlgate.types import LazyImage, Read, Request
+from vlgate.types import LazyImage, Request, images_of
 
 _MOST = 10**9  # pixels; also refuses infinity and numbers without end
 _FORM = "[left, top, width, height] in pixels"
@@ -47,7 +47,7 @@ def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[
     boxes = record.fields["named"]
     if type(boxes) is not list or not boxes or not all(map(_is_list, boxes)):
         record.reject("named", f"a list of one or more boxes, each {_FORM}")
-    keys = {request.image.key for request in requests if not isinstance(request, Read)}
+    keys = {image.key for request in requests for image in images_of(request)}
     return dict.fromkeys(keys, tuple(_pixels(record, box) for box in boxes))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.scene_graphs.generated import GENERATED
-from vlgate.types import Read, Shape, Task
+from vlgate.types import Shape, Task, images_of
 
 if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
@@ -69,5 +69,5 @@ def read(options: ReadOptions) -> Iterator[Task]:
 def graphs(task: Task) -> dict[str, Graph]:
     """Return the scene graphs of a task's drawn images, by image key, in the format of GQA's JSON."""
     requests = (request for case in task.cases for request in case.requests)
-    images = (request.image for request in requests if not isinstance(request, Read))
+    images = (image for request in requests for image in images_of(request))
     return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}

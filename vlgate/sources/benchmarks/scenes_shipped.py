@@ -17,7 +17,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, Task
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Task
 
 if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
@@ -94,8 +94,8 @@ def _packed(task: Task) -> bytes:
 
 
 def _asked(request: Request) -> Ask | Match:
-    if isinstance(request, Read):
-        raise TypeError(f"{request!r} has no image; the file holds questions and texts about images")
+    if isinstance(request, Read | Compare):
+        raise TypeError(f"{request!r} has not one image; the file holds questions and texts about images")
     return request
 
 

@@ -1,0 +1,238 @@
+"""Cases that are asked with their images together: what replies in two orders come to, and what guessing reaches."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from vlgate.judging.chance import chance
+from vlgate.judging.verdicts import judge, unread
+from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.models.reference.controls import Constant, Oracle, Random
+from vlgate.run.together import asked_together
+from vlgate.types import TIED, Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
+
+COLOURS = ("red", "blue", "green")
+
+
+def image(key):
+    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
+
+
+def quad(number):
+    pairs = itertools.product((image(f"{number}a"), image(f"{number}b")), (f"{number} a over b", f"{number} b over a"))
+    return tuple(Match(image=shown, text=text) for shown, text in pairs), (True, False, False, True)
+
+
+def picked(number, others=1):
+    keys = [f"{number}-{place}" for place in range(others + 1)]
+    return tuple(Match(image=image(key), text=f"a {number}") for key in keys), (True, *(False,) * others)
+
+
+def crossed(number, choices=("yes", "no")):
+    questions = (f"Is {number} red?", f"Is {number} blue?")
+    pairs = itertools.product((image(f"{number}a"), image(f"{number}b")), questions)
+    asked = tuple(Ask(image=shown, question=text, choices=choices) for shown, text in pairs)
+    return asked, (choices[0], choices[1], choices[1], choices[0])
+
+
+def twins(number):
+    asked = tuple(
+        Ask(image=image(f"{number}{side}"), question=f"Which colour, {number}?", choices=COLOURS) for side in "ab"
+    )
+    return asked, ("red", "blue")
+
+
+SHAPES = {
+    "quad": quad,
+    "image_quad": quad,
+    "twin_captions": quad,
+    "image_choice": picked,
+    "question_quad": crossed,
+    "twin_questions": twins,
+}
+
+
+def made(shape, n=1, make=None):
+    found = make or SHAPES[shape]
+    cases = [Case(id=str(one), **dict(zip(("requests", "truths"), found(one), strict=True))) for one in range(n)]
+    return Task(id="x/y", capability="compositional", shape=shape, cases=tuple(cases))
+
+
+def together(shape, n=1, make=None, seed=0):
+    [task], _ = asked_together([made(shape, n, make)], seed)
+    return task
+
+
+def replies_of(task, model):
+    requests = list(dict.fromkeys(request for case in task.cases for request in case.requests))
+    compared = [one for one in requests if isinstance(one, Compare)]
+    asked = [one for one in requests if isinstance(one, Ask)]
+    answers = [*zip(compared, model.compare(compared), strict=True), *zip(asked, model.answer(asked), strict=True)]
+    return {one: Prediction(request=one, answer=None if said == TIED else said) for one, said in answers}
+
+
+def judged(task, model):
+    return judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies_of(task, model))
+
+
+def with_answers(task, answers):
+    """The verdict of the only case, whose requests have these answers in their order."""
+    [case] = task.cases
+    pairs = zip(case.requests, answers, strict=True)
+    given = {one: Prediction(request=one, answer=None if said == TIED else said) for one, said in pairs}
+    return judge(Batch(task=task, positions=(0,)), given)[0]
+
+
+class Prepared:
+    """The oracle, prepared with a task."""
+
+    def __new__(cls, task):
+        model = Oracle()
+        model.prepare([task])
+        return model
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_right_answers_make_every_metric_1(shape):
+    task = together(shape, 5)
+    for verdict in judged(task, Prepared(task)):
+        good = {
+            name: value
+            for name, value in verdict.facts.items()
+            if name not in {"prior_rate", "other_rate", "unread_rate"}
+        }
+        assert set(good.values()) == {1.0}
+        assert verdict.right
+        assert set(verdict.facts) <= set(NAMES[shape])
+        assert "right in both orders" in verdict.why
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_model_that_names_a_position_is_never_right(shape):
+    """The first choice, the last one, or the image that is shown first, whatever is asked."""
+    task = together(shape, 40)
+
+    class Last(Constant):
+        def answer(self, questions):
+            return [one.choices[-1] for one in questions]
+
+        compare = answer
+
+    for model in (Constant(), Last()):
+        verdicts = judged(task, model)
+        assert not any(verdict.right for verdict in verdicts)
+        if shape not in {"question_quad", "twin_questions"}:
+            assert not any(value for verdict in verdicts for value in verdict.facts.values())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_reply_that_is_unread_or_tied_never_helps(shape):
+    """Whatever right reply is replaced, no metric rises but the rates of errors."""
+    task = together(shape)
+    right = [str(truth) for truth in task.cases[0].truths]
+    whole = with_answers(task, right).facts
+    for place in range(len(right)):
+        for instead in ("I cannot say.", "first and second, yes and no, red and blue", TIED):
+            found = with_answers(task, [*right[:place], instead, *right[place + 1 :]])
+            assert found.facts["group" if "group" in found.facts else HEADLINE[shape]] == 0.0
+            assert all(found.facts[name] <= value for name, value in whole.items() if not name.endswith("_rate"))
+            assert len(unread(found)) == (instead != TIED)
+            assert ("tied" in found.why) == (instead == TIED)
+            assert ("unread" in found.why) == (instead != TIED)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_guessing_reaches_the_chance_level_that_is_shown(shape):
+    task = together(shape, 3000)
+    verdicts = judged(task, Random(seed=3))
+    found = chance(shape, "compositional", task.cases)
+    assert set(found) == set(verdicts[0].facts) - {"read", "unread_rate"}
+    for name, level in found.items():
+        spread = 4.5 * (max(level * (1 - level), 1e-9) / len(verdicts)) ** 0.5
+        assert np.mean([verdict.facts[name] for verdict in verdicts]) == pytest.approx(level, abs=spread), name
+
+
+def test_the_chance_levels():
+    levels = {shape: chance(shape, "compositional", together(shape).cases) for shape in SHAPES}
+    assert levels["quad"] == {"text": 1 / 16, "image": 1 / 16, "group": 1 / 256}
+    assert levels["twin_captions"]["prior_rate"] == levels["twin_captions"]["acc_normal"] == 1 / 4
+    assert levels["image_choice"] == {"top1_image": 1 / 4}
+    assert levels["question_quad"] == {"g_acc": 1 / 256, "q_acc": 1 / 16, "i_acc": 1 / 16, "q_image_acc": 1 / 4}
+    assert levels["twin_questions"]["c_acc"] == pytest.approx(1 / 81)
+    assert levels["twin_questions"]["prior_rate"] == pytest.approx(1 / 9)
+    assert chance("image_choice", "foil", together("image_choice", 1, lambda one: picked(one, 3)).cases) == {
+        "top1_image": 1 / 16
+    }
+    assert chance("question_quad", "foil", together("question_quad", 1, unlimited).cases) == {}
+
+
+def unlimited(number):
+    requests, _ = crossed(number)
+    return tuple(Ask(image=one.image, question=one.question) for one in requests), ("a", "b", "b", "a")
+
+
+def test_questions_without_choices_are_right_if_both_texts_are():
+    task = together("question_quad", 1, unlimited)
+    assert with_answers(task, ["A", "a", "b", "b", "B", "b", "a", "a"]).facts["g_acc"] == 1.0
+    assert with_answers(task, ["A", "c", "b", "b", "B", "b", "a", "a"]).facts["q_image_acc"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("answers", "facts", "says"),
+    [
+        ("1221 1221", (1, 1, 1), "4 of 4"),
+        ("1221 1212", (1, 0, 0), "the image of text 2: wrong"),
+        ("1211 1221", (0, 1, 0), "the text of image 2: depends on the order"),
+        ("2121 1221", (0, 1, 0), "the text of image 1: wrong"),
+        ("1111 2222", (0, 0, 0), "0 of 4"),
+    ],
+)
+def test_a_quad(answers, facts, says):
+    """The requests: the texts of both images, the images of both texts, each in two orders."""
+    words = [("first", "second")[int(one) - 1] for one in answers.replace(" ", "")]
+    verdict = with_answers(together("quad"), words)
+    assert tuple(verdict.facts[name] for name in ("text", "image", "group")) == facts
+    assert says in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"), [("blue", "acc_counterfactual"), ("red", "prior_rate"), ("green", "other_rate")]
+)
+def test_the_prior_must_be_the_answer_in_both_orders(second, kind):
+    task = together("twin_questions")
+    names = ("acc_counterfactual", "prior_rate", "other_rate")
+    facts = with_answers(task, ["red", "red", second, second]).facts
+    assert {name: facts[name] for name in names} == {name: float(name == kind) for name in names}
+    facts = with_answers(task, ["red", "red", "red", "blue"]).facts
+    assert {name: facts[name] for name in names} == {name: float(name == "other_rate") for name in names}
+
+
+def test_the_prior_of_captions():
+    right = [str(truth) for truth in together("twin_captions").cases[0].truths]
+    facts = with_answers(together("twin_captions"), [*right[:2], right[3], right[2], *right[4:]]).facts
+    assert (facts["acc_normal"], facts["acc_counterfactual"], facts["prior_rate"]) == (1.0, 0.0, 1.0)
+    facts = with_answers(together("twin_captions"), [*right[:2], right[2], right[2], *right[4:]]).facts
+    assert (facts["acc_counterfactual"], facts["prior_rate"]) == (0.0, 0.0)
+
+
+def test_the_true_one_of_several_images_moves_from_each_position_to_another_one():
+    task = together("image_choice", 200, lambda one: picked(one, 4))
+    places = Counter()
+    for case in task.cases:
+        one, other = case.requests
+        assert sorted(shown.key for shown in one.images) == sorted(shown.key for shown in other.images)
+        first, second = (asked.choices.index(truth) for asked, truth in zip(case.requests, case.truths, strict=True))
+        assert (
+            one.images[first]
+            == other.images[second]
+            == made("image_choice", 200, lambda n: picked(n, 4)).cases[int(case.id)].requests[0].image
+        )
+        assert first != second
+        places[first] += 1
+    assert set(places) == set(range(5))
+    assert max(places.values()) < 70
+    assert (
+        "depends on the order" in with_answers(together("image_choice", 1, lambda n: picked(n, 4)), ["first"] * 2).why
+    )
