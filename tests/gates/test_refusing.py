@@ -91,7 +91,7 @@ def drawn(data, shape, choices):
 
 
 def taken_back(replies, back, choices, silence):
-    """The replies in which those that name a choice, or the scores of a case, say nothing where ``back`` is true."""
+    """The replies in which those that name a choice, or the scores of a case, say nothing if ``back`` is true."""
     if not choices:
         return [[row[0]] * len(row) if refuse else row for row, refuse in zip(replies, back.tolist(), strict=True)]
     pairs = [zip(row, hidden, strict=True) for row, hidden in zip(replies, back.tolist(), strict=True)]
@@ -139,4 +139,4 @@ def test_a_model_that_never_answers_passes_nothing(shape, capability, choices, s
     task = judged(task_of(shape, capability, choices, truths), [[reply] * length] * 60)
     found = outcomes(task, list(rules(shape)))
     passed = {gate.metric for gate, outcome in found.items() if outcome == "pass"}
-    assert passed <= ({"read", "unread_rate"} if silence is None else set())  # a tie is no text that could be read
+    assert passed <= ({"read", "unread_rate"} if silence is None else set())  # a tie has no text to read

@@ -15,7 +15,8 @@ from vlgate.judging import further_shapes, together
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
 from vlgate.judging.scores import SCORED, facts_of, judge_scores
-from vlgate.metrics import questions, without_answer
+from vlgate.metrics import questions
+from vlgate.metrics.measures import of_ties
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
 
@@ -123,7 +124,7 @@ def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArra
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
     tied = np.array([second is None for _, second, _, _ in rows], dtype=np.bool_)
-    return questions.twin_facts(right & read, prior, read[:, 1]) | without_answer.of_ties(tied)
+    return questions.twin_facts(right & read, prior, read[:, 1]) | of_ties(tied)
 
 
 def _answers(said: str | None) -> bool:

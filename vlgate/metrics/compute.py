@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics import ranking, single, without_answer
+from vlgate.metrics import bla, ranking, single
 from vlgate.metrics.clusters import numbered, photograph
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.types import Case, Compare, FloatArray, Metric, Shape, Verdict, images_of
+
+_USUAL, _OWN = 2, 3  # in ``twin_captions``: the counterfactual image with the other caption and with its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,10 @@ def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
 
 
 def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | None:
-    """Compute a metric as if each case without an answer counted in full; see ``metrics.without_answer``.
+    """Compute a metric as if each case without an answer counted in full: a reply that could not be read, or a tie.
+
+    A refusal is neither yes nor what a prior says, so it lowers ``yes_share`` and ``prior_rate``. A gate on the ``max``
+    of these, of ``other_rate``, ``set_error`` or a preference of a set could be passed by refusing.
 
     Args:
         cases: the columns of the cases.
@@ -130,7 +135,7 @@ def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | Non
 
     Returns: the metric; None if it cannot be lowered by saying nothing, or if all cases have an answer.
     """
-    silent = without_answer.lowered(cases.shape, name, cases.facts, cases.scores)
+    silent = _lowered(cases, name)
     if not silent.any():
         return None
     values = np.where(silent, 1.0, cases.facts[name])
@@ -169,6 +174,24 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
     right = cases.facts.get(HEADLINE[cases.shape], np.full(len(cases.images), np.nan))
     overall = ((name, measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
     return found | {name: one for name, one in overall if one is not None}
+
+
+def _lowered(cases: Columns, metric: str) -> NDArray[np.bool_]:
+    """Which cases lower a metric because they lack an answer, shape (n,); for others, such a case is a wrong one."""
+    facts, scores = cases.facts, cases.scores
+    tied = np.asarray(facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # ``False``, for all of them, if none is
+    if cases.shape == "single" and metric == "yes_share":
+        return np.asarray(facts["read"] == 0.0) | tied
+    if cases.shape == "twin_questions" and metric in {"prior_rate", "other_rate"}:
+        return np.asarray(facts["unread_rate"] == 1.0) | tied
+    if cases.shape == "twin_captions" and metric == "prior_rate":
+        return np.asarray(scores[:, _USUAL] == scores[:, _OWN])
+    if metric == "set_error":
+        return np.asarray(scores[:, :2].max(axis=1) <= scores[:, 2:].min(axis=1)) & (facts[metric] < 1.0)
+    if metric in bla.PREFERENCES.get(cases.shape, ()):
+        first, second = bla.compared(cases.shape, metric)
+        return np.asarray(scores[:, first] == scores[:, second])
+    return np.zeros(len(scores), dtype=np.bool_)
 
 
 def _image(case: Case) -> str:

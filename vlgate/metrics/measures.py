@@ -86,6 +86,15 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     return area(measure.positive, measure.negative, groups, confidence)
 
 
+def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:
+    """Return the fact ``tied`` of answers: 1 for a tie of choices and NaN for all else; no fact if there is no tie.
+
+    >>> of_ties(np.array([False, False]))
+    {}
+    """
+    return {"tied": np.where(tied, 1.0, np.nan)} if tied.any() else {}
+
+
 def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatArray:
     """Compare each score that should be higher with the one that should be lower.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics import without_answer
-from vlgate.metrics.measures import Measure, Separation, Values
+from vlgate.metrics.measures import Measure, Separation, Values, of_ties
 from vlgate.types import FloatArray
 
 METRICS = ("accuracy", "precision", "recall", "f1", "yes_share", "auroc", "read")
@@ -34,7 +33,7 @@ def facts(said: FloatArray, truths: NDArray[np.bool_], read: NDArray[np.bool_]) 
         "yes_share": (said == 1.0).astype(np.float64),
         "read": read.astype(np.float64),
         "truth": truths.astype(np.float64),
-        **without_answer.of_ties(np.isnan(said) & read),
+        **of_ties(np.isnan(said) & read),
     }
 
 

@@ -106,7 +106,7 @@ def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, se
     """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most.
 
     A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
-    with the image. A condition in which a model that otherwise speaks leaves most answers unread is no comparison.
+    with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
     """
     names = [name for name in columns if not name.endswith(_IF_READ)]
     figures = {name: Figure(column=name) for name in names}
