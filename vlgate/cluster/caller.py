@@ -78,7 +78,8 @@ class ClusterCaller(Caller):
                     continue
                 flying.popleft()
                 self.model.cut_texts.update(outcome.cut)
-                self.model.neither.update(cast("Match", work.items[place]) for place in outcome.neither)
+                if outcome.neither:
+                    self.model.neither.update(cast("Match", work.items[place]) for place in outcome.neither)
                 found += cast("list[object]", outcome.replies)
         finally:
             _drop(flying)

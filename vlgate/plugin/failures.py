@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from vlgate.errors import halved
+from vlgate.judging.causes import cause_of, causes, reasons
 from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
 from vlgate.plugin.gate_reports import sentence
-from vlgate.report.causes import Cause, cause_of, causes, reasons
 
+FEW = 3
+"""The most tests with one cause that are still printed one by one."""
 STANDS_FOR = "vlgate_stands_for"
 """How many failed tests a report stands for."""
 
@@ -34,46 +36,46 @@ def cleaned_warning(recorded: warnings.WarningMessage) -> None:
 
 
 def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
-    """Return the reports of failed tests for the terminal, with one report for all tests that share a cause.
+    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause.
 
     Tests whose cases could not be scored are gathered by why there is no reply, those that raised by what they raised.
     Other tests, and gates, stay as they are.
     """
     ours = [report for report in reports if report.nodeid in collected.expected]
-    unscored = [report for report in ours if rows_of(report) is not None]
+    left = [report for report in reports if report.nodeid not in collected.expected]
     raised: dict[str, list[Any]] = {}
+    unscored: dict[str, list[Any]] = {}
     for report in ours:
         if rows_of(report) is None:
             raised.setdefault(_crash(report), []).append(report)
-    found = causes(collected.of_test(report.nodeid) for report in unscored)
-    joined = [_joined(cause, unscored, collected) for cause in found] if len(found) < len(unscored) else unscored
-    if joined is not unscored:
-        for place, report in enumerate(joined):
-            vars(report)[STANDS_FOR] = 0 if place else len(unscored)
-    left = [report for report in reports if report.nodeid not in collected.expected]
-    return [*joined, *(_for_all(alike) for alike in raised.values()), *left]
+        for cause in {cause_of(why) for _, why in reasons(collected.of_test(report.nodeid))} if rows_of(report) else ():
+            unscored.setdefault(cause, []).append(report)
+    common = {cause: alike for cause, alike in unscored.items() if len(alike) > FEW}
+    rest = {id(report): report for cause, alike in unscored.items() if cause not in common for report in alike}
+    gone = {id(report): report for alike in common.values() for report in alike if id(report) not in rest}
+    joined = [_joined(cause, alike, collected) for cause, alike in common.items()]
+    for place, report in enumerate(joined):
+        vars(report)[STANDS_FOR] = 0 if place else len(gone)
+    shown = [report for alike in raised.values() for report in (alike if len(alike) <= FEW else [_for_all(alike)])]
+    return [*sorted(joined, key=lambda one: one.nodeid), *rest.values(), *shown, *left]
 
 
-def _joined(cause: Cause, unscored: Sequence[Any], collected: Collected) -> Any:
+def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
     """A report about all cases that share a cause, with what the first of their tests wrote."""
-    mine = [
-        report
-        for report in unscored
-        if any(cause_of(why) == cause_of(cause.reasons[0]) for _, why in reasons(collected.of_test(report.nodeid)))
-    ]
-    tasks = {batch_name(report.nodeid).partition(":")[0] for report in mine}
+    found = next(
+        one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
+    )
+    tasks = {batch_name(report.nodeid).partition(":")[0] for report in alike}
     asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
-    text = f"{len(cause.reasons):,} of {asked:,} cases unscored: {cause.sentence}"
+    text = f"{len(found.reasons):,} of {asked:,} cases unscored: {found.sentence}"
     where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
-    report = _named(mine[0], f"{where}, {len(cause.reasons):,} cases")
-    report.longrepr = sentence(text, f"{text}\nthe first case: {cause.example}")
+    report = _named(alike[0], f"{where}, {len(found.reasons):,} cases")
+    report.longrepr = sentence(text, f"{text}\nthe first case: {found.example}")
     return report
 
 
 def _for_all(alike: Sequence[Any]) -> Any:
     """The first of some reports that failed alike; it says how many they are."""
-    if len(alike) == 1:
-        return alike[0]
     first = batch_name(alike[0].nodeid)
     report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
     vars(report)[STANDS_FOR] = len(alike)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vlgate.judging.causes import causes
 from vlgate.judging.judged import Verdicts, verdicts_of
-from vlgate.report.causes import causes
 from vlgate.run.options import Options
 from vlgate.types import Verdict
 

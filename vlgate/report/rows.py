@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import Decision, GateKind, Outcome
+from vlgate.judging.causes import causes
 from vlgate.judging.judged import verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
-from vlgate.report.causes import causes
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
