@@ -25,13 +25,16 @@ from vlgate.types import (
 
 COMPARES = "compare(), for questions about several images"
 _SHOWN = 80  # characters of an answer in a message
+YES_OR_NO = "the score of a match is 1 for yes and 0 for no"
+"""What the note of a model says whose ``match()`` gives nothing between."""
+ANSWERED = "adapter: the score is 1 if answer() to"
 _ADAPTERS = {
     "match": "match(): scores pairs together",
     "encode": "encode_images() and encode_texts(): the score is the dot product",
     "answer": "answer()",
     "perplexity": "perplexity()",
     "compare": "compare(): several images in one prompt, in two orders; a choice counts if it is made in both",
-    "match by answer": 'adapter: the score is 1 if answer() to "Does TEXT describe the image?" is yes, else 0',
+    "match by answer": f'{ANSWERED} "Does TEXT describe the image?" is yes, else 0',
     "match by perplexity": "adapter: the score is minus the perplexity of the text; the image is not used",
     "answer by match": "adapter: the choice whose 'QUESTION CHOICE' scores highest; an exact tie counts as no answer",
 }

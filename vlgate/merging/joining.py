@@ -22,7 +22,7 @@ from vlgate.run.model_card import ModelCard, card_from
 from vlgate.run.options import Options
 from vlgate.run.parts.sharding import parts_of
 from vlgate.run.planning import Plan, empty_lines, make_plan
-from vlgate.run.results import RunResult
+from vlgate.run.results import RunResult, of_yes_or_no
 from vlgate.run.rows import Rows, distinct, unpack
 from vlgate.run.verdict import unscored
 from vlgate.types import Batch, Task, Verdict
@@ -96,7 +96,7 @@ def join(
     cards = [card_from(part.content["model"]) for part in parts]
     card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
     result = replace(
-        result,
+        of_yes_or_no(result) if card.yes_or_no else result,
         decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
     )

@@ -41,7 +41,7 @@ from vlgate.run.loading import card_of, checks_of, merged
 from vlgate.run.model_card import ModelCard
 from vlgate.run.parts.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
-from vlgate.run.results import RunResult
+from vlgate.run.results import RunResult, of_yes_or_no
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.types import Task
 
@@ -100,7 +100,7 @@ class Closing:
             self._write(session, result, CHECKS_MISSING)  # before the checks: the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
-        result = self._controlled(session, result)
+        result = self._controlled(session, of_yes_or_no(result) if card.yes_or_no else result)
         result = replace(result, explained=self._explained(session, result))
         doubted = doubts(card, run.cards, run.thresholds)
         lacks = run.ending.lacks(run.collected, card.checks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vlgate.checks.check import Check
+from vlgate.inference.adapters import ANSWERED, YES_OR_NO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,12 @@ class ModelCard:
     checks: tuple[Check, ...] = ()
     device: str = ""
     cache: CacheUse = CacheUse()
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether the score of a match is 1 for yes and 0 for no, and nothing between."""
+        by_answer = self.adapters.get("Match", "").startswith(ANSWERED)
+        return by_answer or any(YES_OR_NO in note for note in self.notes)
 
 
 def card_from(fields: Mapping[str, Any]) -> ModelCard:

@@ -42,7 +42,7 @@ class TaskResult:
 
     ``chance`` holds the values of the metrics that guessing is expected to reach. ``images`` is the number
     of distinct images of the judged cases, and ``cut`` that of judged cases with a text that the model did not read to
-    the end.
+    the end. ``yes_or_no`` is whether scores tie because every reply is a yes or a no, 1 or 0.
     """
 
     task: Task
@@ -58,6 +58,7 @@ class TaskResult:
     responses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     images: int = 0
     cut: int = 0
+    yes_or_no: bool = False
 
     @property
     def tied(self) -> int:
@@ -72,13 +73,6 @@ class TaskResult:
             return 0, 0
         matched = sum(isinstance(request, Match) for request in replies.requests)
         return len(replies.neither), matched - sum(isinstance(replies.requests[one], Match) for one in replies.problems)
-
-    @property
-    def yes_or_no(self) -> bool:
-        """Whether scores tie because every reply is a yes or a no, 1 or 0."""
-        scores = self.columns.scores
-        known = scores[~np.isnan(scores)]
-        return bool(self.tied and (known == 1.0).any() and np.isin(known, (0.0, 1.0)).all())
 
     @property
     def unread(self) -> int:
@@ -163,6 +157,11 @@ def tabulate(
         images=len({image.key for case in judged.cases for one in case.requests for image in images_of(one)}),
         cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
     )
+
+
+def of_yes_or_no(run: RunResult) -> RunResult:
+    """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
+    return replace(run, results=tuple(replace(one, yes_or_no=one.tied > 0) for one in run.results))
 
 
 def decisions(

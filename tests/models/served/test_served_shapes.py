@@ -9,6 +9,7 @@ from chat_server import asked_of, image, model_of, ok, pairs, problem
 
 from vlgate.judging.answers import read_answer
 from vlgate.models.served.chat import text_of, thinks
+from vlgate.run.model_card import ModelCard
 from vlgate.types import Ask
 
 GOT = [("Got", 0.99), ("Yes", 1e-4), ("No", 1e-4)]  # the first word of a thought
@@ -210,3 +211,10 @@ def test_the_text_of_contents(content, text):
     found = text_of(reply)
     assert found == text if text else found.why == "the answer is empty"
     assert not thinks(reply)
+
+
+@pytest.mark.parametrize(("options", "only"), [("", False), ("?logprobs=0", True)])
+def test_the_card_of_a_service_tells_whether_it_only_says_yes_or_no(chat, options, only):
+    chat.say = lambda _: ok("Yes", top=[("Yes", 0.75), ("No", 0.2)])
+    model = model_of(chat, options)
+    assert ModelCard(name="toy", notes=(model.note,)).yes_or_no is only

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, halved, printable
+from vlgate.inference.adapters import YES_OR_NO
 from vlgate.inference.batching import HALF, Problem
 from vlgate.judging.answers import read_answer
 from vlgate.judging.thoughts import after_thought, has_thought
@@ -108,7 +109,7 @@ def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
     if isinstance(text, Problem) and "choices" not in reply:
         raise ServiceError(text.why, 200)
     why = _unscored(dialect, reply, again)
-    remarks = (f"{why}: the score of a match is 1 for yes and 0 for no to {VQASCORE!r}",) if why else ()
+    remarks = (f"{why}: {YES_OR_NO} to {VQASCORE!r}",) if why else ()
     return replace(dialect, logprobs=not why, answers_as=name_of(reply), remarks=(*dialect.remarks, *remarks))
 
 
