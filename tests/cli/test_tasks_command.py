@@ -102,7 +102,9 @@ def test_the_metrics_of_released_scorers_are_listed_with_how_they_differ(tmp_pat
     (tmp_path / "pope/coco_pope_random.json").write_text(json.dumps(asked))
     [entry] = json.loads(listed(capsys, "--data", tmp_path, "--json"))
     assert list(entry["variants"]) == [
-        f"{name}@release" for name in ("accuracy", "precision", "recall", "f1", "yes_share")
+        f"{name}@{variant}"
+        for variant in ("release", "pope_release")
+        for name in ("accuracy", "precision", "recall", "f1", "yes_share")
     ]
     text = " ".join(listed(capsys, "--data", tmp_path).split())
     assert "with --protocol=release, for published figures: accuracy@release, precision@release," in text

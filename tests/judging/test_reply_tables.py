@@ -129,3 +129,36 @@ def test_choices_that_only_the_letter_tells_apart_are_named():
 )
 def test_an_answer_without_choices_is_what_the_reply_says_in_the_end(reply, answer):
     assert read_reply(reply, asked("What colour is it?", ())) == answer
+
+
+@pytest.mark.parametrize("reply", ["\ue0005", "\ue0000", "\ue000-1", "\ue000" + "9" * 5000, "\ue001a", "\ue002a"])
+def test_private_characters_of_a_reply_are_no_options(reply):
+    assert read_answer(reply, ("yes", "no")) is None
+    assert read_answer(f"x {reply} y", ("A", "B")) is None
+
+
+def test_aliases_that_are_not_one_for_each_choice_are_left_out():
+    assert read_answer("B", ("a", "b"), aliases=("x", "y", "b")) == "b"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["yes " * 25_000, "<pad>" * 20_000 + "Yes", "Yes" + "\n" * 100_000 + "x", '{"answer":' + " " * 100_000 + "x",
+     "Question:" + "\n" * 100_000 + "x", "\\boxed{" * 10_000, "Answer: x\n" * 10_000, "<think>" * 14_000],
+    ids=["loop", "tokens", "lines", "json", "question", "boxes", "answers", "thoughts"],
+)  # fmt: skip
+def test_a_reply_without_end_is_read_in_time(reply):
+    assert read_answer(reply, ("yes", "no")) in {None, "yes"}
+
+
+@pytest.mark.parametrize(
+    ("question", "choices", "reply", "meant"),
+    [
+        ("Which caption fits? (1) A cat. (2) A dog. Answer with (1) or (2).", ("a cat", "a dog"), "(2)", "a dog"),
+        ("What?\nA. sleeping\nB. playing\nAnswer with the letter A or B. Do not explain.", ("A", "B"), "playing", "B"),
+        ("How many? (A) 2 (B) 3 (C) 4", ("2", "3", "4"), "(B)", "3"),
+        ("Which? (A) St. Louis (B) St. Paul", ("St. Louis", "St. Paul"), "(B)", "St. Paul"),
+    ],
+)
+def test_what_follows_the_list_of_a_question_is_no_option(question, choices, reply, meant):
+    assert read_reply(reply, asked(question, choices)) == meant

@@ -93,7 +93,7 @@ def places(log):
 
 
 def numbered(reply, choices):
-    return read_answer(reply, choices, numbered=True) or reply
+    return read_answer(reply, choices, aliases=("1", "2")) or reply
 
 
 def first_named(reply, choices):
@@ -113,7 +113,7 @@ def test_the_recorded_answers_of_gpt_4v_to_colorswap_give_the_published_scores()
 
 def test_answers_that_discuss_both_images_are_unread_if_they_are_read_strictly():
     found, _ = figures(*answers("image-gpt4v-colorswap", "caption", places, lambda reply, _: reply))
-    assert (round(100 * found["c_acc"], 2), round(600 * (1 - found["read"]))) == (66.67, 41)
+    assert (round(100 * found["c_acc"], 2), round(600 * (1 - found["read"]))) == (67.0, 40)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from vlgate.inference.batching import Caller
 from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.reference.replay import Replay
+from vlgate.models.reference.replay_rows import Replies
 from vlgate.run.asking import remembering as module
 from vlgate.run.asking.remembering import cache_use, listed_as, model_key, remembering, why_not
 from vlgate.run.options import Options
@@ -104,7 +105,7 @@ def test_reference_models_are_asked_everything(tmp_path, name):
 
 def test_a_replay_is_asked_everything(tmp_path):
     model = LoadedModel(
-        name="replay", weights="x", fingerprint="f", model=Replay(Path("x"), {}, "f"), registered=True, device=""
+        name="replay", weights="x", fingerprint="f", model=Replay(Path("x"), Replies(), "f"), registered=True, device=""
     )
     assert kept(model, options(tmp_path, cache_named=True)) is None
 

@@ -17,10 +17,10 @@ from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.every_error import thresholds_errors
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
-from vlgate.run.data_folders import another_folder
 from vlgate.run.examining import flaws_of
 from vlgate.run.options import Options
 from vlgate.run.planning import empty_lines, no_folder, wanted_by_default
+from vlgate.sources.data_folders import another_folder
 from vlgate.sources.disputes import reported
 from vlgate.sources.every_error import read_everything
 from vlgate.sources.reading.options import ReadOptions

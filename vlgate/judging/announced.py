@@ -6,6 +6,7 @@ announces: in a tag (``<answer>``, ``<CONCLUSION>``), in a box, in JSON, or on a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -14,39 +15,74 @@ from vlgate.judging.thoughts import after_thought
 _BAR = r"[|\uff5c]"
 _SPECIAL = re.compile(
     rf"<{_BAR}(?P<name>[^<>|\uff5c\n]{{1,40}}){_BAR}>|<(?P<bare>/?s|eo[sdt]|bos|pad|unk|sep|image|eot_id|0x[0-9a-f]{{2}}"
-    r"|(?:start|end)_of_(?:turn|utterance|image|text|sentence)|\|[\w ]{1,30}|[\w ]{1,30}\|)>|\[/?INST\]",
+    r"|(?:start|end)_of_(?:turn|utterance|image|text|sentence)|\|[\w ]{1,30}|[\w ]{1,30}\|)>|\[/?INST\]"
+    r"|\[(?P<square>CLS|SEP|PAD|EOS|BOS|UNK|MASK|UNUSED_TOKEN_\d{1,4})\]",
     re.IGNORECASE,
 )
 # Tokens at which a turn ends, or another begins: "end" in box_end ends no turn.
 _TURN = re.compile(
     r"/?s|eo[sdtm](?:_id)?|pad|sep(?:arator)?|end(?:of(?:text|turn))?|end.of.(?:text|turn|utterance|sentence|message)"
-    r"|im.(?:end|start|user|system)|start.(?:header|of.(?:turn|role)).*|user|human|return|call|turn|inst",
+    r"|im.(?:end|start|user|system)|start.(?:header|of.(?:turn|role)).*|user|human|return|call|turn|inst|unused_token_\d+",
+    re.IGNORECASE,
+)
+_USER = re.compile(
+    rf"<{_BAR}(?:im_start|start){_BAR}>\s?user\b|<{_BAR}(?:user|im_user|start_header_id{_BAR}>user)|<start_of_turn>user"
+    r"|(?<=</s>)\s?\[INST\]|(?<=\w)\s?\[INST\]",
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|chatbot|final)\s*(?:\n|\Z|(?=<))", re.IGNORECASE)
 _SPEAKER = re.compile(r"\A\W*(?:assistant|model|chatbot|bot|gpt|ai)\s*:\s*", re.IGNORECASE)
-_ANSWERER = re.compile(r"\n\W*(?:assistant|model|chatbot|bot|gpt|ai)\s*:", re.IGNORECASE)
+_ANSWERER = re.compile(r"\n[^\w\n]{0,8}(?:assistant|model|chatbot|bot|gpt|ai|a) ?:|(?-i:\bASSISTANT ?:)", re.IGNORECASE)
 _NEXT_TURN = re.compile(
-    r"(?:^|\n)[#>*_ \t]*(?:question|q|user|human|instruction|input|query)[ \t]*\d{0,3}[*_ \t]*[:\uff1a]", re.IGNORECASE
-)
-_WHY = re.compile(
-    r"(?:\n|(?<=[.!?]) )[#>*_ \t]*(?:explanation|reason(?:ing)?|rationale|justification|evidence|note)"
-    r"[*_ \t]*[:\uff1a]",
+    r"(?:^|\n)[#>*_ \t]{0,8}(?:question|q|user|human|instruction|input|query)[ \t]?\d{0,3}[*_ \t]{0,4}[:\uff1a]"
+    r"|(?-i:\bUSER ?:)",
     re.IGNORECASE,
 )
+_WHY = re.compile(
+    r"(?:\n|(?<=[.!?]) )[#>*_ \t]{0,8}(?:explanation|reason(?:ing)?|rationale|justification|evidence|note)"
+    r"[*_ \t]{0,4}[:\uff1a]",
+    re.IGNORECASE,
+)
+_PLACES = re.compile(rf"<{_BAR}(box|quad|point)_start{_BAR}>.{{0,200}}?<{_BAR}\1_end{_BAR}>", re.DOTALL)
+_CONCLUDES = re.compile(
+    r"(?:^|[.!?;,\n][ \n]?|\b(?:so|therefore|thus|hence) )(?:so,? |therefore,? |thus,? |hence,? )?(?:the|my) "
+    r"(?:(?:correct|final|right|best|most|likely|appropriate|accurate) ){0,2}(?:answer|option|choice|one) "
+    r"(?:is|would be|must be|should be)[ :]{1,2}([^.!?\n]{1,200})",
+    re.IGNORECASE,
+)
+_CONTRARY = re.compile(r"\b(?:if|incorrect|wrong|unless|whether|or rather|wait)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"~~[^~\n]+~~")
 _LATEX = re.compile(r"\\(?:text\w*|math\w+|mbox|operatorname)\s*\{([^{}]*)\}")
 
 _NAMES = (
     r"(?:answer|ans|conclusion|verdict|prediction|label|result|judge?ment|decision|response|output|solution|choice)"
 )
-_TAG_NAME = rf"(?:[a-z]+[ _-]){{0,3}}(?:{_NAMES}s?|final)(?:[ _-][a-z]+){{0,2}}"
-_OPENING = re.compile(rf"<{_TAG_NAME}>|\[{_TAG_NAME}\](?!\()", re.IGNORECASE)
-_CLOSING = re.compile(rf"</{_TAG_NAME}\s*>|\[/{_TAG_NAME}\s*\]", re.IGNORECASE)
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_RANKS = {"answer": 3, "ans": 3, "final": 3, "label": 1}  # of a name that announces; of all others 2
+_QUALIFIERS = frozenset(
+    (
+        "best",
+        "chosen",
+        "correct",
+        "final",
+        "full",
+        "model",
+        "my",
+        "overall",
+        "predicted",
+        "selected",
+        "short",
+        "the",
+        "your",
+    )
+)
+_TAG_NAME = r"[a-z]{1,20}(?:[ _-][a-z]{1,20}){0,3}"
+_OPENING = re.compile(rf"<({_TAG_NAME})>|\[({_TAG_NAME})\](?!\()", re.IGNORECASE)
+_CLOSING = re.compile(rf"</({_TAG_NAME})\s?>|\[/({_TAG_NAME})\s?\]", re.IGNORECASE)
+_BOX = re.compile(r"\\(?:boxed|fbox) ?\{")
 _TOKEN_BOX = re.compile(rf"<{_BAR}(begin|end).of.(?:box|{_NAMES}){_BAR}>", re.IGNORECASE)
 _KEYED = re.compile(
-    rf"""["'](?:[a-z]+[ _-]){{0,3}}{_NAMES}(?:[ _-][a-z]+){{0,2}}["']\s*:\s*\[?\s*
+    r"""["'](?P<key>[a-z][a-z _-]{0,40})["']\s{0,20}:\s{0,20}
+    (?:\[\s{0,20}|\{\s{0,20}["'](?:value|text)["']\s{0,20}:\s{0,20})?
     (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^'\n]*)'|(?P<bare>true|false|-?\d+(?:\.\d+)?))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -62,7 +98,8 @@ _LINE = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _TURNS_BACK = re.compile(
-    r"\b(?:wait|actually|correction|scratch that|i mean|on second thoughts?|my mistake|however)\b", re.IGNORECASE
+    r"(?:^|[.!?\n] ?)(?:no, )?(?:wait|actually|correction|scratch that|i mean|on second thoughts?|my mistake)\b",
+    re.IGNORECASE,
 )
 
 
@@ -76,9 +113,10 @@ def own_turn(reply: str) -> str | None:
     >>> own_turn("No\n\nQuestion: Is there a cat?\nAnswer: Yes")
     'No'
     """
-    text = after_thought(reply)
+    text = after_thought(_users_turn(reply))
     if text is None:
         return None
+    text = _PLACES.sub(" ", text)
     text = _TOKEN_BOX.sub(lambda mark: "<answer>" if mark[1].lower() == "begin" else "</answer>", text)
     text = _SPEAKER.sub("", _first_turn(text))
     if _NEXT_TURN.match(text) and (answerer := _ANSWERER.search(text)):  # it repeats the question first
@@ -87,20 +125,30 @@ def own_turn(reply: str) -> str | None:
     return _LATEX.sub(r"\1", _STRUCK.sub(" ", text[: starts[0]] if starts else text)).strip()
 
 
+def _users_turn(reply: str) -> str:
+    """The reply up to the next turn of the user, who may be answered with further thoughts."""
+    for mark in _USER.finditer(reply):
+        if any(letter.isalnum() for letter in _SPECIAL.sub("", reply[: mark.start()])):
+            return reply[: mark.start()]
+    return reply
+
+
 def _first_turn(text: str) -> str:
-    kept, start = "", 0
+    parts: list[str] = []
+    start, said = 0, False
     for token in _SPECIAL.finditer(text):
-        kept += text[start : token.start()]
+        parts.append(text[start : token.start()])
+        said = said or any(letter.isalnum() for letter in parts[-1])
         start = token.end()
         role = _ROLE.match(text, start)
         start = role.end() if role else start
-        name = (token["name"] or token["bare"] or token[0].strip("[]")).strip("| ")
+        name = (token["name"] or token["bare"] or token["square"] or token[0].strip("[]")).strip("| ")
         if name == "/INST":  # what stands before it is the prompt
-            kept = ""
-        elif _TURN.fullmatch(name) and any(letter.isalnum() for letter in kept):
-            return kept
-        kept += " "
-    return kept + text[start:]
+            parts, said = [], False
+        elif said and _TURN.fullmatch(name):
+            return "".join(parts)
+        parts.append(" ")
+    return "".join(parts) + text[start:]
 
 
 def announced(text: str) -> str | None:
@@ -114,25 +162,46 @@ def announced(text: str) -> str | None:
     found = max(_announcements(text), default=None)
     if found is None:
         return None
-    inner = announced(found[1]) if found[1] != text else None
-    return found[1].strip() if inner is None else inner
+    content = found[2]
+    inner = announced(content) if content != text else None
+    return content.strip() if inner is None else inner
 
 
-def _announcements(text: str) -> Iterator[tuple[int, str]]:
-    """The place and the content of the last announcement of each kind."""
-    openings, closings = list(_OPENING.finditer(text)), list(_CLOSING.finditer(text))
-    if openings:
-        start = openings[-1].end()
-        yield start, text[start : next((mark.start() for mark in closings if mark.start() >= start), None)]
+def _rank(name: str) -> int:
+    """How surely a tag or a key announces the answer; 0 if it does not, as "confidence" and "wrong answer"."""
+    *qualifiers, last = re.split(r"[ _-]", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    if not _QUALIFIERS.issuperset(qualifiers) or not (last == "final" or re.fullmatch(rf"{_NAMES}s?", last)):
+        return 0
+    return _RANKS.get(last.removesuffix("s"), 2)
+
+
+def _announcements(text: str) -> Iterator[tuple[int, int, str]]:
+    """The rank, the place and the content of the last announcement of each kind."""
+    openings = [(_rank(mark[1] or mark[2]), mark.end()) for mark in _OPENING.finditer(text)]
+    closings = [mark for mark in _CLOSING.finditer(text) if _rank(mark[1] or mark[2])]
+    rank, start = max(openings, default=(0, 0))
+    if rank:
+        yield rank, start, text[start : next((mark.start() for mark in closings if mark.start() >= start), None)]
     elif closings:  # the prompt opened it
         before = text[: closings[-1].start()]
         start = max(before.rfind(">"), before.rfind("\n\n")) + 1
-        yield start, before[start:]
+        yield 2, start, before[start:]
     if boxes := list(_BOX.finditer(text)):
-        yield boxes[-1].end(), _balanced(text[boxes[-1].end() :])
-    if keyed := list(_KEYED.finditer(text)):
-        last = keyed[-1]
-        yield last.end(), next(value for value in last.groups() if value is not None).replace('\\"', '"')
+        yield 3, boxes[-1].end(), _balanced(text[boxes[-1].end() :])
+    keyed = [(_rank(mark["key"]), mark.end(), _value(mark)) for mark in _KEYED.finditer(text)]
+    best = max(keyed, default=(0, 0, ""))
+    several = {value for rank, _, value in keyed if rank == best[0]}
+    if best[0] > 1 or (best[0] == 1 and len(several) == 1):
+        yield best
+
+
+def _value(mark: re.Match[str]) -> str:
+    if mark["double"] is None:
+        return mark["single"] if mark["single"] is not None else mark["bare"]
+    try:
+        return str(json.loads(f'"{mark["double"]}"'))
+    except ValueError:
+        return mark["double"]
 
 
 def _balanced(text: str) -> str:
@@ -166,6 +235,26 @@ def announced_lines(text: str) -> list[tuple[str, str]]:
 def _line_and_rest(segment: str) -> tuple[str, str]:
     line, _, rest = segment.partition("\n")
     return ("" if _TURNS_BACK.search(rest) else line.strip(), segment)
+
+
+def conclusions(text: str) -> list[str]:
+    """Return what sentences such as "So the answer is red" say; none if one is conditional or names a wrong answer.
+
+    >>> conclusions("A red car stands by a blue truck. Therefore, the answer is red.")
+    ['red']
+    """
+    found = list(_CONCLUDES.finditer(text))
+    return [] if found and _CONTRARY.search(text) else [mark[1] for mark in found]
+
+
+def first_sentence(text: str) -> tuple[str, list[str]]:
+    """Return the first sentence of a reply and the others.
+
+    >>> first_sentence("Red. The truck next to it is blue.")
+    ('Red', ['The truck next to it is blue.'])
+    """
+    first, *others = re.split(r"(?:[.!]|\n)\s{1,4}", text.strip(), maxsplit=20)
+    return first, [other for other in others if other.strip()]
 
 
 def without_reasons(text: str) -> str:

@@ -12,18 +12,40 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.judging.announced import announced, announced_lines, own_turn, without_reasons
+from vlgate.judging.announced import (
+    announced,
+    announced_lines,
+    conclusions,
+    first_sentence,
+    own_turn,
+    without_reasons,
+)
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
-from vlgate.judging.mentions import SPOKEN, STOP, Mention, Tokens, folded, named_choice, tokens_of, words_of
+from vlgate.judging.mentions import (
+    SPOKEN,
+    STOPS,
+    Mention,
+    Tokens,
+    folded,
+    named_choice,
+    tokens_of,
+    without_marks,
+    words_of,
+)
 from vlgate.perturb.inflection import either_number, plural, regular_singular, singular
 from vlgate.types import Ask, Compare
 
-_ENDS = re.compile(r"^[\s\"'`]+|[\s\"'`.,;:!]+$")
+_BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
+_QUOTES = f"{_BLANKS}\"'`"
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
+_ASIDE = 3
+_PRONOUN = 8  # options, from which on "I" is a letter of one
+_DECIDES = words_of("actually answer choice choose correct instead option pick rather select sorry wait")
+_LONGEST = 20_000  # characters of a text whose sentences are read
 _ARTICLES = words_of("a an the")
 _POSITIVE = words_of("yes y yeah yep yup true correct affirmative")
 _NEGATIVE = words_of("no n nah nope false incorrect negative")
@@ -36,7 +58,7 @@ def normal_answer(text: str) -> str:
     >>> normal_answer(' "Yes". ')
     'yes'
     """
-    return " ".join(_ENDS.sub("", text).casefold().split())
+    return " ".join(text.lstrip(_QUOTES).rstrip(f"{_QUOTES}.,;:!").casefold().split())
 
 
 @lru_cache(maxsize=4096)
@@ -104,7 +126,7 @@ def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = 
     >>> read_answer("It is inappropriate.", ("appropriate", "very")) is None
     True
     """
-    reader = _reader(tuple(choices), tuple(aliases))
+    reader = _reader(tuple(choices), tuple(aliases) if len(aliases) == len(choices) else ())
     found = reader.plain.get(reply)
     return reader.read(reply) if found is None else found
 
@@ -115,7 +137,7 @@ def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
     >>> told_apart_by_the_letter(("Happy Easter", "Happy Easter!", "none"))
     [('Happy Easter', 'Happy Easter!')]
     """
-    words = [(choice, tuple(token for token in tokens_of(folded(choice)) if token != STOP)) for choice in choices]
+    words = [(choice, _words(choice)) for choice in choices]
     return [
         (first, second)
         for place, (first, one) in enumerate(words)
@@ -130,6 +152,7 @@ class _ChoiceParser:
 
     choices: tuple[str, ...]
     labels: Mapping[str, int]
+    options: tuple[str, ...]
     forms: Mapping[tuple[str, ...], int]
     lengths: tuple[int, ...]
     plain: Mapping[str, str]
@@ -143,7 +166,7 @@ class _ChoiceParser:
         exact = self._spelled(reply)
         if exact is not None:
             return exact
-        text = own_turn(reply)
+        text = own_turn(without_marks(reply))
         if not text:
             return None
         inner = announced(text)
@@ -153,13 +176,30 @@ class _ChoiceParser:
         """The choice named by a text that holds no tag around its answer."""
         lines = announced_lines(text)
         if lines:
-            said = {self._whole(line) or self._whole(rest) for line, rest in lines}
+            said = {self._whole(line) or self._whole(rest) for line, rest in lines} - {None}
             return said.pop() if len(said) == 1 else None
-        text = without_reasons(text)
-        first, _, rest = text.partition("\n")
+        short = without_reasons(text)
+        first, _, rest = short.partition("\n")
         if "?\n" in f"{rest}\n" and (found := self._alone(first)) is not None:  # what follows is the next question
             return found
-        return self._whole(text)
+        found = self._whole(short) or self._concluded(short)
+        return self._whole(text) if found is None and short != text else found
+
+    def _concluded(self, text: str) -> str | None:
+        """The choice of the sentence "the answer is ...", or of a first sentence that is a choice, about the others."""
+        said = {self._whole(part) for part in conclusions(text)}
+        if said:
+            return said.pop() if len(said) == 1 else None
+        first, others = first_sentence(text)
+        found = self._alone(first) if others else None
+        return found if found is not None and all(map(self._aside, others)) else None
+
+    def _aside(self, sentence: str) -> bool:
+        """Whether a sentence only speaks about choices, as an explanation does, and names none as the answer."""
+        tokens = self._mentions(tokens_of(self._labelled(sentence)))
+        words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
+        mentioned = len(words) < len([token for token in tokens if not isinstance(token, str) or token not in STOPS])
+        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))  # words
 
     def _whole(self, text: str) -> str | None:
         found = self._alone(text)
@@ -168,7 +208,7 @@ class _ChoiceParser:
     def _alone(self, text: str) -> str | None:
         """The choice that a text is, without its letter or number, and nothing else."""
         found = self._spelled(text)
-        if found is None:
+        if found is None and len(text) <= self.longest:
             normal = normal_answer(text.strip(_OUTER))
             found = self.plain.get(normal) or self.opposites.get(normal)
         return found
@@ -186,7 +226,9 @@ class _ChoiceParser:
         return None
 
     def _sentence(self, text: str) -> str | None:
-        number = named_choice(self._mentions(tokens_of(self._labelled(text))), folded(text))
+        if len(text) > _LONGEST:  # without an announced answer, this is a loop
+            return None
+        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
         return None if number is None else self.choices[number]
 
     def _labelled(self, text: str) -> str:
@@ -196,32 +238,39 @@ class _ChoiceParser:
         if not self.labels:
             return self.decorated.sub(" ", folded(text))
         texts = {form[0]: number for form, number in self.forms.items() if len(form) == 1}
-        return replace_labels(folded(mark_capitals(text, self.labels)), self.labels, texts, len(self.choices))
+        return replace_labels(folded(mark_capitals(text, self.labels)), self.labels, texts, self.options)
 
     def _mentions(self, tokens: Sequence[str]) -> Tokens:
         """The tokens, with the tokens of each named choice replaced by one mention; the longest choice wins."""
-        words = [place for place, token in enumerate(tokens) if token != STOP]
-        found: Tokens = list(tokens)
+        found: Tokens = []
         start = 0
-        while start < len(words):
-            length, mention = self._at(tokens, words[start:])
-            if mention is not None:
-                for place in words[start : start + length]:
-                    found[place] = ""
-                found[words[start]] = mention
-            start += length
+        while start < len(tokens):
+            end, number, words = (start + 1, -1, ()) if tokens[start] in STOPS else self._at(tokens, start)
+            if words:
+                found.append(Mention(number, len(found), words))
+            else:
+                found += tokens[start:end]
+            start = end
         return found
 
-    def _at(self, tokens: Sequence[str], words: Sequence[int]) -> tuple[int, Mention | None]:
-        first = tokens[words[0]]
-        if first.startswith(MARK):
-            return 1, Mention(int(first[1:]), words[0], (first,))
+    def _at(self, tokens: Sequence[str], start: int) -> tuple[int, int, tuple[str, ...]]:
+        """The end, the number and the words of the choice that begins at a token; no words if none does."""
+        if tokens[start].startswith(MARK):
+            return start + 1, int(tokens[start][1:]), (tokens[start],)
+        places = [start]
+        while len(places) < self.lengths[0] and places[-1] + 1 < len(tokens):
+            place = places[-1] + 1
+            while place < len(tokens) and (tokens[place] in STOPS or tokens[place] == "("):
+                place += 1
+            if place == len(tokens):
+                break
+            places.append(place)
         for length in self.lengths:
-            form = tuple(tokens[place] for place in words[:length])
+            form = tuple(tokens[place] for place in places[:length])
             if form in self.forms:
                 number = self.forms[form]
-                return length, None if number < 0 else Mention(number, words[0], form)
-        return 1, None
+                return places[min(length, len(places)) - 1] + 1, number, form if number >= 0 else ()
+        return start + 1, -1, ()
 
 
 def _unquoted(text: str) -> str:
@@ -262,8 +311,9 @@ def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser
     return _ChoiceParser(
         choices=choices,
         labels=labels,
+        options=choices if not other_texts and aliases else other_texts or ("",) * len(choices),
         forms=forms,
-        lengths=tuple(sorted({len(form) for form in forms}, reverse=True)),
+        lengths=tuple(sorted({len(form) for form in forms}, reverse=True)) or (1,),
         plain=plain,
         spellings=spellings,
         longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
@@ -306,10 +356,7 @@ def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ..
     A choice as it was given comes before a choice without its article, that before the other grammatical number, and
     that before an alias.
     """
-    given, others = (
-        [tuple(token for token in tokens_of(folded(text)) if token != STOP) for text in texts]
-        for texts in (choices, aliases)
-    )
+    given, others = ([_words(text) for text in texts] for texts in (choices, aliases))
     found: dict[tuple[str, ...], int] = {}
     for given_forms in (
         [{words} for words in given],
@@ -327,7 +374,14 @@ def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ..
     if len(choices) == len({_collapsed(choice) for choice in choices} & {"yes", "no"}):
         found |= {(word,): found[meant,] for word, meant in SPOKEN.items() if (meant,) in found}
     found.pop((), None)
+    if len(choices) > _PRONOUN:
+        found.pop(("i",), None)
     return found
+
+
+def _words(text: str) -> tuple[str, ...]:
+    tokens = tokens_of(folded(without_marks(text)))
+    return tuple(token for token in tokens if token not in STOPS | {"("})
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from string import ascii_lowercase
 
 MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain
+_LISTING = frozenset((2, 5))  # the groups of "2) ..." and "2. ..."
 _HERE = "\ue001"  # marks the place of a letter or number that may be an option
 _CAPITAL = "\ue002"  # marks that of a capital that is one
 _LABEL = r"(?:[a-z]|\d{1,2})"
@@ -26,11 +27,25 @@ _BEFORE = re.compile(
     r"\b((?:answer|caption|choice|choose|image|letter|number|option|output|pick|prediction|result|select|statement|"
     r"verdict|conclusion)(?:\s+(?:is|would\s+be|letter|number|option))*)[\s:#*\"']+(?=\w)"
 )
-_CAPITAL_A = re.compile(  # "so A is right", but not "A dog"
-    r"(?<=[a-z,:;]\s)(A)(?![\w'\u2019-]|\.\w)"
-    r"(?=\s*(?:[^\s\w]|$|(?:and|or|is|was|because|since|as|rather|instead|over)\b))"
-    r"|(?<=(?:[Oo]ption|[Cc]hoice|[Ll]etter)\s)(A)(?![\w'\u2019-]|\.\w)"
+_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}")  # Washington D.C.
+_LETTER = re.compile(
+    r"(?P<before>\A|[.!?,;:][ ]|\n|\b[A-Za-z']+ )(?P<letter>[A-Z])(?![\w'\u2019-]|\.\w)"
+    r"(?=(?P<after>\s*(?:[^\s\w+]|$)|\s+\w+|))"
 )
+_SURE = frozenset(("option", "choice", "letter", "answer", "between"))  # before any letter
+_LEADING = frozenset(
+    (
+        "and", "be", "both", "but", "choose", "either", "go", "hence", "is", "it's", "nor", "not", "or", "over", "pick",
+        "say", "select", "so", "than", "therefore", "think", "thus", "to", "with",
+    )
+)  # fmt: skip
+_FITTING = frozenset(
+    (
+        "and", "as", "because", "best", "but", "correctly", "describes", "fits", "instead", "is", "matches", "must",
+        "or", "over", "rather", "seems", "shows", "since", "was", "which", "would",
+    )
+)  # fmt: skip
+_SPEAKER = re.compile(r"^\W{0,8}a:\s{1,4}(?=\W{0,4}[b-z]\W{0,4}$)")  # "A: B" answers B
 _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w))\s*", re.IGNORECASE)
 
 
@@ -55,14 +70,21 @@ def labels_of(choices: Sequence[str], aliases: Sequence[str]) -> Mapping[str, in
 
 
 def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
-    """Return a reply with a mark before each capital that can only be the letter of an option: not "A" or "I"."""
-    letters = "".join(label.upper() for label in labels if label.isalpha() and len(label) == 1 and label not in "ai")
-    capital = rf"(?<![\w'\u2019.-])([{letters}])(?![\w'\u2019-]|\.\w)" if letters else r"((?!))"
-    marked = re.sub(capital, rf"{_CAPITAL}\1", reply)
-    return _CAPITAL_A.sub(rf"{_CAPITAL}A", marked) if "a" in labels else marked
+    """Return a reply with a mark before each capital that can only be the letter of an option."""
+
+    def mark(match: re.Match[str]) -> str:
+        before, letter, after = match["before"].strip(" .!?,;:\n").lower(), match["letter"], match["after"].strip()
+        fits = not after or not after[0].isalnum() or after.lower() in _FITTING
+        meant = before in _SURE or (before in _LEADING and fits)
+        meant = meant or (
+            not before and letter not in "AI" and after.lower() in _FITTING
+        )  # "B fits", but not "A best man"
+        return f"{match['before']}{_CAPITAL}{letter}" if meant and letter.lower() in labels else match[0]
+
+    return _LETTER.sub(mark, _INITIALS.sub(" ", reply))
 
 
-def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int], count: int) -> str:
+def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int], options: Sequence[str]) -> str:
     """Return a reply in lower case, with each letter or number of an option replaced by ``MARK`` and its number.
 
     Args:
@@ -70,17 +92,28 @@ def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int
         labels: the number of the choice that each label means.
         texts: the number of each choice whose whole text is one word; a label that is the text of another choice, and
             a number beyond the last option, become the number -1.
-        count: how many choices there are.
+        options: the text of each option, empty if it is unknown. "1. The image shows ..." is a step of reasoning unless
+            the text of the option follows.
     """
 
     def mark(match: re.Match[str]) -> str:
         label = next(group for group in match.groups() if group is not None)
         number = labels.get(label)
-        if number is None or not 0 <= number < count:
+        if number is None or not 0 <= number < len(options):
             return f" {MARK}-1 " if label.isdigit() else match[0]
+        if match.lastindex in _LISTING and not _about(text[match.end() :], options[number]):
+            return "\n"
         return f" {MARK}{number if texts.get(label, number) == number else -1} "
 
+    text = _SPEAKER.sub("", text)
     return _MEANT.sub(mark, _BEFORE.sub(rf"\1 {_HERE}", text)).replace(_HERE, "").replace(_CAPITAL, "")
+
+
+def _about(rest: str, option: str) -> bool:
+    """Whether what follows a letter or number in its line may be its option."""
+    line = rest.lstrip(" .:*_)-").partition("\n")[0].casefold()
+    given, said = ({*re.findall(r"\w+", words)} - {"a", "an", "the"} for words in (option.casefold(), line))
+    return not option or not said or 2 * len(given & said) >= min(len(given), max(len(said), 3))
 
 
 @lru_cache(maxsize=4096)
@@ -101,12 +134,16 @@ def listed_aliases(question: str, choices: tuple[str, ...]) -> tuple[str, ...]:
     if len(marks) < len(choices):
         return ()
     ends = [*(mark.start() for mark in marks[1:]), len(question)]
-    texts = {mark[1].casefold(): _bare(question[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)}
-    folded = [_bare(choice) for choice in choices]
-    if all(_ONE.fullmatch(one) for one in folded):
-        found = tuple(texts.get(one, "") for one in folded)
+    whole: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=True):
+        whole.setdefault(mark[1].casefold(), question[mark.end() : end])
+    folded = [choice.strip("()[]. ").casefold() for choice in choices]
+    if all(one in whole for one in folded):
+        found = tuple(_bare(whole[one]) for one in folded)
     else:
-        found = tuple(next((label for label, text in texts.items() if _begins(text, one)), "") for one in folded)
+        listed = {label: text.strip("\"'()[] \n").casefold() for label, text in whole.items()}
+        given = [choice.strip("\"'()[]. ").casefold() for choice in choices]
+        found = tuple(next((label for label, text in listed.items() if _begins(text, one)), "") for one in given)
     return found if all(found) and len(set(found)) == len(choices) else ()
 
 

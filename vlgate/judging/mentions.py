@@ -11,13 +11,17 @@ from string import ascii_lowercase
 
 from vlgate.judging.labels import MARK
 
-STOP = "|"
-"""The token at the end of a clause."""
+STOPS = frozenset(".,;!?\n|-\u2013\u2014\u2026\u3001\u3002")
+"""The tokens that end a clause."""
+_OPEN = "("  # what follows in brackets is another clause, but "not (red)" is one
+_SENTENCE_ENDS = frozenset(".!?\n\u3002")
+_CLAUSE = 60  # words of a clause that are looked at; a longer one is a loop
+_NUMBER = r"\d+(?:[.,:]\d+)*"
 _TOKEN = re.compile(
-    rf"{MARK}-?\d+|(?<![\w.)\]])-\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*(?![\w+#])"
-    r"|\w+(?:['-]\w+)*(?:[+#]+(?!\w))?|[.,;!?\n|\u2013\u2014\u2026\u3001\u3002]|\s-\s"
+    rf"{MARK}-?\d+|{_NUMBER}(?:(?:[-\u2013/]| to ){_NUMBER})+(?!\w)|(?<![\w.)\]])-{_NUMBER}|{_NUMBER}(?![\w+#])"
+    r"|\w+(?:['-]\w+)*(?:[+#]+(?!\w))?|[.,;!?\n|(\u2013\u2014\u2026\u3001\u3002]|\s-\s"
 )
-_SECTION = re.compile(r"^(\W*[a-z]+(?: [a-z\d]+)?\W*):", re.MULTILINE)
+_SECTION = re.compile(r"(?:^|(?<=[,;] ))([^\w\n]{0,8}[a-z]+(?: [a-z\d]+)?[^\w\n:]{0,8}):", re.MULTILINE)
 
 
 def words_of(words: str) -> frozenset[str]:
@@ -26,23 +30,32 @@ def words_of(words: str) -> frozenset[str]:
 
 
 _LEADS = words_of(
-    "a again also and answer be believe best boxed caption certainly choice choose clearly conclusion correct decision "
-    "definitely description else final go guess hence i i'd i'll image is it it's judge judgement judgment label "
-    "likely me most must my obviously of ok okay option or otherwise output pick prediction probably provided question "
-    "reply response result right say select short should simply so statement still suppose text that that's the then "
-    "therefore these they think this thus to two verdict was well will with would your"
+    "a again also and answer answered be believe best boxed caption certainly choice choose clearly conclusion correct "
+    "decision definitely description else final for go guess have hence i i'd i'll image in is it it's judge judgement "
+    "judgment label likely me most must my obviously of ok okay option or otherwise output pick prediction probably "
+    "provided question reply response result right say select short should simply so statement still suppose text that "
+    "that's the then therefore these they think this thus to two verdict was well will with would your "
+    "\u7b54\u6848 \u7b54\u6848\u662f \u6b63\u786e\u7b54\u6848 \u6b63\u786e\u7b54\u6848\u662f \u9009 \u9009\u62e9 \u662f"
 )
 _ANNOUNCES = words_of("answer be boxed choose pick reply response select verdict conclusion")
 _OFFERED = words_of("caption choice description option output")  # these announce an answer if "is" follows
 _BLOCKS = words_of(
-    "absent cannot could deny denies doubt doubtful either except excluding hardly if instead lack lacking lacks maybe "
-    "may might minus neither never no none nor not opposite perhaps possibly rather than unless unlike unlikely "
-    "whether without"
+    "absence absent ask asked asks avoid avoids cannot could denied denies deny discard dismiss doubt doubtful either "
+    "eliminate eliminates except exclude excludes excluding fail failed fails hardly if instead lack lacking lacks "
+    "less maybe may mention mentions might minus missing need neither never no nobody non none nor not nothing nowhere "
+    "opposite perhaps please possibly provide rather reject rejects rule rules than unless unlike unlikely upload "
+    "whether without zero"
 )
+_MODALS = words_of("cannot could hardly may might never nowhere")
 _BREAKS = words_of("although because but however since though whereas while")
 _JOINS = _BREAKS | {"and", "or"}
-_IS = words_of("are can could did do does is seem seems was were would")
-_WRONG = words_of("error false impossible inaccurate incorrect lie mistake mistaken untrue wrong")
+_IS = words_of(
+    "are can cannot could did do does had has have is may might must ought seem seems shall should was were will would"
+)
+_WRONG = words_of(
+    "discarded dismissed eliminated error excluded false impossible inaccurate incorrect lie mistake mistaken rejected "
+    "ruled untrue wrong"
+)
 # Words that may follow "yes" or "no" if it is the answer; before any other word, "no" may be a determiner.
 _AFTER = words_of(
     "a absolutely an as at because both certainly clearly definitely for from he her his i in indeed it it's my not "
@@ -57,21 +70,34 @@ _UNSURE = (
 )
 _HEDGE = re.compile(_UNSURE)
 _HEDGE_OR_NEITHER = re.compile(rf"{_UNSURE}|\b(?:neither|none of)\b")
+_ABOUT_ELSE = re.compile(
+    r"^(?:its|their|his|her|the|a|an|whose)\b(?! (?:answer|question)\b)"
+    r"|\b(?:tell|say|know|see|determine|sure|certain|clear|unclear)(?: about| of)?"
+    r" (?:who|what|which|where|how|when|its|the|their)\b(?! answer)"
+)
 _DENIED = re.compile(
     r"\b(?:any|every|all)(?:thing|body|one|where)?(?: \w+)? but\b"
     r"|\b(?:other|apart|aside|far|different|away|distinct) (?:than|from)\b"
     r"|\b(?:rul(?:e|es|ed|ing) out|the (?:opposite|contrary|reverse|inverse) (?:of|to))\b"
     r"|\b(?:fails? to be|no longer|besides)\b"
     r"|\b(?:wrong|incorrect|false|inaccurate|untrue|mistaken|a (?:lie|mistake)|an error)"
-    r"(?= (?:to|answer|choice|option|reply|response)\b)|\b(?:exclud(?:e|es|ing)|reject(?:s|ed)?)\b"
+    r"(?= (?:to|that|if|answer|choice|option|reply|response)\b)"
 )
-_NOTHING_BUT = re.compile(r"\b(?:nothing|none) (?:but|other than|except)\b")
+_NOTHING_BUT = re.compile(r"\b(?:nothing|none) (?:but|other than|except)\b|\bnot (?:only|just|merely)\b")
+_IDIOMS = re.compile(r"\bn/a\b|\b(?:you(?:'re| are)|all) right\b|\bright (?:away|now)\b")
 _TAKEN_BACK = re.compile(
-    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong|wait)\b"
+    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong)\b"
+    rf"|(?:^|\| )(?:(?:{MARK}|no|oh|hmm|but) )*wait(?= \||$)"
 )
-_FILLS = words_of("a also an caption choice either image is it it's maybe option perhaps possibly the")
+_WRONG_THAT = re.compile(
+    rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(sorted(_WRONG))})\b"
+)
+_FILLS = words_of("a also an but caption choice either image is it it's maybe option perhaps possibly the")
 SPOKEN = {"yeah": "yes", "yep": "yes", "yup": "yes", "nah": "no", "nope": "no"}
 """Spoken forms of yes and no."""
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
+_SEAM = re.compile(rf"(?<={_CJK})(?=[a-z0-9{MARK}])|(?<=[a-z0-9])(?={_CJK})")
+_PRIVATE = re.compile("[\ue000-\ue00f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,42 +117,68 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
 
 
+def without_marks(text: str) -> str:
+    """Return a text without the private characters that mark options here."""
+    return _PRIVATE.sub("", text)
+
+
 def tokens_of(text: str) -> list[str]:
-    """Words, numbers and stops; quotes, brackets and colons are dropped."""
-    text = _NOTHING_BUT.sub(" ", _SECTION.sub(_as_clause, text))
-    text = _DENIED.sub(" except ", text).replace("/", " or ").replace("_", " ")
-    found = _TOKEN.findall(re.sub(r":\s+", " ", text))
-    return [token if token[0] == MARK or token[-1].isalnum() or token[-1] in "+#" else STOP for token in found]
+    """Return the words, numbers and stops of a text in lower case; quotes and colons are dropped."""
+    text = _IDIOMS.sub(" ", _SEAM.sub(" ", _SECTION.sub(_as_clause, text)))
+    text = _DENIED.sub(" except ", _NOTHING_BUT.sub(" ", text))
+    text = re.sub(r"(?<!\d)/|/(?!\d)", " or ", text).replace("_", " ")
+    return [token.strip(" ") or "-" for token in _TOKEN.findall(re.sub(r":\s{1,20}", " ", text))]
 
 
 def _as_clause(section: re.Match[str]) -> str:
     """The head of a section as a clause of its own, unless it denies what follows: "Reasoning:", but not "Not:"."""
-    return section[0] if _BLOCKS.union(_WRONG) & set(section[1].split()) else f"{section[1]}\n"
+    words = set(re.findall(r"\w+", section[1]))
+    denies = _BLOCKS.union(_WRONG) & words and not words <= {"no", *SPOKEN}
+    return section[0] if denies else f"{section[1]}\n"
 
 
-def named_choice(tokens: Tokens, text: str) -> int | None:
+def named_choice(tokens: Tokens) -> int | None:
     """Return the number of the only choice that a reply names.
 
     Args:
         tokens: the reply's tokens, with a mention in place of each choice.
-        text: the reply in lower case.
 
     Returns: the number; None if the reply names no choice, several, or one that was not offered, or if it hedges.
     """
     offered, together = _coordinated(tokens)
     mentions = [token for token in tokens if isinstance(token, Mention)]
-    named = [one for one in mentions if one.place not in offered and _affirmed(one, tokens)]
-    if _TAKEN_BACK.search(text):
-        named = [one for one in mentions if one.place not in offered]
+    free = [one for one in mentions if one.place not in offered]
+    if len({one.choice for one in free}) > 1 and _TAKEN_BACK.search(_joined(tokens)):
+        return None
+    asked = _asked(tokens)
+    named = [one for one in free if not asked[one.place] and _affirmed(one, tokens)]
     if len({mention.choice for mention in named}) != 1 or named[0].choice < 0:
         return None
     if any(one.place in together for one in named):
         return None
-    if any(_wrongly_named(one, tokens) for one in mentions if one not in named):
+    places = {one.place for one in named}
+    if any(_wrongly_named(one, tokens) for one in mentions if one.place not in places):
         return None
-    if _hedged(tokens) and not any(_announced(one, tokens) and not _hedged(tokens[one.place :]) for one in named):
+    if _hedged(tokens) and not any(_announced(one, tokens) and not _hedged(tokens[one.place :]) for one in named[:9]):
         return None
     return named[0].choice
+
+
+def _joined(tokens: Tokens) -> str:
+    return " ".join(
+        MARK if isinstance(one, Mention) else "|" if one in STOPS or one == _OPEN else one for one in tokens
+    )
+
+
+def _asked(tokens: Tokens) -> list[bool]:
+    """Whether each token stands in a sentence that ends with a question mark."""
+    found, asks = [False] * len(tokens), False
+    for place in range(len(tokens) - 1, -1, -1):
+        token = tokens[place]
+        if not isinstance(token, Mention) and token in _SENTENCE_ENDS:
+            asks = "?" in token
+        found[place] = asks
+    return found
 
 
 def _coordinated(tokens: Tokens) -> tuple[set[int], set[int]]:
@@ -135,17 +187,26 @@ def _coordinated(tokens: Tokens) -> tuple[set[int], set[int]]:
     together: set[int] = set()
     mentions = [token for token in tokens if isinstance(token, Mention)]
     for first, second in reversed(list(pairwise(mentions))):
-        between = [token for token in tokens[first.place + 1 : second.place] if token]
-        words = [token for token in between if token not in _FILLS and token != STOP]
-        follows = next((token for token in tokens[second.place + 1 :] if token), STOP)
-        ended = isinstance(follows, Mention) or follows == STOP or not _is_answer_word(second.words) or follows in _IS
-        if first.choice == second.choice or not ended:
+        if first.choice == second.choice or second.place - first.place > 8:
             continue
-        if words in (["or"], ["and", "or"]) or (not words and second.place in offered and STOP in between):
+        between = [token for token in tokens[first.place + 1 : second.place] if isinstance(token, str)]
+        words = [token for token in between if token not in _FILLS and token not in STOPS]
+        stopped = any(token in STOPS for token in between)
+        if words in (["or"], ["and", "or"]) or (not words and second.place in offered and stopped):
             offered |= {first.place, second.place}
-        elif words in (["and"], ["as", "well", "as"], ["plus"]) or (not words and second.place in together):
+        elif _ends(second, tokens) and (
+            words in (["and"], ["as", "well", "as"], ["plus"]) or (not words and second.place in together)
+        ):
             together |= {first.place, second.place}
     return offered, together
+
+
+def _ends(mention: Mention, tokens: Tokens) -> bool:
+    """Whether a choice ends its phrase, unlike "no" in "no dog"."""
+    follows = tokens[mention.place + 1] if mention.place + 1 < len(tokens) else "."
+    if isinstance(follows, Mention) or not _is_answer_word(mention.words):
+        return True
+    return follows in STOPS or follows == _OPEN or follows in _IS
 
 
 def _is_answer_word(words: tuple[str, ...]) -> bool:
@@ -158,35 +219,65 @@ def _affirmed(mention: Mention, tokens: Tokens) -> bool:
     if _is_answer_word(mention.words):
         return _spoken(mention, tokens, _LEADS)
     before, after = list(_before(mention, tokens, _BREAKS)), list(_after(mention, tokens, _BREAKS))
-    if any(word in _BLOCKS or word.endswith("n't") for word in before):
+    if any(map(_blocks, before)) or _in_denied_list(mention, tokens) or _denied(after):
         return False
-    return not _denied(after) and not any(word in _WRONG or word.endswith("n't") for word in after)
+    return not any(word in _WRONG or word == "if" or word.endswith("n't") for word in after)
+
+
+def _blocks(word: str) -> bool:
+    return word in _BLOCKS or word.endswith("n't")
+
+
+def _in_denied_list(mention: Mention, tokens: Tokens) -> bool:
+    """Whether a choice goes on with a list that is denied: "no cars, trucks, or other vehicles"."""
+    end = mention.place
+    for _ in range(_CLAUSE):
+        while end > 0 and tokens[end - 1] in {"a", "an", "any", "the", "or", "nor", "other"}:
+            end -= 1
+        if end == 0 or tokens[end - 1] != ",":
+            return False
+        item = list(_before(Mention(0, end - 1, ()), tokens, _BREAKS))  # nearest first
+        if any(map(_blocks, item[1:])):
+            return True
+        if len(item) > 3:  # a clause, no item of a list
+            return False
+        end -= 1 + len(item)
+    return False
 
 
 def _denied(after: Sequence[str]) -> bool:
-    return any(word in _IS and then in _BLOCKS for word, then in pairwise(after))
+    """Whether what follows a choice denies it: "is not the one", "is the wrong answer", "can be ruled out"."""
+    verbs = [place for place, word in enumerate(after[:3]) if word in _IS or word.endswith("n't")]
+    if not verbs:
+        return after[:1] == ["out"] or (bool(after) and after[0] in _MODALS)
+    rest = after[verbs[0] + 1 :]
+    if after[verbs[0]] in _MODALS or after[verbs[0]].endswith("n't") or rest[-1:] == ["out"]:
+        return True
+    contrasts = {"not", "rather", "instead", "than", "no"}  # "is red, not blue" denies the other one
+    return any(
+        (_blocks(word) or word in _WRONG) and not (word in contrasts and MARK in (then, after_then))
+        for word, then, after_then in zip(rest, [*rest[1:], ""], [*rest[2:], "", ""], strict=False)
+    )
 
 
 def _spoken(mention: Mention, tokens: Tokens, leads: frozenset[str]) -> bool:
     """Whether "yes", "no" or a letter is the answer itself, with at most words like "the answer is" before it."""
-    if not all(word in leads or word == MARK for word in _before(mention, tokens, _JOINS)):
+    before = list(_before(mention, tokens, _JOINS))  # nearest first
+    if "answer" in before and not any(_blocks(word) for word in before if word != "except"):
+        before = before[: before.index("answer")] if "except" not in before else before
+    if not all(word in leads or word == MARK for word in before):
         return False
     after = list(_after(mention, tokens, _JOINS))
     if not after:
         return not _called_wrong(mention, tokens)
-    if after[0] in _IS:
+    if after[0] in _IS or after[0] == "out":
         return not _denied(after) and _WRONG.isdisjoint(after)
     return after[0] == MARK or (after[0] in _AFTER and not _called_wrong(mention, tokens))
 
 
 def _called_wrong(mention: Mention, tokens: Tokens) -> bool:
     """Whether what follows takes an answer back: "yes, that is wrong"."""
-    words = [token for token in tokens[mention.place + 1 :] if token]
-    text = " ".join(MARK if isinstance(word, Mention) else word for word in words[:8])
-    return (
-        re.match(rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(_WRONG)})\b", text)
-        is not None
-    )
+    return _WRONG_THAT.match(_joined(tokens[mention.place + 1 : mention.place + 9])) is not None
 
 
 def _wrongly_named(mention: Mention, tokens: Tokens) -> bool:
@@ -194,7 +285,7 @@ def _wrongly_named(mention: Mention, tokens: Tokens) -> bool:
     return (
         _is_answer_word(mention.words)
         and "except" in _before(mention, tokens, _JOINS)
-        and (_spoken(mention, tokens, _LEADS | {"except"}))
+        and _spoken(mention, tokens, _LEADS | {"except"})
     )
 
 
@@ -205,27 +296,42 @@ def _announced(mention: Mention, tokens: Tokens) -> bool:
 
 
 def _hedged(tokens: Tokens) -> bool:
-    """Whether the reply hedges; after a "yes" or "no" at its beginning, "neither" is not a hedge."""
-    text = " ".join(MARK if isinstance(token, Mention) else token for token in tokens if token)
+    """Whether the reply hedges; after a choice, it may hedge about something else: "yes, but its breed is unclear".
+
+    After a "yes" or "no" at its beginning, "neither" is not a hedge.
+    """
     opening = tokens[0] if tokens else ""
     plain = isinstance(opening, Mention) and opening.words in {("yes",), ("no",)}
-    return (_HEDGE if plain else _HEDGE_OR_NEITHER).search(text) is not None
+    hedge = _HEDGE if plain else _HEDGE_OR_NEITHER
+    text = _joined(tokens)
+    if not hedge.search(text):
+        return False
+    named = False
+    for clause in re.split(r"\||\b(?:although|because|but|however|since|though|whereas|while)\b", text):
+        about = clause.strip()
+        if hedge.search(f"| {about}") and not (named and _ABOUT_ELSE.search(about)):
+            return True
+        named = named or MARK in clause
+    return False
 
 
 def _before(mention: Mention, tokens: Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[: mention.place][::-1], breaks)
+    """The words back to the beginning of the clause; a choice that is named there becomes a neutral mark."""
+    for place in range(mention.place - 1, max(-1, mention.place - _CLAUSE), -1):
+        token = tokens[place]
+        if isinstance(token, Mention):
+            yield MARK
+        elif token in STOPS or token in breaks:
+            return
+        elif token != _OPEN:
+            yield token
 
 
 def _after(mention: Mention, tokens: Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    return _clause(tokens[mention.place + 1 :], breaks)
-
-
-def _clause(tokens: Tokens, breaks: frozenset[str]) -> Iterator[str]:
-    """The words up to the end of the clause; a choice that is named there becomes a neutral mark."""
-    for token in tokens:
+    for token in tokens[mention.place + 1 : mention.place + _CLAUSE]:
         if isinstance(token, Mention):
             yield MARK
-        elif token == STOP or token in breaks:
+        elif token in STOPS or token in breaks or token == _OPEN:
             return
-        elif token:
+        else:
             yield token

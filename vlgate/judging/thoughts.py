@@ -27,6 +27,7 @@ _BEGIN = re.compile(
     rf"|<{_BAR}channel{_BAR}>\s*(?:analysis|commentary)\b|<{_BAR}channel>\s*(?:thought|analysis)\b|<unused94>",
     re.IGNORECASE,
 )
+_TOKENS = re.compile(r"<[|\uff5c][^<>\n]{1,40}>|</?s>|<eo[sdt]>|<pad>|<end_of_turn>")
 _ANSWERED = re.compile(r"<answer>[^<]*</answer>(?:\s|<[|\uff5c][^>]*>|</s>)*\Z", re.IGNORECASE)
 
 
@@ -50,9 +51,9 @@ def after_thought(text: str) -> str | None:
     if _BEGIN.search(rest):  # some replies close the answer, but not the thought before it
         answered = _ANSWERED.search(rest)
         return answered[0] if answered else None
-    if ends and not rest.strip():
-        opening = _BEGIN.search(text)
-        rest = text[: opening.start()] if opening else ""
+    if ends and not _TOKENS.sub("", rest).strip():
+        openings = [mark.start() for mark in _BEGIN.finditer(text, 0, ends[-1].start())]
+        return (after_thought(text[: openings[-1]]) or "").strip() if openings else ""
     return rest.strip() if ends else text
 
 

@@ -13,12 +13,12 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.inference.order import hashed_cases
 from vlgate.metrics.variants import VARIANTS
 from vlgate.run.census import partly_missing
-from vlgate.run.data_folders import another_folder
 from vlgate.run.options import Options
 from vlgate.run.parts.sharding import part_of
 from vlgate.run.quick import quick_sample
 from vlgate.run.together import asked_together
 from vlgate.seeds import generator
+from vlgate.sources.data_folders import another_folder
 from vlgate.sources.disputes import KNOWN, applied, read_disputes, reported
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions

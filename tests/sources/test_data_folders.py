@@ -8,9 +8,9 @@ import pytest
 
 from vlgate.__main__ import main
 from vlgate.errors import OptionError, VlgateError
-from vlgate.run.data_folders import another_folder
 from vlgate.run.options import Options
 from vlgate.run.planning import known_tasks, make_plan
+from vlgate.sources.data_folders import another_folder
 
 PAIR = {"task": "mine/a", "image": "photos/1.png", "caption": "a cup", "foil": "a hat"}
 

@@ -35,7 +35,7 @@ def _hint(folder: Path) -> str:
 
 
 def _above(folder: Path) -> str:
-    whole = next((number for number, parent in enumerate(folder.absolute().parents[:3]) if _is_data(parent)), None)
+    whole = next((number for number, parent in enumerate(folder.absolute().parents[:2]) if _is_data(parent)), None)
     if whole is None and folder.name.lower() not in PARTS:
         return ""
     parents = folder.parents if len(folder.parents) > (whole or 0) else folder.absolute().parents
