@@ -162,3 +162,13 @@ def test_a_reply_without_end_is_read_in_time(reply):
 )
 def test_what_follows_the_list_of_a_question_is_no_option(question, choices, reply, meant):
     assert read_reply(reply, asked(question, choices)) == meant
+
+
+def test_a_truth_in_decomposed_letters_is_the_choice_in_composed_ones():
+    asks = tuple(asked(question, ("caf\u00e9", "tea room")) for question in ("First?", "Second?"))
+    case = Case(id="1", requests=asks, truths=("cafe\u0301", "caf\u00e9"))
+    task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
+    for answer in ("caf\u00e9", "Cafe\u0301."):
+        replies = {ask: Prediction(request=ask, answer=answer) for ask in asks}
+        [verdict] = judge(Batch(task=task, positions=(0,)), replies)
+        assert verdict.right

@@ -95,7 +95,7 @@ def _failed(requests: Sequence[Request], answered: Sequence[Request], rounds: Se
     left = [request for request in requests if request not in kept]
     if not left:
         return ""
-    count = f"{len(left)} other replies of {len(requests)} are missing in some of {len(rounds)} rounds"
+    count = f"{len(left)} of {len(requests)} requests have no reply in some of {len(rounds)} rounds"
     return f"{count}, so they are not compared: {_problem(left, rounds)}"
 
 

@@ -76,7 +76,7 @@ def without_scores(
             probability of the first word, and of how many.
         thresholds: the thresholds file; if it allows the check ``first_word``, a line says so, and nothing changes.
     """
-    doubts = {task: why for task, (weak, scored) in neither.items() if (why := first_word_doubt(weak, scored))}
+    doubts = _doubts(neither)
     judged = [one for one in made if one.gate.task in doubts and one.outcome != "not run"]
     if FIRST_WORD in thresholds.allowed:
         tasks = ", ".join(dict.fromkeys(one.gate.task for one in judged))
@@ -92,6 +92,15 @@ def without_scores(
         replace(one, outcome="inconclusive", why=doubts[one.gate.task] + remedy, p=None) if one in judged else one
         for one in made
     ]
+
+
+def tasks_without_scores(neither: Mapping[str, tuple[int, int]], thresholds: Thresholds) -> frozenset[str]:
+    """Return the tasks whose scores mean nothing, unless the thresholds file allows that; see ``without_scores``."""
+    return frozenset() if FIRST_WORD in thresholds.allowed else frozenset(_doubts(neither))
+
+
+def _doubts(neither: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+    return {task: why for task, (weak, scored) in neither.items() if (why := first_word_doubt(weak, scored))}
 
 
 def first_word_doubt(weak: int, scored: int) -> str:

@@ -8,6 +8,7 @@ Services, local models and recorded replies are read by the same rules; ``announ
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,11 +54,12 @@ _OPENING = re.compile(r"^\W*(true|false)(?=\s*[.,;!])", re.IGNORECASE)  # "True,
 
 
 def normal_answer(text: str) -> str:
-    """Return an answer in lower case, without extra spaces, outer quotes and closing punctuation.
+    """Return an answer in lower case and composed letters, without extra spaces, outer quotes and closing punctuation.
 
     >>> normal_answer(' "Yes". ')
     'yes'
     """
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
     return " ".join(text.lstrip(_QUOTES).rstrip(f"{_QUOTES}.,;:!").casefold().split())
 
 

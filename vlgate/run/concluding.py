@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from vlgate import __version__
@@ -11,7 +11,7 @@ from vlgate.comparing.changes import change_decisions
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.gates.correcting import corrected
-from vlgate.gates.deciding import without_scores
+from vlgate.gates.deciding import tasks_without_scores, without_scores
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision
@@ -88,8 +88,9 @@ def decided(
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, _right(verdicts))]
     neither = {result.task.id: result.neither for result in run.results}
+    right = _right(verdicts, tasks_without_scores(neither, thresholds))
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right)]
     made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
     counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
@@ -125,10 +126,12 @@ def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[s
     )
 
 
-def _right(verdicts: Mapping[str, Sequence[Verdict]]) -> dict[str, dict[str, bool | None]]:
-    """Whether each case is right, None if it is not judged."""
+def _right(
+    verdicts: Mapping[str, Sequence[Verdict]], doubted: Collection[str] = ()
+) -> dict[str, dict[str, bool | None]]:
+    """Whether each case is right, None if it is not judged, or of a task whose scores mean nothing."""
     return {
-        task: {one.case.id: one.right if one.state == "judged" else None for one in said}
+        task: {one.case.id: one.right if one.state == "judged" and task not in doubted else None for one in said}
         for task, said in verdicts.items()
     }
 

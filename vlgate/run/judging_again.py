@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from vlgate.comparing.earlier import EarlierRun, judged_rows
 from vlgate.comparing.pairing import Comparison, LaterRun, compare
 from vlgate.errors import VlgateError
 from vlgate.gates.correcting import corrected
-from vlgate.gates.deciding import Judged, decide_all, without_scores
+from vlgate.gates.deciding import Judged, decide_all, tasks_without_scores, without_scores
 from vlgate.gates.error_rates import ErrorRates, error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.records import Decision, Gate
@@ -85,9 +85,8 @@ def judge_again(
     neither = {
         name: (one["replies"], one["of"]) for name, task in run.figures["tasks"].items() if (one := task.get("neither"))
     }
-    made = corrected(
-        (*_held(thresholds, table), *without_scores(every, neither, thresholds)), thresholds.fail_correction
-    )
+    held = _held(thresholds, table, tasks_without_scores(neither, thresholds))
+    made = corrected((*held, *without_scores(every, neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if told.get("quick") else made
     card = card_from(run.figures["model"])
     whole = [*required(thresholds, counts, asked, known), *unjudged_gates(made, thresholds, asked)]
@@ -128,13 +127,13 @@ def _later(run: RecordedRun, table: Any, tasks: Mapping[str, Judged], model: str
     )
 
 
-def _held(thresholds: Thresholds, table: Any) -> list[Decision]:
+def _held(thresholds: Thresholds, table: Any, doubted: Collection[str]) -> list[Decision]:
     if thresholds.must_hold is None:
         return []
     found: dict[str, dict[str, bool | None]] = {}
     columns = (table.column(name).to_pylist() for name in ("task", "case", "state", "right"))
     for task, case, state, right in zip(*columns, strict=True):
-        found.setdefault(task, {})[case] = bool(right) if state == "judged" else None
+        found.setdefault(task, {})[case] = bool(right) if state == "judged" and task not in doubted else None
     return [must_hold_decision(thresholds.must_hold, found)]
 
 

@@ -161,7 +161,12 @@ def tabulate(
 
 def of_yes_or_no(run: RunResult) -> RunResult:
     """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
-    return replace(run, results=tuple(replace(one, yes_or_no=one.tied > 0) for one in run.results))
+    results = [replace(one, yes_or_no=one.tied > 0 and _matches(one.task)) for one in run.results]
+    return replace(run, results=tuple(results))
+
+
+def _matches(task: Task) -> bool:
+    return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
 
 
 def decisions(

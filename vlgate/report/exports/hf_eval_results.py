@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from vlgate.errors import OptionError
+from vlgate.gates.deciding import first_word_doubt
 from vlgate.report.exports.rows import Exported
 from vlgate.report.page.sections import headline_of
+from vlgate.types import UNREADABLE
 
 DATASETS = {"winoground": "facebook/winoground"}
 """The datasets of benchmarks that their authors released on the Hub."""
@@ -26,6 +29,9 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
         metric = headline_of(task)
         if benchmark not in known:
             left_out[f"the tasks of {benchmark} are left out: name their dataset with --dataset {benchmark}=ID"] = None
+        elif task.get("ask") == "together":
+            why = "its cases were asked with all their images in one prompt, which is another task than the dataset's"
+            left_out[f"{name} is left out: {why}"] = None
         elif not metric:
             left_out[f"{name} is left out: none of its {task['cases']:,} cases was judged"] = None
         else:
@@ -33,6 +39,8 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
             said = f"vlgate {run.run.version or 'unknown'}: {metric}, 95 % interval {given['low']:.4f} to "
             said += f"{given['high']:.4f}, {task['judged']} of {task['cases'] + task['deselected']} cases judged, "
             said += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
+            said += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""
+            said += ", most first words neither yes nor no" if _meaningless(task) else ""
             entry: dict[str, object] = {"dataset": {"id": known[benchmark], "task_id": part}, "value": given["value"]}
             entry |= {"date": run.time.isoformat()}
             entry |= {"source": {"url": run.source, "name": "vlgate"}} if run.source else {}
@@ -42,6 +50,11 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
     if not found:
         raise OptionError(f"{run.run.named}: nothing to export: {next(iter(left_out), 'the run has no tasks')}")
     return found, list(left_out)
+
+
+def _meaningless(task: Mapping[str, Any]) -> bool:
+    weak = task.get("neither", {"replies": 0, "of": 0})
+    return bool(first_word_doubt(weak["replies"], weak["of"]))
 
 
 def yaml_lines(found: list[dict[str, object]]) -> Iterator[str]:

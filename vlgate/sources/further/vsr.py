@@ -73,7 +73,8 @@ def read(options: ReadOptions) -> Iterator[Task]:
                 cases = tuple(each(partial(_case, finder=options.images), records))
                 number = len(records)
                 known = _RELEASES.get((split, part, number))
-                note = f"the file is that of the release {known}" if known else f"no release has {number:,} statements"
+                unknown = f"no release has {number:,} statements that can be read"
+                note = f"the file is that of the release {known}" if known else unknown
                 yield Task(id=task, capability="foil", shape="single", cases=cases, note=note)
 
 

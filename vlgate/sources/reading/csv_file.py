@@ -59,7 +59,8 @@ def _columns(file: Path, text: str, column: str, remedy: str) -> tuple[str, list
 
 def _rows(file: Path, text: str, separator: str, before: int, remedy: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not empty; ``before`` lines of the file come before the text."""
-    limit = csv.field_size_limit(max(len(text), 1))  # the default is smaller than an image in base64
+    # The default is smaller than an image in base64. The limit is one of the process, so it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     start = before + 1
     try:
@@ -70,5 +71,3 @@ def _rows(file: Path, text: str, separator: str, before: int, remedy: str) -> It
     except csv.Error as error:
         problem = f"is not a row of a table ({shown(str(error))})"
         raise DataError(file, f"on line {start}", problem, remedy) from None
-    finally:
-        csv.field_size_limit(limit)

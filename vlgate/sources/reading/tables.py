@@ -256,5 +256,8 @@ def _without_bytes(cells: Any) -> list[int]:
 def _beside(file: Path, path: str) -> list[Path]:
     """The places of an image that a table names by its path, which may be one of another machine."""
     last = path.replace("\\", "/").rpartition("/")[2]
-    names = dict.fromkeys(name for name in (path, f"images/{last}", last) if is_plain(name))
+    name = (
+        path.removeprefix("images/") if is_plain(path) else last
+    )  # two folders of a table may hold images of one name
+    names = [one for one in (name, f"images/{name}") if is_plain(one)]
     return [folder / name for folder in (file.parent, file.parent.parent) for name in names]
