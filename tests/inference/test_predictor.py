@@ -336,7 +336,7 @@ def test_a_model_that_cannot_reply_to_a_kind_of_request_leaves_it_unscored_and_s
 def test_an_answerer_matches_by_saying_yes(said, expected):
     model = Answerer(lambda _: said)
     [prediction] = scorer(model).predict([match(A, 'a "red" cup')]).values()
-    assert prediction.score == expected
+    assert (prediction.score, prediction.accepted) == (expected, None if expected is None else expected == 1.0)
     [(_, question)] = model.asked
     assert (question.image, question.choices) == (A, ("yes", "no"))
     assert 'a "red" cup' in question.question

@@ -159,7 +159,10 @@ class ModelPredictor:
             said = once().ask(lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
             self._check_said(said)
             return [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said]
-        if threshold is None or match_adapter(self.model) == "match by perplexity":
+        adapter = match_adapter(self.model)
+        if adapter == "match by answer":  # each score is the model's own yes or no
+            threshold = 0.5
+        if threshold is None or adapter == "match by perplexity":
             return [None] * len(replies)
         # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
         return [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]

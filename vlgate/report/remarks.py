@@ -108,10 +108,15 @@ def unread_lines(run: RunResult) -> list[str]:
     """Return how many cases of each task have an unread answer, with the first of these answers."""
     return [
         f"{result.task.id}: {result.unread} of {result.coverage.judged} judged cases have an answer that names none of "
-        f"the choices, or several; it is wrong. For example {'; '.join(_unread_answers(result))}"
+        f"the choices, or several; it is wrong{_for_example(result)}"
         for result in run.results
         if result.unread
     ]
+
+
+def _for_example(result: TaskResult) -> str:
+    answers = "; ".join(_unread_answers(result))
+    return f". For example {answers}" if answers else ""
 
 
 def _unread_answers(result: TaskResult) -> list[str]:
