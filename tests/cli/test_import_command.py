@@ -162,7 +162,7 @@ def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
     write(folder / "perfect.jsonl", keyed(QUESTIONS))
     assert run("perfect.jsonl", "--data=data", "--reply=answer") == 0
     note = "note: perfect.jsonl: 40 of 40 replies in 'answer' are the right answers, as in the benchmark's own column"
-    assert note in capsys.readouterr().out.splitlines()
+    assert f"{note}; check that they are a model's" in capsys.readouterr().out.splitlines()
     assert len((folder / "replay.jsonl").read_text().splitlines()) == 40
 
 

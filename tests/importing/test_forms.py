@@ -43,9 +43,9 @@ def test_each_form_keeps_the_reply_as_it_was_recorded(form, tmp_path):
         ("[]", "holds no records"),
         ("3", "is int, expected records"),
         ('["Yes"]', "record 1: is str, expected an object"),
-        ('{"a": ', "is cut off: .*write the file again"),
+        ('{"a": ', "is cut off: .*write the record again"),
         ('{"a": "b", c}', "is not JSON: .* at line 1, column 12"),
-        ('{"image": "1.jpg"}\n{"ima', "is cut off: .*line 2, .*remove a line that is cut off"),
+        ('{"image": "1.jpg"}\n{"ima', "is cut off: .*line 2, .*write the record again, or remove it"),
         ("[" * 99999, "is nested too deeply"),
         (
             '{"dataset": "wds/x", "model": "ViT", "pretrained": "p", "task": "t", "metrics": {}}',
@@ -73,7 +73,7 @@ def test_json_without_replies_says_what_it_is_and_what_to_do(text, said, tmp_pat
     [
         ("x.csv", b"image,question,prediction\n1.jpg,Is it?,No,1\n", "line 2: has 4 cells, but there are 3 columns"),
         ("x.csv", b'image,question,prediction\n1.jpg,Is it?,"No\n', "line 2: is not a row of a table"),
-        ("x.csv", "question,prediction\né,a\n".encode("latin-1"), "is not UTF-8"),
+        ("x.csv", "question,prediction\né,a\n".encode("latin-1"), "is not UTF-8; write the file again, as UTF-8"),
         ("x.csv", b"split,Overall\nall,85\n", "fields are of no form"),
         ("x.csv", b"text_score_i0,image_score_c0,caption\nTrue,True,a\n", "verdicts on cases"),
         ("x.txt", b"Is there a dog?\tYes\n", "line 1: its line has 2 cells, expected 4"),

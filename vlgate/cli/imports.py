@@ -48,7 +48,8 @@ def run(given: argparse.Namespace) -> int:
     """Write the joined replies; print what was joined, what was not and why, and the command to run next.
 
     Returns: the exit status, 0.
-    Raises: OptionError if a file cannot be read, nothing can be joined, or two records contradict each other.
+    Raises: OptionError if a file cannot be read, nothing can be joined, two records contradict each other, or the
+        replies are the benchmark's own right answers.
     """
     _check_out(given.out, overwrite=given.overwrite)
     options = options_of(given)
@@ -84,9 +85,11 @@ def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[
     Raises: OptionError if ``answer`` does, which is the name of the benchmark's own column, and ``--reply`` is not
         given.
     """
-    truths = defaultdict(list)
-    for key, pair in ((key, pair) for task in tasks for key, pairs in truths_of(task).items() for pair in pairs):
-        truths[key].append(pair)
+    # Two tasks, as POPE's and RePOPE's, may disagree on a request.
+    truths: defaultdict[Key, list[tuple[Ask | Match, str]]] = defaultdict(list)
+    for task in tasks:
+        for key, pairs in truths_of(task).items():
+            truths[key] += pairs
     keys = {id(record): key for key, record in joined.rows.items()}
     for recording in read:
         own = [record for record in recording.records if id(record) in keys]
@@ -97,7 +100,7 @@ def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[
         if not reply:
             remedy = "name the field of the model's replies; if it is this one, add --reply=answer"
             raise OptionError(f"{recording.file}: {what}, as in the benchmark's own column; {remedy}")
-        yield f"note: {recording.file.name}: {what}, as in the benchmark's own column"
+        yield f"note: {recording.file.name}: {what}, as in the benchmark's own column; check that they are a model's"
 
 
 def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:

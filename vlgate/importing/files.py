@@ -24,7 +24,7 @@ MME = ("image", "question", "truth", "prediction")
 
 _PROBLEM = "\n"  # the field with the reason why a line is not a record
 _LISTS = ("samples", "logs", "answers", "predictions", "results", "data", "questions", "annotations")
-_AGAIN = "write the file again as UTF-8, or remove a line that is cut off"
+_AGAIN = "write the file again, as UTF-8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,9 @@ def _is_json(text: str) -> bool:
 
 
 def _parsed(file: Path, text: str, part: slice) -> Any:
-    return parsed(file, text, part, _AGAIN, constants=True)  # Python's own writer writes NaN
+    return parsed(
+        file, text, part, "write the record again, or remove it", constants=True
+    )  # Python's own writer writes NaN
 
 
 def _object(file: Path, place: str, value: Any) -> Mapping[str, Any]:

@@ -76,11 +76,11 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
         files: the files, of one or of several harnesses.
         reply: the field that holds the reply; empty for the usual names.
 
-    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of
-        one name, or holds no replies.
+    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
+        name, or holds no replies.
     """
     read = {
-        file: [replace(row, fields=_lower(row.fields, f"{file.parent / row.place}")) for row in rows_of(file)]
+        file: [replace(row, fields=_lower(row.fields, str(file.parent / row.place))) for row in rows_of(file)]
         for file in files
     }
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
