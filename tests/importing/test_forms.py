@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from harnesses import FORMS, llava, lmms_eval, write_lines
 
-from vlgate.errors import OptionError, VlgateError
+from vlgate.errors import OptionError
 from vlgate.importing.prompts import listed_options
 from vlgate.importing.replies import recordings
 
@@ -113,9 +113,8 @@ def test_a_broken_or_foreign_file_is_named_with_the_remedy(name, content, said, 
 )
 def test_a_repeated_field_is_refused(name, content, said, tmp_path):
     (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(VlgateError, match=said) as error:
+    with pytest.raises(OptionError, match=rf"{name}.*{said}"):
         read(tmp_path / name)
-    assert str(error.value).startswith(str(tmp_path / name))
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "parquet"])
@@ -130,7 +129,7 @@ def test_a_repeated_column_of_a_binary_table_is_refused(suffix, tmp_path):
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(pyarrow.table([[cell] for cell in cells], names=names), file)
-    with pytest.raises(VlgateError, match="has the column 'prediction' twice; rename one of them"):
+    with pytest.raises(OptionError, match="has the column 'prediction' twice; rename one of them"):
         read(file)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -36,10 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_folders(parser)
     out = "the file to write (default: replay.jsonl)"
     parser.add_argument("--out", type=Path, default=Path("replay.jsonl"), metavar="FILE", help=out)
-    reply = (
-        "the field that holds the reply (default: known by the form of the file); a perfect model's 'answer' needs it, "
-        "because right answers in that field are refused as the benchmark's own"
-    )
+    reply = "the field that holds the reply (default: known by the form; if all of 'answer' is right, it must be named)"
     parser.add_argument("--reply", default="", metavar="FIELD", help=reply)
     parser.add_argument("--overwrite", action="store_true", help="replace the file of --out")
 
@@ -82,14 +78,9 @@ def _check_out(out: Path, *, overwrite: bool) -> None:
 def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[Task], reply: str) -> Iterator[str]:
     """A note on each file whose field of ``--reply`` holds the right answers, which a perfect model gives, too.
 
-    Raises: OptionError if ``answer`` does, which is the name of the benchmark's own column, and ``--reply`` is not
-        given.
+    Raises: OptionError if ``answer`` does, as the benchmark's own column is called, and ``--reply`` is not given.
     """
-    # Two tasks, as POPE's and RePOPE's, may disagree on a request.
-    truths: defaultdict[Key, list[tuple[Ask | Match, str]]] = defaultdict(list)
-    for task in tasks:
-        for key, pairs in truths_of(task).items():
-            truths[key] += pairs
+    truths = truths_of(*tasks)
     keys = {id(record): key for key, record in joined.rows.items()}
     for recording in read:
         own = [record for record in recording.records if id(record) in keys]

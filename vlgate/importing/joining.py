@@ -118,10 +118,10 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
     return Joined(rows=kept, joined=joined, left_out=left_out, differing=differing)
 
 
-def truths_of(task: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
-    """Return the requests of a task that a record can answer, each with its right answer; empty for a pair."""
+def truths_of(*tasks: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
+    """Return the requests that a record can answer, each with its right answers, on which two tasks may disagree."""
     truths: dict[Key, list[tuple[Ask | Match, str]]] = defaultdict(list)
-    for key, request, truth, _ in _asked(task):
+    for key, request, truth, _ in (entry for task in tasks for entry in _asked(task)):
         truths[key].append((request, truth))
     return truths
 

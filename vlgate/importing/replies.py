@@ -79,10 +79,7 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
     Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
         name, or holds no replies.
     """
-    read = {
-        file: [replace(row, fields=_lower(row.fields, str(file.parent / row.place))) for row in rows_of(file)]
-        for file in files
-    }
+    read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
     reply = _plain_name(reply)
     forms = {file: _form(file, some, reply) for file, some in fields.items()}
