@@ -110,14 +110,66 @@ def test_a_contradiction_is_status_4_and_the_old_file_stays(folder, capsys):
     assert (folder / "replay.jsonl").read_text() == "old"
 
 
-def test_the_right_answers_of_the_benchmark_are_no_replies(folder, capsys):
-    truths = [{name: row[name] for name in ("image", "question", "answer")} for row in QUESTIONS]
-    write(folder / "truths.jsonl", truths)
+def keyed(rows):
+    return [{name: row[name] for name in ("image", "question", "answer")} for row in rows]
+
+
+@pytest.mark.parametrize("words", [str, str.capitalize, "{}.".format, "Answer: {}".format, str.upper])
+def test_the_right_answers_of_the_benchmark_are_no_replies(words, folder, capsys):
+    write(folder / "truths.jsonl", [{**row, "answer": words(row["answer"])} for row in keyed(QUESTIONS)])
     assert run("truths.jsonl", "--data=data") == 4
-    assert "'answer' may be the benchmark's column" in capsys.readouterr().err
-    assert run("truths.jsonl", "--data=data", "--reply=answer") == 0
-    write(folder / "truths.jsonl", [{**truths[0], "answer": "No"}, *truths[1:]])
-    assert run("truths.jsonl", "--data=data", "--out=own.jsonl") in {0, 4}
+    said = capsys.readouterr().err
+    assert "truths.jsonl: 40 of 40 replies in 'answer' are the right answers" in said
+    assert "add --reply=answer" in said
+    assert not (folder / "replay.jsonl").exists()
+
+
+@pytest.mark.parametrize("words", [str, str.upper, lambda letter: letter[1], lambda letter: f"{letter[1].upper()}."])
+def test_letters_of_options_are_right_answers_too(words, folder, capsys):
+    (folder / "data" / "mmvp").mkdir()
+    letters = ["(a)", "(b)"] * 10
+    lines = [
+        f'{n + 1},Is door {n // 2} open?,"(a) Yes, it is (b) Not at all",{letter}' for n, letter in enumerate(letters)
+    ]
+    text = "\n".join(["Index,Question,Options,Correct Answer", *lines])
+    (folder / "data" / "mmvp" / "Questions.csv").write_text(text, encoding="utf-8")
+    key = [
+        {"image": f"{n + 1}.jpg", "question": f"Is door {n // 2} open?", "answer": words(letter)}
+        for n, letter in enumerate(letters)
+    ]
+    write(folder / "key.jsonl", key)
+    assert run("key.jsonl", "--data=data") == 4
+    assert "key.jsonl: 20 of 20 replies in 'answer' are the right answers" in capsys.readouterr().err
+
+
+def test_the_right_answers_are_known_if_another_task_corrects_some(folder, capsys):
+    corrected = [{**row, "task": "mine/corrected", "answer": "no"} for row in QUESTIONS]
+    write(folder / "data" / "cases.jsonl", [*QUESTIONS, *corrected])
+    write(folder / "truths.jsonl", keyed(QUESTIONS))
+    assert run("truths.jsonl", "--data=data") == 4
+    assert "40 of 40 replies" in capsys.readouterr().err
+
+
+def test_right_answers_beside_the_replies_of_a_model_are_refused_by_their_file(folder, capsys):
+    write(folder / "cups.jsonl", keyed(QUESTIONS[::2]))
+    wrong = {"yes": "no", "no": "yes"}
+    write(folder / "dogs.jsonl", [{**row, "answer": wrong[row["answer"]]} for row in keyed(QUESTIONS[1::2])])
+    assert run("dogs.jsonl", "cups.jsonl", "--data=data") == 4
+    assert "cups.jsonl: 20 of 20 replies" in capsys.readouterr().err
+
+
+def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
+    write(folder / "perfect.jsonl", keyed(QUESTIONS))
+    assert run("perfect.jsonl", "--data=data", "--reply=answer") == 0
+    note = "note: perfect.jsonl: 40 of 40 replies in 'answer' are the right answers, as in the benchmark's own column"
+    assert f"{note}; check that they are a model's" in capsys.readouterr().out.splitlines()
+    assert len((folder / "replay.jsonl").read_text().splitlines()) == 40
+
+
+def test_a_model_that_errs_needs_no_option_for_its_answers(folder, capsys):
+    write(folder / "model.jsonl", [{**row, "answer": "no"} for row in keyed(QUESTIONS)])
+    assert run("model.jsonl", "--data=data") == 0
+    assert "note" not in capsys.readouterr().out
 
 
 def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):

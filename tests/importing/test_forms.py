@@ -38,12 +38,14 @@ def test_each_form_keeps_the_reply_as_it_was_recorded(form, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no records"),
-        ("\n\n", "holds no records"),
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("[]", "holds no records"),
         ("3", "is int, expected records"),
         ('["Yes"]', "record 1: is str, expected an object"),
-        ('{"a": ', "is not JSON"),
-        ('{"image": "1.jpg"}\n{"ima', "line 2: is not JSON .*remove a line that is cut off"),
+        ('{"a": ', "is cut off: .*write the record again"),
+        ('{"a": "b", c}', "is not JSON: .* at line 1, column 12"),
+        ('{"image": "1.jpg"}\n{"ima', "is cut off: .*line 2, .*write the record again, or remove it"),
         ("[" * 99999, "is nested too deeply"),
         (
             '{"dataset": "wds/x", "model": "ViT", "pretrained": "p", "task": "t", "metrics": {}}',
@@ -69,11 +71,12 @@ def test_json_without_replies_says_what_it_is_and_what_to_do(text, said, tmp_pat
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.csv", b"image,question,prediction\n1.jpg,Is it?\n", "row 2: has not as many columns as the header"),
-        ("x.csv", "question,prediction\né,a\n".encode("latin-1"), "is not UTF-8"),
+        ("x.csv", b"image,question,prediction\n1.jpg,Is it?,No,1\n", "line 2: has 4 cells, but there are 3 columns"),
+        ("x.csv", b'image,question,prediction\n1.jpg,Is it?,"No\n', "line 2: is not a row of a table"),
+        ("x.csv", "question,prediction\né,a\n".encode("latin-1"), "is not UTF-8; write the file again, as UTF-8"),
         ("x.csv", b"split,Overall\nall,85\n", "fields are of no form"),
         ("x.csv", b"text_score_i0,image_score_c0,caption\nTrue,True,a\n", "verdicts on cases"),
-        ("x.txt", b"Is there a dog?\tYes\n", "line 1: has 2 columns, expected 4"),
+        ("x.txt", b"Is there a dog?\tYes\n", "line 1: its line has 2 cells, expected 4"),
         ("x.xlsx", b"hello", "cannot be read as .xlsx"),
         ("x.eval", b"hello", "log of inspect .*--to json"),
         ("x.parquet", b"hello", "cannot be read as Parquet"),
@@ -89,6 +92,84 @@ def test_a_broken_or_foreign_file_is_named_with_the_remedy(name, content, said, 
     with pytest.raises(OptionError, match=said) as error:
         read(file)
     assert str(error.value).startswith(str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.csv", "image,question,prediction,prediction\n1.jpg,Is it?,Yes,No\n", "has the column 'prediction' twice"),
+        ("x.tsv", "image\tquestion\tprediction\tprediction\n1.jpg\tIs it?\tYes\tNo\n", "'prediction' twice"),
+        ("x.csv", "image;question;Prediction;prediction\n1.jpg;Is it?;Yes;No\n", "'Prediction' and 'prediction'"),
+        ("x.jsonl", '{"question": "Is it?", "prediction": "Yes", "prediction": "No"}', "line 1, .*'prediction'"),
+        ("x.json", '[{"question": "Is it?", "prediction": "Yes", "prediction": "No"}]', "repeats the key 'prediction'"),
+        (
+            "x.json",
+            '{"question": "Is it?", "pred": "a"}\n{"question": "Is?", "pred": "a", "pred": "b"}',
+            "line 2, .*'pred'",
+        ),
+        ("x.jsonl", '{"question": "Is it?", "Prediction": "Yes", "prediction": "No"}', "line 1: 'Prediction' and"),
+        ("x.jsonl", '{"question": "Is it?", "model output": "Yes", "Model_Output": "No"}', "rename one of them"),
+    ],
+)
+def test_a_repeated_field_is_refused(name, content, said, tmp_path):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(OptionError, match=rf"{name}.*{said}"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "parquet"])
+def test_a_repeated_column_of_a_binary_table_is_refused(suffix, tmp_path):
+    file, names, cells = tmp_path / f"x.{suffix}", ["question", "prediction", "prediction"], ["Is it?", "Yes", "No"]
+    if suffix == "xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        book.active.append(names)
+        book.active.append(cells)
+        book.save(file)
+    else:
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.table([[cell] for cell in cells], names=names), file)
+    with pytest.raises(OptionError, match="has the column 'prediction' twice; rename one of them"):
+        read(file)
+
+
+def test_fields_of_one_name_that_agree_or_are_empty_are_no_contradiction(tmp_path):
+    rows = [{"Prediction": "Yes", "prediction": "Yes"}, {"Prediction": None, "prediction": "No"}]
+    assert [one.reply for one in lines(tmp_path, *({"question": QUESTION, **row} for row in rows))] == ["Yes", "No"]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_table_with_a_quoted_header_is_split_by_its_mark(mark, tmp_path):
+    cells = [f'"{name}"' for name in ("image", "question", "prediction")]
+    text = f"{mark.join(cells)}\n1.jpg{mark}Is it red?{mark}Yes\n"
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    [record] = read(tmp_path / "x.csv")
+    assert (record.images, record.prompts, record.reply) == (("1.jpg",), (QUESTION,), "Yes")
+
+
+def test_a_row_that_is_cut_off_has_no_reply(tmp_path):
+    (tmp_path / "x.csv").write_text("image,question,prediction\n1.jpg,Is it?,Yes\n1.jpg,Is it\n", encoding="utf-8")
+    assert [(one.reply, one.problem) for one in read(tmp_path / "x.csv")] == [("Yes", ""), ("", "it has no reply")]
+
+
+def test_a_line_of_mme_with_a_tab_too_many_or_too_few_costs_itself_only(tmp_path):
+    good = "1.jpg\tIs it red?\tYes\t{}\n".format
+    text = good("Yes") + good("No,\tit is not") + "It is\nblue.\n" + "1.jpg\tIs it red?\tYes\n" + good("No.\nNever")
+    (tmp_path / "x.txt").write_text(text, encoding="utf-8")
+    records = read(tmp_path / "x.txt")
+    why = "its line has {} cells, expected 4: image, question, truth, prediction"
+    assert [(one.reply, one.problem) for one in records] == [
+        ("Yes", ""),
+        ("", why.format(5)),
+        ("", why.format(3)),
+        ("No.\nNever", ""),
+    ]
+    assert [one.place for one in records] == ["x.txt, line 1", "x.txt, line 2", "x.txt, line 5", "x.txt, line 6"]
+
+
+def test_a_field_may_be_named_as_the_file_spells_it(tmp_path):
+    files = write_lines(tmp_path / "x.jsonl", [{"image": "1.jpg", "question": QUESTION, "Qwen 2": "Yes"}])
+    assert [read(*files, reply=name)[0].reply for name in ("Qwen 2", "qwen_2")] == ["Yes", "Yes"]
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):

@@ -16,11 +16,14 @@ from pathlib import Path
 from vlgate.cli.folders import add_folders, options_of
 from vlgate.errors import OptionError
 from vlgate.importing.joining import Joined, Key, join, truths_of
+from vlgate.importing.prompts import normal
 from vlgate.importing.replies import Recorded, Recording, recordings
+from vlgate.judging.answers import read_reply
 from vlgate.report.whole_file import write_whole
 from vlgate.run.planning import make_plan
-from vlgate.types import Task
+from vlgate.types import Ask, Match, Task
 
+_KEY = 0.99  # the least share of right replies in ``answer`` that is taken for the benchmark's own column
 _NEARLY_ALL = 0.9  # the share of a task's requests with a reply from which on the next command names it
 HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table recorded"
 
@@ -32,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_folders(parser)
     out = "the file to write (default: replay.jsonl)"
     parser.add_argument("--out", type=Path, default=Path("replay.jsonl"), metavar="FILE", help=out)
-    reply = "the field that holds the reply (default: known by the form of the file)"
+    reply = "the field that holds the reply (default: known by the form; if all of 'answer' is right, it must be named)"
     parser.add_argument("--reply", default="", metavar="FIELD", help=reply)
     parser.add_argument("--overwrite", action="store_true", help="replace the file of --out")
 
@@ -41,7 +44,8 @@ def run(given: argparse.Namespace) -> int:
     """Write the joined replies; print what was joined, what was not and why, and the command to run next.
 
     Returns: the exit status, 0.
-    Raises: OptionError if a file cannot be read, nothing can be joined, or two records contradict each other.
+    Raises: OptionError if a file cannot be read, nothing can be joined, two records contradict each other, or the
+        replies are the benchmark's own right answers.
     """
     _check_out(given.out, overwrite=given.overwrite)
     options = options_of(given)
@@ -54,7 +58,8 @@ def run(given: argparse.Namespace) -> int:
         _say(line)
     if not joined.rows:
         raise OptionError("no record is joined, and nothing is written; the reasons are above")
-    _check_truths(joined, tasks)
+    for line in _notes_on_truths(read, joined, tasks, given.reply):
+        _say(line)
     write_whole(given.out, "".join(f"{json.dumps(_row(key, record))}\n" for key, record in joined.rows.items()))
     for line in _task_lines(tasks, joined, given):
         _say(line)
@@ -70,15 +75,27 @@ def _check_out(out: Path, *, overwrite: bool) -> None:
         raise OptionError(f"--out {out}: exists already; name another place, or add --overwrite")
 
 
-def _check_truths(joined: Joined, tasks: Sequence[Task]) -> None:
-    """Refuse the benchmark's own right answers in the place of replies."""
-    truths = {key: truth.strip().lower() for task in tasks for key, truth in truths_of(task).items()}
-    guessed = [(key, record) for key, record in joined.rows.items() if record.guessed]
-    if guessed and all(record.reply.strip().lower() == truths[key] for key, record in guessed):
-        raise OptionError(
-            f"each of the {len(guessed):,} replies equals the right answer: 'answer' may be the benchmark's column; "
-            "name the field with the replies, such as --reply=answer"
-        )
+def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[Task], reply: str) -> Iterator[str]:
+    """A note on each file whose field of ``--reply`` holds the right answers, which a perfect model gives, too.
+
+    Raises: OptionError if ``answer`` does, as the benchmark's own column is called, and ``--reply`` is not given.
+    """
+    truths = truths_of(*tasks)
+    keys = {id(record): key for key, record in joined.rows.items()}
+    for recording in read:
+        own = [record for record in recording.records if id(record) in keys]
+        right = sum(any(_is_right(record.reply, *pair) for pair in truths[keys[id(record)]]) for record in own)
+        if right < _KEY * max(1, len(own)) or not (reply or recording.form == "answers"):
+            continue
+        what = f"{right:,} of {len(own):,} replies in {reply or 'answer'!r} are the right answers"
+        if not reply:
+            remedy = "name the field of the model's replies; if it is this one, add --reply=answer"
+            raise OptionError(f"{recording.file}: {what}, as in the benchmark's own column; {remedy}")
+        yield f"note: {recording.file.name}: {what}, as in the benchmark's own column; check that they are a model's"
+
+
+def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:
+    return isinstance(request, Ask) and normal(read_reply(reply, request) or "") == normal(truth)
 
 
 def _row(key: Key, record: Recorded) -> dict[str, str | float | None]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import OptionError
+from vlgate.errors import DataError, OptionError
+from vlgate.sources.reading.csv_file import check_columns, read_cells
+from vlgate.sources.reading.json_file import parsed, read_text
 
 CELL = 32767
 """The most characters that a cell of an .xlsx file holds; a longer text is cut."""
@@ -21,22 +22,25 @@ CELL = 32767
 MME = ("image", "question", "truth", "prediction")
 """The columns of MME's text files, which have no header."""
 
+_PROBLEM = "\n"  # the field with the reason why a line is not a record
 _LISTS = ("samples", "logs", "answers", "predictions", "results", "data", "questions", "annotations")
-_LARGEST = 2**30  # a field of a table may hold an image
+_AGAIN = "write the file again, as UTF-8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A record of a file: its place, as messages name it, and its fields."""
+    """A record of a file: its place, as messages name it, its fields, and the reason why it cannot be read."""
 
     place: str
     fields: Mapping[str, Any]
+    problem: str = ""
 
 
 def rows_of(file: Path) -> list[Row]:
     """Return the records of a file.
 
-    Raises: OptionError, which names the file, the line and the remedy, if the file cannot be read.
+    Raises: OptionError, which names the file, the line and the remedy, if the file cannot be read or has
+        two fields of one name.
     """
     if file.is_dir():
         raise OptionError(f"{file}: is a folder; name the files in it, such as {file}/*")
@@ -47,7 +51,12 @@ def rows_of(file: Path) -> list[Row]:
         remedy = "write the table as .xlsx, .tsv or .json" if file.suffix == ".pkl" else "name a file of replies"
         raise OptionError(f"{file}: expected a name that ends in {', '.join(_READERS)}; {remedy}")
     try:
-        rows = [Row(place=f"{file.name}, {place}", fields=fields) for place, fields in read(file)]
+        rows = [
+            Row(place=f"{file.name}, {place}", fields=fields, problem=str(fields.get(_PROBLEM, "")))
+            for place, fields in read(file)
+        ]
+    except DataError as error:  # its status is that of a broken benchmark
+        raise OptionError(str(error)) from None
     except OSError as error:
         raise OptionError(f"{file}: cannot be read ({error.strerror}); make it a readable file") from None
     if not rows:
@@ -55,24 +64,18 @@ def rows_of(file: Path) -> list[Row]:
     return rows
 
 
-def _text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise OptionError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
-
-
 def _json(file: Path) -> Iterable[tuple[str, Any]]:
     """The records of JSON or JSON lines: both are in use under either name."""
-    text = _text(file)
-    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
-        return []
-    if file.suffix.lower() == ".json" and (len(lines) == 1 or not _is_json(lines[0][1])):
-        return _listed(file, _parsed(file, text, ""))
-    if lines[0][1].lstrip().startswith("["):
-        return _listed(file, _parsed(file, text, ""))
-    return [(place, _object(file, place, _parsed(file, line, place))) for place, line in lines]
+    text = read_text(file, _AGAIN)
+    ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
+    parts = [(n, slice(start, end - 1)) for n, (start, end) in enumerate(pairwise([0, *ends]), 1)]
+    parts = [(number, part) for number, part in parts if text[part].strip()]
+    first = text[parts[0][1]]
+    whole = file.suffix.lower() == ".json" and (len(parts) == 1 or not _is_json(first))
+    if whole or first.lstrip().startswith("["):
+        return _listed(file, _parsed(file, text, slice(0, len(text))))
+    lines = ((f"line {number}", part) for number, part in parts)
+    return [(place, _object(file, place, _parsed(file, text, part))) for place, part in lines]
 
 
 def _is_json(text: str) -> bool:
@@ -83,14 +86,10 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _parsed(file: Path, text: str, place: str) -> Any:
-    where = f"{file}, {place}" if place else f"{file}"
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise OptionError(f"{where}: is nested too deeply; write one plain object per line") from None
-    except ValueError as error:
-        raise OptionError(f"{where}: is not JSON ({error}); write it again, or remove a line that is cut off") from None
+def _parsed(file: Path, text: str, part: slice) -> Any:
+    return parsed(
+        file, text, part, "write the record again, or remove it", constants=True
+    )  # Python's own writer writes NaN
 
 
 def _object(file: Path, place: str, value: Any) -> Mapping[str, Any]:
@@ -127,23 +126,12 @@ def _keyed(content: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapp
 
 
 def _separated(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    text = _text(file)
-    head = text.partition("\n")[0]
-    delimiter = max("\t,;", key=head.count)  # of equals the first
-    csv.field_size_limit(_LARGEST)
-    try:
-        for number, fields in enumerate(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter), 2):
-            extra = fields.pop(None, None)
-            if extra or None in fields.values():
-                raise OptionError(f"{file}, row {number}: has not as many columns as the header; write the table again")
-            yield f"row {number}", {name: value or None for name, value in fields.items()}
-    except csv.Error as error:
-        raise OptionError(f"{file}: is not a table ({error}); write it again") from None
+    return ((f"line {number}", cells) for number, cells in read_cells(file, "", _AGAIN))
 
 
 def _lines(file: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
     """MME's text files, image, question, truth and answer, with tabs between them; or JSON lines."""
-    text = _text(file)
+    text = read_text(file, _AGAIN)
     if text.lstrip().startswith(("{", "[")):
         return _json(file)
     rows: list[tuple[str, dict[str, Any]]] = []
@@ -151,11 +139,14 @@ def _lines(file: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
         cells = line.split("\t")
         if len(cells) == len(MME):
             rows.append((f"line {number}", {**dict(zip(MME, cells, strict=True)), "category": file.stem}))
-        elif rows:  # a reply of several lines
-            rows[-1][1]["prediction"] += f"\n{line}"
+        elif rows and len(cells) == 1:  # a reply of several lines
+            rows[-1][1]["prediction"] = f"{rows[-1][1].get('prediction', '')}\n{line}"
         elif line.strip():
-            problem = f"has {len(cells)} columns, expected {len(MME)}: {', '.join(MME)}, with tabs between them"
-            raise OptionError(f"{file}, line {number}: {problem}; name a file of replies")
+            problem = f"its line has {len(cells)} cells, expected {len(MME)}: {', '.join(MME)}"
+            rows.append((f"line {number}", {_PROBLEM: problem, "question": line}))
+    if all(_PROBLEM in fields for _, fields in rows):
+        place, fields = rows[0]
+        raise OptionError(f"{file}, {place}: {fields[_PROBLEM]}, with tabs between them; name a file of replies")
     return rows
 
 
@@ -171,10 +162,11 @@ def _sheet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         book.close()
     except (InvalidFileException, zipfile.BadZipFile, zlib.error, KeyError, ValueError, IndexError) as error:
         raise OptionError(f"{file}: cannot be read as .xlsx ({error}); write it again") from None
-    head = [str(name) for name in rows[0]] if rows else []
+    head = ["" if name is None else str(name) for name in rows[0]] if rows else []
+    check_columns(file, head)
     for number, cells in enumerate(rows[1:], 2):
         if any(cell is not None for cell in cells):
-            yield f"row {number}", dict(zip(head, cells, strict=False))
+            yield f"row {number}", {name: cell for name, cell in zip(head, cells, strict=False) if name}
 
 
 def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -184,7 +176,8 @@ def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         with zipfile.ZipFile(file) as archive:
             names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
             for name in names:
-                yield name, _object(file, name, _parsed(file, archive.read(name).decode("utf-8", "replace"), name))
+                text = archive.read(name).decode("utf-8", "replace")
+                yield name, _object(file, name, _parsed(file / name, text, slice(0, len(text))))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise OptionError(f"{file}: cannot be read as a log of inspect ({error}); {remedy}") from None
     if not names:
@@ -196,6 +189,7 @@ def _parquet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     import pyarrow.parquet as pq
 
     try:
+        check_columns(file, pq.read_schema(file).names)
         rows = pq.read_table(file).to_pylist()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise OptionError(f"{file}: cannot be read as Parquet ({error}); write it again") from None

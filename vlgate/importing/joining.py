@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, printable, short
 from vlgate.importing.prompts import Part, normal, parts, plain_question
-from vlgate.importing.replies import Recorded, Recording, shown
+from vlgate.importing.replies import Recorded, Recording
 from vlgate.sources.reading.image_finder import coco_id, stem
 from vlgate.types import Ask, Match, Task
 
@@ -118,23 +118,26 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
     return Joined(rows=kept, joined=joined, left_out=left_out, differing=differing)
 
 
-def truths_of(task: Task) -> dict[Key, str]:
-    """Return the requests of a task that a record can answer, with the right answer of each question."""
-    return {key: truth for key, truth, _ in _asked(task)}
+def truths_of(*tasks: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
+    """Return the requests that a record can answer, each with its right answers, on which two tasks may disagree."""
+    truths: dict[Key, list[tuple[Ask | Match, str]]] = defaultdict(list)
+    for key, request, truth, _ in (entry for task in tasks for entry in _asked(task)):
+        truths[key].append((request, truth))
+    return truths
 
 
-def _asked(task: Task) -> Iterator[tuple[Key, str, tuple[int, int]]]:
+def _asked(task: Task) -> Iterator[tuple[Key, Ask | Match, str, tuple[int, int]]]:
     """The questions, and the pairs of an image and a text; with the case and the place of each in it."""
     for number, case in enumerate(task.cases):
         for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
             if isinstance(request, Ask):
-                yield ("answer", request.image.key, request.question), str(truth), (number, place)
+                yield ("answer", request.image.key, request.question), request, str(truth), (number, place)
             elif isinstance(request, Match):
-                yield ("score", request.image.key, request.text), "", (number, place)
+                yield ("score", request.image.key, request.text), request, "", (number, place)
 
 
 def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
-    for key, truth, (number, place) in _asked(task):
+    for key, request, truth, (number, place) in _asked(task):
         if key[0] not in kinds:
             continue
         case = task.cases[number]
@@ -143,7 +146,6 @@ def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
         if task.shape == "question_quad":
             first = int(case.id) if case.id.isdecimal() else number
             numbers = [("quad", str(len(_QUAD) * first + _QUAD[place]))]
-        request = case.requests[place]
         yield Target(
             key=key,
             task=task.id,
@@ -278,7 +280,7 @@ class _File:
         if not self._texts(record):
             some = self._parts[id(record)]
             if some:
-                return f"its prompt says more than the question: {shown(some[0].around)}"
+                return f"its prompt says more than the question: {_shown(some[0].around)}"
             return "no planned case asks its question" if record.prompts else "it has no question"
         if self._has_images:
             targets, why = self._by_image(record), _ELSEWHERE
@@ -359,13 +361,17 @@ def _take(rows: dict[Key, tuple[Recorded, bool]], record: Recorded, target: Targ
     if earlier_own and not own:
         return "a record of the task's own category has another reply"
     kind, image, text = target.key
-    first, second = (shown(one.reply) if kind == "answer" else one.score for one in (earlier, record))
+    first, second = (_shown(one.reply) if kind == "answer" else one.score for one in (earlier, record))
     raise OptionError(
-        f"{earlier.place} and {record.place} contradict each other: {first} and {second} for {shown(text)} about "
+        f"{earlier.place} and {record.place} contradict each other: {first} and {second} for {_shown(text)} about "
         f"{image}; keep one of them, or import each task into a file of its own, with --suite"
     )
 
 
 def _first(record: Recorded) -> str:
-    what = record.prompts[0] if record.prompts else f"a reply without a question, {shown(record.reply, 30)}"
-    return f"{record.place}: {shown(what)}"
+    what = record.prompts[0] if record.prompts else f"a reply without a question, {_shown(record.reply)}"
+    return f"{record.place}: {_shown(what)}"
+
+
+def _shown(text: str) -> str:
+    return repr(short(printable(text)))

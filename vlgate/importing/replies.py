@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import OptionError, instead_of, printable
+from vlgate.errors import OptionError, instead_of
 from vlgate.importing.files import CELL, Row, rows_of
 from vlgate.importing.prompts import listed_options, normal
 from vlgate.sources.reading.image_finder import EXTENSIONS
@@ -45,7 +45,7 @@ class Recorded:
 
     ``prompts`` are the texts that may hold the question. ``images`` are the names of the record's image. ``numbers``
     are what the harness numbers its records by. ``hints`` are the words of its category, ``truth`` is its own right
-    answer. ``problem`` says why the record has no reply; ``guessed`` whether ``answer`` was taken for the reply.
+    answer. ``problem`` says why the record has no reply.
     """
 
     place: str
@@ -58,7 +58,6 @@ class Recorded:
     hints: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     problem: str = ""
-    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +76,12 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
         files: the files, of one or of several harnesses.
         reply: the field that holds the reply; empty for the usual names.
 
-    Raises: OptionError, which names the file and the remedy, if a file cannot be read or holds no replies.
+    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
+        name, or holds no replies.
     """
-    read = {file: [Row(place=row.place, fields=_lower(row.fields)) for row in rows_of(file)] for file in files}
+    read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
+    reply = _plain_name(reply)
     forms = {file: _form(file, some, reply) for file, some in fields.items()}
     bare = any(form == "LLaVA answers" for form in forms.values())
     questions: dict[str, list[Recorded]] = {}
@@ -92,10 +93,9 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
                 asked = _plain(row, "")
                 questions.setdefault(asked.numbers.get("question_id", ""), []).append(asked)
         else:
-            name = reply.lower() or _first(fields[file], _REPLY) or "answer"
-            records = (one for row in rows for one in _made(row, forms[file], name))
-            guessed = tuple(replace(one, guessed=forms[file] == "answers") for one in records)
-            found.append(Recording(file=file, form=forms[file], records=guessed))
+            name = reply or _first(fields[file], _REPLY) or "answer"
+            records = tuple(one for row in rows for one in _made(row, forms[file], name))
+            found.append(Recording(file=file, form=forms[file], records=records))
     if not found:
         names = ", ".join(map(str, files))
         raise OptionError(f"{names}: holds questions without replies; name the file of the answers, too")
@@ -115,13 +115,22 @@ def _completed(record: Recorded, questions: Mapping[str, Sequence[Recorded]]) ->
     return replace(record, images=one.images, prompts=record.prompts or one.prompts, hints=record.hints + one.hints)
 
 
-def _lower(fields: Fields) -> dict[str, Any]:
-    """The fields under names in lower case with underscores, without those that hold nothing."""
-    return {
-        str(name).strip().lower().replace(" ", "_"): value
-        for name, value in fields.items()
-        if value is not None and value == value  # NaN  # noqa: PLR0124
-    }
+def _plain_name(name: object) -> str:
+    return str(name).strip().lower().replace(" ", "_")
+
+
+def _lower(fields: Fields, place: str) -> dict[str, Any]:
+    """The fields under names in lower case with underscores, without those that hold nothing.
+
+    Raises: OptionError if two fields of one such name differ.
+    """
+    names: dict[str, str] = {}
+    for name, value in fields.items():
+        if value is not None and value == value:  # NaN  # noqa: PLR0124
+            first = names.setdefault(_plain_name(name), name)
+            if fields[first] != value:
+                raise OptionError(f"{place}: {first!r} and {name!r} differ, but are one field here; rename one of them")
+    return {plain: fields[name] for plain, name in names.items()}
 
 
 _PAIRS = 'record a line {"image", "text", "score"} for each pair'
@@ -155,8 +164,8 @@ def _form(file: Path, fields: Fields, reply: str) -> str:
         if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
             raise OptionError(f"{file}: {what}, {remedy}")
     if reply:
-        if reply.lower() not in fields:
-            raise OptionError(f"{file}: has no field {reply!r} ({instead_of(reply.lower(), list(fields))})")
+        if reply not in fields:
+            raise OptionError(f"{file}: has no field {reply!r} ({instead_of(reply, list(fields))})")
         return "replies"
     for form, is_form in _FORMS.items():
         if is_form(fields):
@@ -191,6 +200,8 @@ def _first(fields: Fields, names: Sequence[str]) -> str:
 
 def _made(row: Row, form: str, reply: str) -> list[Recorded]:
     """The records of a row, whose reply is in a field of the file; a problem if the row is not like the others."""
+    if row.problem:
+        return [replace(_plain(row, ""), problem=row.problem)]
     try:
         return list(_records(row, form, reply))
     except (AttributeError, IndexError, KeyError, TypeError):
@@ -274,7 +285,7 @@ def _lmms_eval(row: Row) -> Recorded:
     fields = dict(row.fields)
     for metric in [value for value in fields.values() if isinstance(value, dict)]:
         fields = {**{name: metric[name] for name in (*_NUMBER, *_HINT) if name in metric}, **fields}
-    doc = _lower(fields["doc"]) if isinstance(fields.get("doc"), dict) else {}
+    doc = _lower(fields["doc"], row.place) if isinstance(fields.get("doc"), dict) else {}
     asked = fields.get("input", fields.get("arguments"))
     while isinstance(asked, list | dict) and asked:
         asked = next(iter(asked.values())) if isinstance(asked, dict) else asked[0]
@@ -305,10 +316,15 @@ def _inspect(row: Row) -> Recorded:
     content_parts = [part for content in contents if isinstance(content, list) for part in content]
     prompts = [text for content in contents if (text := _said(content))]
     images = [part["image"] for part in content_parts if part.get("type") == "image" and "image" in part]
-    given = {**_lower(metadata), "id": fields.get("id"), "image_file": images, "target": fields.get("target", "")}
+    given = {
+        **_lower(metadata, row.place),
+        "id": fields.get("id"),
+        "image_file": images,
+        "target": fields.get("target", ""),
+    }
     target = given["target"]
     given["target"] = target[0] if isinstance(target, list) and len(target) == 1 else target
-    record = replace(_plain(Row(place=row.place, fields=_lower(given)), ""), prompts=tuple(prompts[-1:]))
+    record = replace(_plain(Row(place=row.place, fields=_lower(given, row.place)), ""), prompts=tuple(prompts[-1:]))
     record = replace(record, options=listed_options(prompts[-1]) if prompts else ())
     if len(images) > 1:
         return replace(record, problem="it asks about several images at once")
@@ -356,9 +372,3 @@ def _scored(row: Row) -> Recorded:
 _SPECIAL: Mapping[str, Callable[[Row], Recorded]] = MappingProxyType(
     {"lmms-eval samples": _lmms_eval, "inspect samples": _inspect, "scores": _scored}
 )
-
-
-def shown(text: str, most: int = 60) -> str:
-    """Return a text for a message, on one line and cut."""
-    plain = printable(text)
-    return repr(plain if len(plain) <= most else f"{plain[: most - 3]}...")

@@ -99,17 +99,17 @@ class _UnwantedError(ValueError):
     """A repeated key in one object, or a constant that JSON does not have."""
 
 
-def parsed(file: Path, text: str, part: slice, remedy: str) -> Any:
-    """Return the value that a part of a file's text holds.
+def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool = False) -> Any:
+    """Return the value that a part of a file's text holds; ``constants`` allows NaN and Infinity.
 
     Raises: DataError with ``remedy``, in the same cases as ``read_json``.
     """
     try:
-        return json.loads(text[part], object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(text[part], object_pairs_hook=_unique, parse_constant=None if constants else _no_constant)
     except json.JSONDecodeError as error:
         raise DataError(file, None, _no_json(text, part.start + error.pos, error.msg), remedy) from None
     except _UnwantedError:
-        raise DataError(file, None, _unwanted(text), remedy) from None
+        raise DataError(file, None, _unwanted(text, constants=constants), remedy) from None
     except RecursionError:
         raise DataError(file, None, "is nested too deeply to be a benchmark's file", remedy) from None
     except ValueError as error:  # a number of more than 4,300 digits
@@ -157,7 +157,7 @@ def _no_json(text: str, position: int, problem: str) -> str:
     return f"is not JSON: {problem} at {_place(text, position)}, which reads {line!r}"
 
 
-def _unwanted(text: str) -> str:
+def _unwanted(text: str, *, constants: bool) -> str:
     """Describe the first repeated key or constant; this slow second pass runs for a broken file only."""
     open_objects: list[set[str]] = []
     for token in _TOKEN.finditer(text):
@@ -171,7 +171,7 @@ def _unwanted(text: str) -> str:
             if key in open_objects[-1]:
                 return f"{_place(text, token.start())} repeats the key {key!r} of the same object"
             open_objects[-1].add(key)
-        elif not string:
+        elif not string and not constants:
             return f"{_place(text, token.start())} holds {mark}, which JSON does not have"
     raise AssertionError("unreachable: the parser has found one")
 
