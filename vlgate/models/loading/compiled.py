@@ -92,10 +92,11 @@ def _takes_cache(module: nn.Module) -> bool:
 
 def modules_of(model: object) -> list[nn.Module]:
     """Return the torch modules that a model of any protocol holds, searched for as in ``compiled``."""
+    if "torch" not in sys.modules:  # a model without torch never loads it
+        return []
     from torch import nn
 
-    held = _held(model, {"vlgate", _package(model)}, set()) if "torch" in sys.modules else ()
-    return [part for part in held if isinstance(part, nn.Module)]
+    return [part for part in _held(model, {"vlgate", _package(model)}, set()) if isinstance(part, nn.Module)]
 
 
 def _parts(held: object, packages: set[str]) -> Iterator[Callable[[], None]]:
