@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from vlgate.cluster.actor import Scorer
 from vlgate.cluster.caller import ClusterCaller
 from vlgate.cluster.crossing import raised
-from vlgate.cluster.records import Call, Failed
+from vlgate.cluster.records import Call, Failed, Wanted
+from vlgate.cluster.remote_model import RemoteModel
 from vlgate.cluster.work import Waiting, Work
-from vlgate.errors import ClusterEndedError, ImageError, ModelReplyError
+from vlgate.errors import ClusterEndedError, ImageError, ModelLoadError, ModelReplyError
 from vlgate.inference.batching import Caller, Problem
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import LazyImage, Match
@@ -151,3 +152,36 @@ def test_after_the_end_whoever_waits_gets_the_error_now_and_later():
         with pytest.raises(ClusterEndedError, match="all actors ended"):
             one.future.result(timeout=1)
     assert first.future.exception() is not later.future.exception()  # or its traceback grows with each test
+
+
+TWO_IMAGES = """
+from vlgate.errors import ModelLoadError
+
+class Model:
+    def compare(self, questions):
+        return [one.choices[0] for one in questions]
+
+    def check_compare(self):
+        raise ModelLoadError("it takes one image in a prompt")
+
+def build():
+    return Model()
+"""
+
+
+def test_a_model_that_takes_one_image_says_so_through_the_cluster(tmp_path, monkeypatch):
+    """The check that a run makes before it asks about several images reaches the model of an actor."""
+    (tmp_path / "one_image_model.py").write_text(TWO_IMAGES)
+    monkeypatch.syspath_prepend(tmp_path)
+    scorer = Scorer()
+    surface = scorer.load(Wanted(model="one_image_model:build", folder=tmp_path, device="cpu"))
+    assert not isinstance(surface, Failed), surface
+
+    def plain(name, items=()):
+        found = scorer.ask(Call(called=name, kind="plain"), tuple(items), {})
+        if isinstance(found, Failed):
+            raise raised(found, "a")
+        return found.replies
+
+    with pytest.raises(ModelLoadError, match="takes one image"):
+        RemoteModel(SimpleNamespace(plain=plain), surface).check_compare()

@@ -21,7 +21,8 @@ from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.grouped import GROUPED
 from vlgate.metrics.names import LOWER_IS_BETTER, NAMES
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.run.together import asked_together
+from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
 
 YES_NO, LETTERS = ("yes", "no"), ("red", "green", "blue")
 SILENCE = (None, "", "I am not sure.", "yes or no", "red or green", "Sorry, I can't help with that.")
@@ -66,7 +67,7 @@ def judged(task, replies):
     made = {}
     for case, row in zip(task.cases, replies, strict=True):
         for request, reply in zip(case.requests, row, strict=True):
-            how = {"answer": reply} if isinstance(request, Ask) else {"score": reply}
+            how = {"answer": reply} if isinstance(request, Ask | Compare) else {"score": reply}
             made[request] = Prediction(request=request, **how)
     verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), made)
     columns = verdicts_of(verdicts).columns(task.shape)
@@ -140,3 +141,40 @@ def test_a_model_that_never_answers_passes_nothing(shape, capability, choices, s
     found = outcomes(task, list(rules(shape)))
     passed = {gate.metric for gate, outcome in found.items() if outcome == "pass"}
     assert passed <= ({"read", "unread_rate"} if silence is None else set())  # a tie has no text to read
+
+
+def twins(shape, n=60):
+    """The task of a twin shape asked with its images together, a pair of images per case."""
+    made = []
+    for number in range(n):
+        pair = (image(f"{number}.0"), image(f"{number}.1"))
+        if shape == "twin_captions":
+            asked = tuple(Match(image=one, text=f"{number} {text}") for one in pair for text in ("usual", "odd"))
+            made.append(Case(id=str(number), requests=asked, truths=(True, False, False, True)))
+        else:
+            asked = tuple(Ask(image=one, question=f"{number}?", choices=LETTERS) for one in pair)
+            made.append(Case(id=str(number), requests=asked, truths=("red", "green")))
+    [task], _ = asked_together([Task(id=f"x/{shape}", capability="foil", shape=shape, cases=tuple(made))], 0)
+    return task
+
+
+@pytest.mark.parametrize("reply", [*SILENCE, "first", "second", "first or second"])
+@pytest.mark.parametrize("shape", ["twin_captions", "twin_questions"])
+def test_a_model_that_chooses_nothing_in_both_orders_passes_no_rate_of_a_prior(shape, reply):
+    task = twins(shape)
+    found = judged(task, [[reply] * len(case.requests) for case in task.cases])
+    names = [name for name in ("prior_rate", "other_rate") if name in NAMES[shape]]
+    gates = [Gate(task=task.id, metric=name, max=0.3, basis=on) for name in names for on in ("value", "lower")]
+    assert "pass" not in outcomes(found, gates).values()
+
+
+@pytest.mark.parametrize("orders", [("first", "first"), ("second", "second"), (None, "first"), ("first", "Sorry.")])
+def test_a_choice_that_depends_on_the_order_does_not_pass_for_a_choice_against_the_prior(orders):
+    """All is right but the deciding pair, whose two replies name two texts, or one of them none."""
+    task = twins("twin_captions")
+    rows = [[*case.truths[:2], *orders, *case.truths[4:]] for case in task.cases]
+    found = judged(task, rows)
+    assert found.metrics["prior_rate"].value == 0.0
+    assert outcomes(found, [gate := Gate(task=task.id, metric="prior_rate", max=0.3)])[gate] == "inconclusive"
+    right = judged(task, [case.truths for case in task.cases])
+    assert outcomes(right, [gate])[gate] == "pass"

@@ -101,11 +101,11 @@ def test_right_answers_make_every_metric_1(shape):
         good = {
             name: value
             for name, value in verdict.facts.items()
-            if name not in {"prior_rate", "other_rate", "unread_rate"}
+            if name not in {"prior_rate", "other_rate", "unread_rate", "undecided"}
         }
         assert set(good.values()) == {1.0}
         assert verdict.right
-        assert set(verdict.facts) <= set(NAMES[shape])
+        assert set(verdict.facts) <= {*NAMES[shape], "read", "undecided"}
         assert "right in both orders" in verdict.why
 
 
@@ -124,7 +124,7 @@ def test_a_model_that_names_a_position_is_never_right(shape):
         verdicts = judged(task, model)
         assert not any(verdict.right for verdict in verdicts)
         if shape not in {"question_quad", "twin_questions"}:
-            assert not any(value for verdict in verdicts for value in verdict.facts.values())
+            assert not any(verdict.facts.get(name) for verdict in verdicts for name in NAMES[shape])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -137,8 +137,14 @@ def test_a_reply_that_is_unread_or_tied_never_helps(shape):
         for instead in ("I cannot say.", "first and second, yes and no, red and blue", TIED):
             found = with_answers(task, [*right[:place], instead, *right[place + 1 :]])
             assert found.facts["group" if "group" in found.facts else HEADLINE[shape]] == 0.0
-            assert all(found.facts[name] <= value for name, value in whole.items() if not name.endswith("_rate"))
+            assert all(
+                found.facts[name] <= value
+                for name, value in whole.items()
+                if name in NAMES[shape] and not name.endswith("_rate")
+            )
             assert len(unread(found)) == (instead != TIED)
+            assert (found.facts["read"] < 1.0) == (instead != TIED)
+            assert found.facts.get("tied", 0.0) == (instead == TIED)
             assert ("tied" in found.why) == (instead == TIED)
             assert ("unread" in found.why) == (instead != TIED)
 
@@ -148,7 +154,7 @@ def test_guessing_reaches_the_chance_level_that_is_shown(shape):
     task = together(shape, 3000)
     verdicts = judged(task, Random(seed=3))
     found = chance(shape, "compositional", task.cases)
-    assert set(found) == set(verdicts[0].facts) - {"read", "unread_rate"}
+    assert set(found) == set(verdicts[0].facts) - {"read", "unread_rate", "undecided"}
     for name, level in found.items():
         spread = 4.5 * (max(level * (1 - level), 1e-9) / len(verdicts)) ** 0.5
         assert np.mean([verdict.facts[name] for verdict in verdicts]) == pytest.approx(level, abs=spread), name

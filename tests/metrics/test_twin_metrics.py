@@ -23,11 +23,12 @@ def slow_question(right, prior, read):
 
 def test_questions_against_a_slow_reference():
     random = np.random.default_rng(3)
-    right, prior, read = random.random((200, 2)) < 0.5, random.random(200) < 0.5, random.random(200) < 0.7
+    right, prior, read = random.random((200, 2)) < 0.5, random.random(200) < 0.5, random.random((200, 2)) < 0.7
     found = question_facts(right, prior, read)
-    assert set(found) == set(TWIN_METRICS)
+    assert set(found) == {*TWIN_METRICS, "read"}
+    assert found["read"].tolist() == [sum(pair) / 2 for pair in read.tolist()]
     for place in range(200):
-        for name, value in slow_question(right[place].tolist(), prior[place], read[place]).items():
+        for name, value in slow_question(right[place].tolist(), prior[place], read[place, 1]).items():
             assert found[name][place] == value, (place, name)
     total = found["acc_counterfactual"] + found["prior_rate"] + found["other_rate"] + found["unread_rate"]
     assert total.tolist() == [1.0] * 200

@@ -135,3 +135,40 @@ def test_workers_and_parts_ask_the_same(place, cases):
     place.run("--model=random", "--ask=together", "--health=off", "--items=batch", "--batch-size=3", "--results=two")
     one, two = ({name: task["metrics"] for name, task in place.metrics(of)["tasks"].items()} for of in ("one", "two"))
     assert one == two
+
+
+def test_the_texts_of_what_is_asked_together_are_not_examined(place, cases):
+    """The flaws and text-only rules of a task are of its own texts, not of questions about positions."""
+    cases(20)
+    place.run("--model=random", "--health=on", "--results=apart")
+    place.run("--model=random", "--health=on", "--ask=together")
+    apart, together = (
+        {name for name, task in place.metrics(of)["tasks"].items() if "probes" in task} for of in ("apart", "out")
+    )
+    assert {"mine/swap", "mine/crossed", "mine/pair"} <= apart
+    assert together == {"mine/pair"}
+
+
+TWINS = """
+def answer(self, questions):
+    return ["I cannot tell."] * len(questions)
+
+compare = answer
+"""
+
+
+def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, cases, capsys):
+    cases(4)
+    place.thresholds(GATES)
+    place.run(place.model(TWINS), "--ask=together", "--results=together")
+    for name, task in place.metrics("together")["tasks"].items():
+        assert task["unread"] == task["judged"] == 4, name
+    assert all("no case has answers that could all be read" in one["why"] for one in decisions(place, "together"))
+    summary = (place.path / "together" / "summary.md").read_text()
+    assert summary.count("4 of 4 judged cases have an answer that names none of the choices") == 4
+    assert main(["misses", str(place.path / "together")]) == 0
+    assert "16 with an answer that could not be read" in capsys.readouterr().out
+
+
+def decisions(place, folder):
+    return [one for one in place.metrics(folder)["gates"] if one["decision"] == "fail"]

@@ -86,3 +86,22 @@ def test_an_average_says_how_many_tasks_there_would_be_with_all_data():
     assert (colour.tasks, colour.of) == (1, len([t for t in CHECKLIST if "/color/" in t]))
     assert colour.of > 1
     assert gaps == {}
+
+
+@pytest.mark.parametrize("replies", [("no idea", "no idea"), ("red", "no idea"), ("no idea", "blue")])
+def test_an_unread_answer_about_twins_is_counted(replies):
+    cases = tuple(
+        Case(
+            id=str(n),
+            requests=tuple(
+                Ask(image=image(f"{n}{side}"), question="Which colour?", choices=("red", "blue")) for side in "ab"
+            ),
+            truths=("red", "blue"),
+        )
+        for n in range(6)
+    )
+    task = Task(id="x/twins", capability="foil", shape="twin_questions", cases=cases)
+    said = {request: {"answer": reply} for case in cases for request, reply in zip(case.requests, replies, strict=True)}
+    found = result_of(task, said)
+    assert found.unread == found.coverage.unread == 6
+    assert "read" not in found.metrics

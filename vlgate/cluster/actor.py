@@ -12,7 +12,19 @@ from typing import Any
 from vlgate import __version__
 from vlgate.cluster.crossing import failed
 from vlgate.cluster.images import absent, noted, received
-from vlgate.cluster.records import ASKED, PLAIN, Call, Failed, NotHere, Outcome, Replied, Surface, TooLarge, Wanted
+from vlgate.cluster.records import (
+    ASKED,
+    CHECKS,
+    PLAIN,
+    Call,
+    Failed,
+    NotHere,
+    Outcome,
+    Replied,
+    Surface,
+    TooLarge,
+    Wanted,
+)
 from vlgate.inference.adapters import completed
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.models.checkpoints.device import pick_device
@@ -89,7 +101,7 @@ class Scorer:
     def _replies(self, call: Call, items: tuple[object, ...]) -> object:
         method = getattr(self._model, call.called)
         if call.kind == "plain":
-            return method(items)
+            return method() if call.called in CHECKS else method(items)
         caller = self._caller
         caller.size = len(items)
         guarded = method if len(items) == 1 else _guarded(method)

@@ -74,7 +74,7 @@ class Pool:
         self._waiting.put(work)
         return work
 
-    def plain(self, name: str, items: Sequence[object]) -> Any:
+    def plain(self, name: str, items: Sequence[object] = ()) -> Any:
         """Call a method of the model as it is, and return what it returns."""
         found = self.submit(Call(called=name, kind="plain"), items).future.result()
         if isinstance(found, TooLarge):

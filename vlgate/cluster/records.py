@@ -11,7 +11,9 @@ Kind = Literal["numbers", "rows", "strings", "plain"]
 
 ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
 """The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
-PLAIN = ("text_keys", "boxes", "attended")
+CHECKS = ("check_compare",)
+"""The methods of a model that take nothing and raise what is wrong."""
+PLAIN = ("text_keys", "boxes", "attended", *CHECKS)
 """The methods of a model that are called as they are."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from vlgate.comparing.cases import JudgedCases, digest_of
 from vlgate.recorded.cases import fact_names, read_cases
 from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.recorded.judged import shape_of
+from vlgate.recorded.judged import clusters_of, shape_of
 from vlgate.types import Shape, Ties
 
 _COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
@@ -57,7 +57,7 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
     """
     refuse_incomplete(run)
     figures = run.figures
-    tasks = judged_rows(read_cases(run))
+    tasks = judged_rows(run, read_cases(run))
     told = {name: figures["tasks"].get(name, {}).get("shape") for name in tasks}
     return EarlierRun(
         folder=run.folder,
@@ -72,24 +72,29 @@ def earlier_of(run: RecordedRun) -> EarlierRun:
     )
 
 
-def judged_rows(table: Any) -> dict[str, JudgedCases]:
-    """Return the rows of ``cases.parquet`` by task; see ``read_cases``."""
+def judged_rows(run: RecordedRun, table: Any) -> dict[str, JudgedCases]:
+    """Return the rows of ``cases.parquet`` of a run by task; see ``read_cases``."""
     columns = {name: table.column(name).to_pylist() for name in _COLUMNS}
     facts = {name: table.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in fact_names(table)}
     rows: dict[str, list[int]] = {}
     for row, task in enumerate(columns["task"]):
         rows.setdefault(task, []).append(row)
-    return {task: _one(columns, facts, found) for task, found in rows.items()}
+    return {task: _one(columns, facts, found, run.figures["tasks"].get(task, {})) for task, found in rows.items()}
 
 
-def _one(columns: Mapping[str, list[Any]], facts: Mapping[str, Any], rows: list[int]) -> JudgedCases:
+def _one(
+    columns: Mapping[str, list[Any]], facts: Mapping[str, Any], rows: list[int], told: Mapping[str, Any]
+) -> JudgedCases:
     judged = [row for row in rows if columns["state"][row] == "judged"]
     kept = {name: values[judged] for name, values in facts.items()}
+    kept = {name: values for name, values in kept.items() if not np.isnan(values).all()}
+    asked = [(columns["images"][row], columns["texts"][row], columns["truths"][row]) for row in judged]
+    ids = tuple(columns["case"][row] for row in judged)
     return JudgedCases(
-        ids=tuple(columns["case"][row] for row in judged),
-        asked=tuple(digest_of(columns["images"][row], columns["texts"][row], columns["truths"][row]) for row in judged),
-        images=tuple(columns["images"][row][0] or columns["case"][row] for row in judged),
-        facts={name: values for name, values in kept.items() if not np.isnan(values).all()},
+        ids=ids,
+        asked=tuple(digest_of(*one) for one in asked),
+        images=clusters_of(told, kept, ids, [images for images, _, _ in asked], [truths for *_, truths in asked]),
+        facts=kept,
         answers=tuple(tuple(columns["answers"][row]) for row in judged),
         unjudged=tuple(columns["case"][row] for row in rows if columns["state"][row] != "judged"),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vlgate.comparing.cases import JudgedCases, asked_of
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.errors import OptionError
-from vlgate.metrics.clusters import Clusters, clusters, photograph
+from vlgate.metrics.clusters import Clusters, clusters
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.metrics.paired import difference
 from vlgate.types import Difference, FloatArray, Shape, Task, Ties
@@ -192,7 +192,7 @@ def _values(
         was, now = (_column(cases, name, at) for cases, at in zip(runs, places, strict=True))
         both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
         if both.size:
-            groups = clusters([photograph(images[place]) for place in both.tolist()])
+            groups = clusters([images[place] for place in both.tolist()])
             found[name] = PairedValues(before=was[both], after=now[both], images=groups)
     return found
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from vlgate.judging.answers import told_apart_by_the_letter
-from vlgate.types import Ask, Case, Compare, Match, Request, Shape, Task, text_of
+from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
 
 EXAMPLES = 3
 _FEWEST = 20
@@ -167,7 +167,7 @@ def _two_answers(task: Task) -> _Positions:
     known: dict[tuple[str, ...], str] = {}
     for position, case in enumerate(task.cases):
         for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Ask | Compare):
+            if isinstance(request, Ask):
                 answer = str(truth).strip().casefold()
                 if known.setdefault(_asked(request), answer) != answer:
                     yield position
@@ -176,7 +176,7 @@ def _two_answers(task: Task) -> _Positions:
 def _not_offered(task: Task) -> _Positions:
     for position, case in enumerate(task.cases):
         for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Ask | Compare) and request.choices:
+            if isinstance(request, Ask) and request.choices:
                 offered = {choice.strip().casefold() for choice in request.choices}
                 if str(truth).strip().casefold() not in offered:
                     yield position
@@ -239,6 +239,4 @@ def _asked(request: Request) -> tuple[str, ...]:
         return request.image.key, request.text
     if isinstance(request, Ask):
         return (request.image.key, request.question, *sorted(request.choices))
-    if isinstance(request, Compare):
-        return (*(image.key for image in request.images), request.question, *sorted(request.choices))
-    return (request.text,)
+    return (text_of(request),)

@@ -20,7 +20,7 @@ from vlgate.health.text_classifier import features, log_odds
 from vlgate.metrics.stats import wilson
 from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.seeds import generator
-from vlgate.types import Ask, Case, Compare, FloatArray, Match, Shape, Task, text_of
+from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task, text_of
 
 SOLVED = 0.75
 """Half-way from chance to certainty: a probe above it is right in half of the cases that chance gets wrong."""
@@ -76,7 +76,7 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
     cases = _drawn(task, limit)
     if task.shape == "single":
         return _single_probes(cases) if cases else ()
-    if any(isinstance(request, Ask | Compare) for case in cases[:1] for request in case.requests):
+    if any(isinstance(request, Ask) for case in cases[:1] for request in case.requests):
         return _question_probes(cases)
     groups = tied_images(cases)
     found = [contrast for case in cases for contrast in _contrasts(case, task.shape, groups)]
@@ -171,7 +171,7 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
         ([_plain(choice) for choice in request.choices], _plain(str(truth)))
         for case in cases
         for request, truth in zip(case.requests, case.truths, strict=True)
-        if isinstance(request, Ask | Compare)
+        if isinstance(request, Ask)
     ]
     if not asked:
         return ()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from vlgate.health.grouping import FOLDS, fold_of, tied_images
-from vlgate.types import Ask, Case, Compare, Match, images_of
+from vlgate.types import Ask, Case, Match, images_of
 
 _Stratum = tuple[str, str]
 _FEWEST = 20
@@ -68,9 +68,9 @@ def _stratum(case: Case) -> _Stratum:
         for wanted in (True, False)
     )
     only, other = " ".join(sorted(true - false)), " ".join(sorted(false - true))
-    choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask | Compare)]
+    choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask)]
     pairs = zip(case.requests, case.truths, strict=True)
-    answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask | Compare)]
+    answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask)]
     return "\0".join([*sorted((only, other)), *choices]), "\0".join([only if only != other else "", *answers])
 
 

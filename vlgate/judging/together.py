@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from vlgate.judging.answers import normal_choice
 from vlgate.judging.read_case import ReadCase, Unread, right_answers, why_unread
 from vlgate.metrics import choice, question_quad, questions, winoground
+from vlgate.metrics.compute import UNDECIDED
+from vlgate.metrics.measures import of_ties
 from vlgate.types import Batch, FloatArray, Shape
 
 _QUAD = ("the text of image 1", "the text of image 2", "the image of text 1", "the image of text 2")
@@ -32,6 +34,7 @@ _ASKED: Mapping[Shape, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What the pairs of requests of a case ask for, by shape."""
+_COUNTERFACTUAL = 1  # the pair of a twin shape that decides about the prior
 SHAPES = frozenset(_ASKED)
 """The shapes of the cases that can be asked with their images together."""
 
@@ -79,32 +82,50 @@ def _verdict(pair: _Pair) -> str:
 
 
 def _quads(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return winoground.chosen_facts(_right(judged))
+    return winoground.chosen_facts(_right(judged)) | _answered(judged)
 
 
 def _twin_captions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    prior = [_verdict(_pairs(one)[1]) == "wrong" for one in judged]
-    return winoground.chosen_twin_facts(_right(judged), np.array(prior, dtype=np.bool_))
+    prior = [_verdict(_pairs(one)[_COUNTERFACTUAL]) == "wrong" for one in judged]
+    facts = winoground.chosen_twin_facts(_right(judged), np.array(prior, dtype=np.bool_))
+    return facts | _answered(judged) | _undecided(judged)
 
 
 def _image_choices(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return {choice.IMAGE: _right(judged)[:, 0].astype(np.float64)}
+    return {choice.IMAGE: _right(judged)[:, 0].astype(np.float64)} | _answered(judged)
 
 
 def _crossed(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
-    return question_quad.facts(_right(judged), _read(judged))
+    return question_quad.facts(_right(judged), _read(judged)) | of_ties(_tied(judged))
 
 
 def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
     rows = [_pairs(one) for one in judged]
     prior = [second.replies == first.truths for first, second in rows]
-    return questions.twin_facts(_right(judged), np.array(prior, dtype=np.bool_), _read(judged)[:, 1])
+    facts = questions.twin_facts(_right(judged), np.array(prior, dtype=np.bool_), _read(judged))
+    return facts | of_ties(_tied(judged)) | _undecided(judged)
+
+
+def _answered(judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    """The share of the pairs of each case that could be read, and the cases with a tie."""
+    return {"read": np.asarray(_read(judged).mean(axis=1), dtype=np.float64)} | of_ties(_tied(judged))
+
+
+def _undecided(judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
+    """Whether the pair that decides about the prior says nothing: unread, tied, or dependent on the order."""
+    silent = [_verdict(_pairs(one)[_COUNTERFACTUAL]) not in {"right", "wrong"} for one in judged]
+    return {UNDECIDED: np.array(silent, dtype=np.float64)}
 
 
 def _read(judged: Sequence[ReadCase]) -> NDArray[np.bool_]:
     """Whether both replies of each pair could be read, shape (n, k)."""
     rows = [[_verdict(pair) != "unread" for pair in _pairs(one)] for one in judged]
     return np.array(rows, dtype=np.bool_)
+
+
+def _tied(judged: Sequence[ReadCase]) -> NDArray[np.bool_]:
+    """Whether a reply of each case is a tie of choices, shape (n,)."""
+    return np.array([None in one.values for one in judged], dtype=np.bool_)
 
 
 RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = MappingProxyType(

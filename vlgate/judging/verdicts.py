@@ -124,7 +124,7 @@ def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArra
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
     tied = np.array([second is None for _, second, _, _ in rows], dtype=np.bool_)
-    return questions.twin_facts(right & read, prior, read[:, 1]) | of_ties(tied)
+    return questions.twin_facts(right & read, prior, read) | of_ties(tied)
 
 
 def _answers(said: str | None) -> bool:

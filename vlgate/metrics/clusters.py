@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.student import two_sided
-from vlgate.types import FloatArray
+from vlgate.types import Case, Compare, FloatArray, Shape, images_of
+
+BETWEEN = " | "
+"""What stands between the keys of the images of one request in the files of a run."""
+_SHOWN_TOGETHER = frozenset(("image_choice", "question_quad", "twin_questions"))  # by the first request already
+_WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
 _ROUNDING = 1e-12
@@ -86,6 +91,53 @@ def photograph(key: str) -> str:
     ('2343.jpg', '2343.jpg')
     """
     return key.partition("#")[0] or key
+
+
+def cluster_of(case: Case, shape: Shape) -> str:
+    """Return the name of the cluster of a case; see ``recorded_cluster``."""
+    first, truth = case.requests[0], case.truths[0]
+    keys = BETWEEN.join(image.key for image in images_of(first))
+    return recorded_cluster(shape, case.id, keys, str(truth), together=isinstance(first, Compare))
+
+
+def recorded_cluster(shape: Shape, case: str, images: str | None, truth: str, *, together: bool) -> str:
+    """Return the name of the cluster of a case, from what the files of a run say of its first request.
+
+    It is the photograph that the request is about: its first image, or that of the text if several are shown to choose
+    from, whatever their order.
+
+    Args:
+        shape: the shape of the case.
+        case: its id, which is the name if it has no image.
+        images: the key of the image, or those of several, joined by ``BETWEEN``; None or empty without one.
+        truth: the right answer.
+        together: whether the case is asked with its images together.
+
+    >>> recorded_cluster("image_choice", "1", "b.jpg | a.jpg", "second", together=True)
+    'a.jpg'
+    >>> recorded_cluster("pair", "1", "a.jpg#0,0,9,9", "true", together=False)
+    'a.jpg'
+    """
+    if not images:
+        return case
+    if not together or shape not in _SHOWN_TOGETHER:
+        return photograph(images)
+    shown = images.split(BETWEEN)
+    names = list(map(ordinal, range(len(shown)))) if shape == "image_choice" else []
+    return photograph(shown[names.index(truth)] if truth in names else shown[0])
+
+
+def ordinal(place: int) -> str:
+    """Return the word for the position of a candidate, counted from 0.
+
+    >>> ordinal(0), ordinal(9), ordinal(10), ordinal(21)
+    ('first', 'tenth', '11th', '22nd')
+    """
+    if place < len(_WORDS):
+        return _WORDS[place]
+    number = place + 1
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics import bla, ranking, single
-from vlgate.metrics.clusters import numbered, photograph
+from vlgate.metrics.clusters import cluster_of, numbered
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
-from vlgate.types import Case, Compare, FloatArray, Metric, Shape, Verdict, images_of
+from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
 
+UNDECIDED = "undecided"
+"""The fact of twins asked together: 1 if the replies about the prior are unread, tied or of the order."""
 _USUAL, _OWN = 2, 3  # in ``twin_captions``: the counterfactual image with the other caption and with its own
 
 
@@ -88,7 +90,7 @@ def columns_of(
         scores=_rows(cases, scores),
         accepted=_rows(cases, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
-        images=np.array([images.setdefault(_image(case), len(images)) for case in cases], dtype=np.int64),
+        images=np.array([images.setdefault(cluster_of(case, shape), len(images)) for case in cases], dtype=np.int64),
         groups=group_codes([case.tags for case in cases]),
     )
 
@@ -182,10 +184,8 @@ def _lowered(cases: Columns, metric: str) -> NDArray[np.bool_]:
     tied = np.asarray(facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # ``False``, for all of them, if none is
     if cases.shape == "single" and metric == "yes_share":
         return np.asarray(facts["read"] == 0.0) | tied
-    if cases.shape == "twin_questions" and metric in {"prior_rate", "other_rate"}:
-        return np.asarray(facts["unread_rate"] == 1.0) | tied
-    if cases.shape == "twin_captions" and metric == "prior_rate":
-        return np.asarray(scores[:, _USUAL] == scores[:, _OWN])
+    if metric in {"prior_rate", "other_rate"}:
+        return _without_prior(cases, tied)
     if metric == "set_error":
         return np.asarray(scores[:, :2].max(axis=1) <= scores[:, 2:].min(axis=1)) & (facts[metric] < 1.0)
     if metric in bla.PREFERENCES.get(cases.shape, ()):
@@ -194,13 +194,13 @@ def _lowered(cases: Columns, metric: str) -> NDArray[np.bool_]:
     return np.zeros(len(scores), dtype=np.bool_)
 
 
-def _image(case: Case) -> str:
-    """The name of the cluster of a case: its first image, or the case itself if it has no image."""
-    first, truth = case.requests[0], case.truths[0]
-    images = images_of(first)
-    if isinstance(first, Compare) and first.choices[:1] == ("first",) and truth in first.choices:
-        return photograph(images[first.choices.index(str(truth))].key)  # the image of the text, whatever its position
-    return photograph(images[0].key) if images else case.id
+def _without_prior(cases: Columns, tied: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which cases of twins follow neither the prior nor the counterfactual image, because they lack an answer."""
+    if UNDECIDED in cases.facts:
+        return np.asarray(cases.facts[UNDECIDED] == 1.0)
+    if cases.shape == "twin_questions":
+        return np.asarray(cases.facts["unread_rate"] == 1.0) | tied
+    return np.asarray(cases.scores[:, _USUAL] == cases.scores[:, _OWN])
 
 
 def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:

@@ -45,17 +45,17 @@ def twin_facts(right: NDArray[np.bool_], prior: NDArray[np.bool_], read: NDArray
     ``acc_counterfactual``: the answer about that image is right. The answer about the counterfactual image is otherwise
     the right one of the normal image (``prior_rate``), another wrong one or a tie of choices (``other_rate``), or names
     none of the choices or several (``unread_rate``), so that these three and ``acc_counterfactual`` add up to 1. A
-    lower rate is better. A model without a prior can still have a ``prior_rate`` of 0 and be wrong everywhere: gate it
-    together with ``c_acc``.
+    lower rate is better. ``read``, which is not a metric here, is the share of the two answers that could be read. A
+    model without a prior can still have a ``prior_rate`` of 0 and be wrong everywhere: gate it together with ``c_acc``.
 
     Args:
         right: shape (n, 2), whether the answers about the normal and about the counterfactual image are right.
         prior: shape (n,), whether the answer about the counterfactual image is the right one of the normal image.
-        read: shape (n,), whether the answer about the counterfactual image could be read.
+        read: shape (n, 2), whether these answers could be read.
 
     Returns: values by name, each of shape (n,), in 0..1.
 
-    >>> facts = twin_facts(np.array([[True, False]]), np.array([True]), np.array([True]))
+    >>> facts = twin_facts(np.array([[True, False]]), np.array([True]), np.array([[True, True]]))
     >>> facts["acc"].item(), facts["prior_rate"].item(), facts["other_rate"].item()
     (0.5, 1.0, 0.0)
     """
@@ -65,8 +65,9 @@ def twin_facts(right: NDArray[np.bool_], prior: NDArray[np.bool_], read: NDArray
         "c_acc": right.all(axis=1),
         "acc_normal": right[:, 0],
         "acc_counterfactual": right[:, 1],
-        "prior_rate": wrong & read & prior,
-        "other_rate": wrong & read & ~prior,
-        "unread_rate": wrong & ~read,
+        "prior_rate": wrong & read[:, 1] & prior,
+        "other_rate": wrong & read[:, 1] & ~prior,
+        "unread_rate": wrong & ~read[:, 1],
+        "read": read.mean(axis=1),
     }
     return {name: values.astype(np.float64) for name, values in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import Judged
-from vlgate.metrics.clusters import photograph
+from vlgate.metrics.clusters import recorded_cluster
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import HEADLINE
@@ -31,6 +31,29 @@ def shape_of(facts: Iterable[str]) -> Shape:
     """
     known = set(facts)
     return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
+
+
+def clusters_of(
+    told: Mapping[str, Any],
+    facts: Iterable[str],
+    ids: Sequence[str],
+    images: Sequence[Sequence[str | None]],
+    truths: Sequence[Sequence[str]],
+) -> tuple[str, ...]:
+    """Return the names of the clusters of the cases of a task; see ``metrics.clusters.recorded_cluster``.
+
+    Args:
+        told: what ``metrics.json`` says of the task.
+        facts: the facts that its cases have.
+        ids: the ids of the cases.
+        images: the images of each case, one entry per request.
+        truths: the right answers of each case, one per request.
+    """
+    shape, together = told.get("shape") or shape_of(facts), told.get("ask") == "together"
+    return tuple(
+        recorded_cluster(shape, case, keys[0], right[0], together=together)
+        for case, keys, right in zip(ids, images, truths, strict=True)
+    )
 
 
 def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
@@ -64,7 +87,7 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
     kept = rows.take(np.flatnonzero(states == "judged"))
     facts = {name: _numbers(kept, name) for name in fact_names(kept)}
     facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
-    images, texts = kept.column("images").to_pylist(), kept.column("texts").to_pylist()
+    images, texts, truths = (kept.column(name).to_pylist() for name in ("images", "texts", "truths"))
     coverage = Coverage(
         cases=len(states),
         judged=len(images),
@@ -78,16 +101,12 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         unreadable=told["left_out"].get(UNREADABLE, 0),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
-    clusters = [
-        photograph(keys[0]) if keys[0] else case
-        for keys, case in zip(images, kept.column("case").to_pylist(), strict=True)
-    ]
     columns = Columns(
         shape=shape,
         scores=_scores(kept),
         accepted=_accepted(facts, len(images)),
         facts=facts,
-        images=_numbered(clusters),
+        images=_numbered(clusters_of(told, facts, kept.column("case").to_pylist(), images, truths)),
         groups=group_codes(tags_of(run, kept)),
     )
     return Judged(shape=shape, coverage=coverage, columns=columns, metrics=metrics(columns))
@@ -114,7 +133,7 @@ def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:
     return np.stack([facts.get("p_c", unknown), 1.0 - facts.get("p_f", unknown)], axis=1)
 
 
-def _numbered(names: list[str]) -> NDArray[np.int64]:
+def _numbered(names: Iterable[str]) -> NDArray[np.int64]:
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 

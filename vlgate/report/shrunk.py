@@ -96,7 +96,7 @@ def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Ma
     for row, one, other in zip(search.requests, case.requests, changed.requests, strict=True):
         pictures = {}
         for field, request in (("picture", one), ("changed_picture", other)):
-            for image in images_of(request):
+            for image in images_of(request):  # at most one: images that are asked together are not searched
                 if image not in names:
                     names[image] = _written(folder, f"{number:04d}-{len(names) + 1}.png", image)
                 pictures[field] = names[image]

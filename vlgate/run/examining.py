@@ -38,11 +38,17 @@ def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
 
 
 def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
-    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long."""
+    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long.
+
+    Tasks that are asked with their images together are left as they are: their texts name positions.
+    """
     cases = sum(result.coverage.cases for result in results)
     if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
         return results
-    flaws = flaws_of([result.task for result in results])
+    flaws = flaws_of([result.task for result in results if not result.task.together])
     return tuple(
-        replace(result, flaws=flaws[result.task.id], probes=probe(result.task, PROBED_CASES)) for result in results
+        result
+        if result.task.together
+        else replace(result, flaws=flaws[result.task.id], probes=probe(result.task, PROBED_CASES))
+        for result in results
     )

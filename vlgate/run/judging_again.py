@@ -121,7 +121,7 @@ def _later(run: RecordedRun, table: Any, tasks: Mapping[str, Judged], model: str
         seed=run.figures["run"]["seed"],
         ties=run.figures["run"]["ties"],
         version=run.version,
-        tasks=judged_rows(table),
+        tasks=judged_rows(run, table),
         shapes={name: task.shape for name, task in tasks.items()},
         partial=frozenset(name for name, task in tasks.items() if task.coverage.deselected),
     )

@@ -18,13 +18,14 @@ from types import MappingProxyType
 
 from vlgate.errors import OptionError
 from vlgate.judging.together import SHAPES
+from vlgate.metrics.clusters import ordinal
 from vlgate.seeds import generator
 from vlgate.types import Ask, Case, Compare, LazyImage, Request, Shape, Task, images_of, text_of
 
 TEXT = 'Which of the two texts describes the image, the first or the second? The first text: "{}" The second text: "{}"'
 IMAGE = 'Which of the {} images does this text describe? "{}"'
 QUESTION = "About the {} image: {}"
-_WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_WORDS = tuple(map(ordinal, range(2)))
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NAMED = 6  # tasks in the note
 
@@ -70,7 +71,7 @@ def _quad(case: Case, _: str) -> Iterator[_Asked]:
     for own, image in enumerate(images):
         for order in ((0, 1), (1, 0)):
             question = TEXT.format(*(texts[place] for place in order))
-            yield Ask(image=image, question=question, choices=_WORDS[:2]), _WORDS[order.index(own)]
+            yield Ask(image=image, question=question, choices=_WORDS), _WORDS[order.index(own)]
     for own, text in enumerate(texts):
         for order in ((0, 1), (1, 0)):
             yield _which(text, [images[place] for place in order]), _WORDS[order.index(own)]
@@ -105,19 +106,6 @@ def _questions(case: Case, _: str) -> Iterator[_Asked]:
 def _images(case: Case) -> tuple[LazyImage, ...]:
     """The two images of a case, which its first and its last request are about."""
     return (*images_of(case.requests[0]), *images_of(case.requests[-1]))
-
-
-def ordinal(place: int) -> str:
-    """Return the word for a position, counted from 0.
-
-    >>> ordinal(0), ordinal(9), ordinal(10), ordinal(21)
-    ('first', 'tenth', '11th', '22nd')
-    """
-    if place < len(_WORDS):
-        return _WORDS[place]
-    number = place + 1
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 _WAYS: Mapping[Shape, Callable[[Case, str], Iterator[_Asked]]] = MappingProxyType(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vlgate.explaining.margin import Margin, margin_of
-from vlgate.types import Ask, Compare, Shape, Verdict
+from vlgate.types import Ask, Shape, Verdict
 
 
 def margin(verdict: Verdict, shape: Shape) -> float | None:
@@ -22,6 +22,6 @@ def margin(verdict: Verdict, shape: Shape) -> float | None:
         return None
 
 
-def _questions(verdict: Verdict) -> tuple[tuple[Ask | Compare, str], ...]:
+def _questions(verdict: Verdict) -> tuple[tuple[Ask, str], ...]:
     asked = zip(verdict.case.requests, verdict.case.truths, strict=True)
-    return tuple((request, str(truth)) for request, truth in asked if isinstance(request, Ask | Compare))
+    return tuple((request, str(truth)) for request, truth in asked if isinstance(request, Ask))

@@ -17,7 +17,7 @@ from vlgate.perturb.images.strengths import compress, crop_margin, scale_brightn
 from vlgate.shrink.families import Family
 from vlgate.shrink.texts import Text, text_of
 from vlgate.shrink.truth import graph_of
-from vlgate.types import Ask, Case, Compare, LazyImage, Match, Request
+from vlgate.types import Ask, Case, LazyImage, Match, Read, Request
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -69,11 +69,7 @@ def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -
         return replace(request, image=image, question=said.words, choices=said.choices)
     if isinstance(request, Match):
         return Match(image=_altered(request.image, moves), text=said.words)
-    if isinstance(request, Compare):
-        return Compare(
-            images=tuple(_altered(image, moves) for image in request.images), question=said.words, choices=said.choices
-        )
-    return replace(request, text=said.words)
+    return Read(text=said.words)
 
 
 def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:

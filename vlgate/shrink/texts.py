@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vlgate.types import Ask, Compare, Request
+from vlgate import types
+from vlgate.types import Ask, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,4 @@ class Text:
 
 def text_of(request: Request) -> Text:
     """Return the text of a request, with its choices."""
-    if isinstance(request, Ask | Compare):
-        return Text(words=request.question, choices=request.choices)
-    return Text(words=request.text)
+    return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())

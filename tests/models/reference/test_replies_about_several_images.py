@@ -77,3 +77,15 @@ def test_the_text_only_model_answers_both_orders_alike(tmp_path):
     cases = [Case(id=str(n), requests=tuple(questions), truths=("first", "second")) for n in range(3)]
     model.prepare([Task(id="x/y", capability="foil", shape="image_choice", cases=tuple(cases))])
     assert len(set(model.compare(questions))) == 1
+
+
+@pytest.mark.parametrize("names", [["./a", "b"], ["a", "./b"], ["././a", "b"], ["./a", "./b"]])
+def test_rows_are_found_by_any_spelling_of_the_paths(tmp_path, names):
+    assert replay(tmp_path, row(names, "first")).compare([asked(A, B)]) == ["first"]
+
+
+def test_the_exact_spelling_goes_before_another_one_and_two_that_contradict_count_as_none(tmp_path):
+    model = replay(tmp_path, row(["./a", "b"], "second"), row(["a", "b"], "first"))
+    assert model.compare([asked(A, B)]) == ["first"]
+    with pytest.raises(NoReplyError):
+        replay(tmp_path, row(["./a", "b"], "second"), row(["a", "./b"], "first")).compare([asked(A, B)])

@@ -66,6 +66,13 @@ def test_a_question_without_a_reply_costs_itself_only(chat):
     assert model.compare([compare(RED, BLUE)]) == ["first"]
 
 
+def test_an_answer_that_is_cut_off_names_the_limit(chat):
+    model = model_of(chat, "?max_tokens=8&logprobs=0")
+    chat.say = lambda _: ok("the image on th", finish="length")
+    with pytest.raises(NoReplyError, match=r"cut off at max_tokens=8: .*write \?max_tokens=64 after the model's name"):
+        model.compare([compare(RED, BLUE)])
+
+
 def test_an_image_that_cannot_be_decoded_is_an_error_of_the_image(chat):
     def broken():
         raise ImageError("x", "it is broken", "fetch it")

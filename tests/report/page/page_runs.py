@@ -11,7 +11,7 @@ from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.run.results import RunResult, decisions, tabulate
-from vlgate.types import Ask, Batch, Prediction
+from vlgate.types import Ask, Batch, Compare, Prediction
 
 GATES = (
     Gate(task="scenes/relations", metric="acc_r", min=0.9, why="left and right"),
@@ -29,7 +29,7 @@ def replies(task, missed=every_third):
     for number, case in enumerate(task.cases):
         miss = missed(number)
         for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
-            if isinstance(request, Ask):
+            if isinstance(request, Ask | Compare):
                 other = next((choice for choice in request.choices if choice != truth), "maybe")
                 found[request] = Prediction(request=request, answer=other if miss and place else truth)
             else:
@@ -55,7 +55,7 @@ def compared(result, folder, gates=()):
         seed=0,
         ties="strict",
         version="",
-        tasks={one.task.id: judged_cases(one.verdicts) for one in result.results},
+        tasks={one.task.id: judged_cases(one.verdicts, one.task.shape) for one in result.results},
         shapes={one.task.id: one.task.shape for one in result.results},
     )
     comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)

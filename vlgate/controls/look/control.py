@@ -15,7 +15,7 @@ from vlgate.controls.look.others import images_of
 from vlgate.controls.look.told import ImagelessAnswerer, answers_without_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge, unread
-from vlgate.metrics.clusters import photograph
+from vlgate.metrics.clusters import cluster_of
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Read, Request, Verdict
@@ -65,7 +65,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     figures = _figures(columns, silent, several=several)
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
-        images=tuple(_cluster(case) for case in sample.cases),
+        images=tuple(cluster_of(case, sample.task.shape) for case in sample.cases),
         columns=columns,
         figures=figures,
         left_out=left_out,
@@ -126,11 +126,6 @@ def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, se
 def _beside(sample: Sample, metric: str) -> dict[str, float]:
     found = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
     return found | ({"chance": sample.chance[metric]} if metric in sample.chance else {})
-
-
-def _cluster(case: Case) -> str:
-    images = images_of(case)
-    return photograph(images[0].key) if images else case.id
 
 
 LOOK = Control(

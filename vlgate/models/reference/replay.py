@@ -18,6 +18,7 @@ from vlgate.types import Ask, Compare, FloatArray, Match
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Images = TypeVar("Images", str, tuple[str, ...])  # the names of one image, or of several
 _NAMED = 3  # missing rows that a message shows
 
 
@@ -31,6 +32,7 @@ class Replay:
             scores=_also_by_key(replies.scores),
             accepted=_also_by_key(replies.accepted),
             answers=_also_by_key(replies.answers),
+            compared=_also_by_key(replies.compared),
         )
         self.fingerprint = fingerprint
 
@@ -82,11 +84,12 @@ class Replay:
         return [rows[key] for key in keys]
 
 
-def _also_by_key(rows: dict[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
+def _also_by_key(rows: dict[tuple[Images, str], Value]) -> dict[tuple[Images, str], Value]:
     """The rows also under the keys that own cases give their images; none if they contradict."""
-    plain: dict[tuple[str, str], set[Value]] = {}
-    for (image, text), value in rows.items():
-        if (key := (image_key(image), text)) not in rows:
+    plain: dict[tuple[Images, str], set[Value]] = {}
+    for (images, text), value in rows.items():
+        plain_images = image_key(images) if isinstance(images, str) else tuple(map(image_key, images))
+        if (key := (plain_images, text)) not in rows:
             plain.setdefault(key, set()).add(value)
     return rows | {key: values.pop() for key, values in plain.items() if len(values) == 1} if plain else rows
 

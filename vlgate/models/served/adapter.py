@@ -118,7 +118,7 @@ class Served:
         asked = [
             Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions
         ]
-        return [str(reply) for reply in self._questioner.replies(asked, text_of)]
+        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
     def check_compare(self) -> None:
         """Ask about two white images in one request, to learn whether the service takes several.

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vlgate.comparing.cases import BETWEEN, image_of
+from vlgate.comparing.cases import image_of
 from vlgate.errors import ImageError, printable
+from vlgate.metrics.clusters import BETWEEN
 from vlgate.report.page.records import Picture
 from vlgate.types import Case, LazyImage, images_of
 
