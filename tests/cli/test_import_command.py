@@ -203,3 +203,36 @@ def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
 def test_an_option_that_cannot_be_used_is_status_4(arguments, said, capsys):
     assert run(*arguments) == 4
     assert said in capsys.readouterr().err
+
+
+def test_letters_of_options_that_only_the_prompt_lists_become_their_texts(folder, capsys):
+    colours = ["red", "blue", "green"]
+    truths = [colours[n % 3] for n in range(40)]
+    cases = [
+        {"task": "mine/twins", "id": str(n), "twin": f"t{n}.jpg", "image": f"{n}.jpg",
+         "question": f"Which colour has {n}?", "choices": colours, "prior": colours[(n + 1) % 3], "answer": truths[n]}
+        for n in range(40)
+    ]  # fmt: skip
+    write(folder / "data" / "cases.jsonl", cases)
+    table = [
+        {"image": f"{n}.jpg", "question": f"Which colour has {n}?", "A": "red", "B": "blue", "C": "green",
+         "prediction": form.format("ABC"[n % 3])}
+        for n, form in zip(range(40), ["{}", "({})", "The answer is {}.", "blue"] * 10, strict=True)
+    ]  # fmt: skip
+    write(folder / "letters.jsonl", table)
+    assert run("letters.jsonl", "--data=data") == 0
+    assert "note: 30 replies name an option by its letter" in capsys.readouterr().out
+    written = [json.loads(line)["answer"] for line in (folder / "replay.jsonl").read_text().splitlines()]
+    assert written == [truths[n] if n % 4 < 3 else "blue" for n in range(40)]
+
+
+def test_a_yes_or_no_beside_a_score_is_kept(folder):
+    statements = [
+        {"task": "mine/statement", "id": str(n), "image": f"{n}.jpg", "statement": f"It is {n}.", "is_true": n % 2 == 0}
+        for n in range(4)
+    ]
+    write(folder / "data" / "cases.jsonl", statements)
+    scored = [{"image": f"{n}.jpg", "text": f"It is {n}.", "score": 0.5, "match": n % 2 == 0} for n in range(4)]
+    write(folder / "scored.jsonl", scored)
+    assert run("scored.jsonl", "--data=data") == 0
+    assert [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()] == scored

@@ -172,3 +172,12 @@ def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, case
 
 def decisions(place, folder):
     return [one for one in place.metrics(folder)["gates"] if one["decision"] == "fail"]
+
+
+def test_a_model_that_compares_but_does_not_answer_is_refused_for_two_texts_only(place, cases):
+    cases()
+    body = COMPARE.replace("def answer(self", "def unused(self")
+    refused = place.run(place.model(body), "--ask=together", "--suite=mine/swap")
+    refused.stdout.fnmatch_lines(["*has compare(), but no method answer()*"])
+    assert refused.ret == 4
+    assert place.run(place.model(body), "--ask=together", "--suite=mine/pick").ret == 0

@@ -10,15 +10,16 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from string import ascii_lowercase
 
 from vlgate.cli.folders import add_folders, options_of
 from vlgate.errors import OptionError
 from vlgate.importing.joining import Joined, Key, join, truths_of
 from vlgate.importing.prompts import normal
 from vlgate.importing.replies import Recorded, Recording, recordings
-from vlgate.judging.answers import read_reply
+from vlgate.judging.answers import read_answer, read_reply
 from vlgate.report.whole_file import write_whole
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Match, Task
@@ -60,7 +61,12 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError("no record is joined, and nothing is written; the reasons are above")
     for line in _notes_on_truths(read, joined, tasks, given.reply):
         _say(line)
-    write_whole(given.out, "".join(f"{json.dumps(_row(key, record))}\n" for key, record in joined.rows.items()))
+    replies = _replies(joined, tasks)
+    lettered = sum(replies[key] != record.reply for key, record in joined.rows.items())
+    if lettered:
+        _say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
+    rows = (_row(key, replies[key], record) for key, record in joined.rows.items())
+    write_whole(given.out, "".join(f"{json.dumps(row)}\n" for row in rows))
     for line in _task_lines(tasks, joined, given):
         _say(line)
     return 0
@@ -98,11 +104,27 @@ def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:
     return isinstance(request, Ask) and normal(read_reply(reply, request) or "") == normal(truth)
 
 
-def _row(key: Key, record: Recorded) -> dict[str, str | float | None]:
+def _replies(joined: Joined, tasks: Sequence[Task]) -> dict[Key, str]:
+    """The replies; the letter of an option that only the harness's prompt lists becomes the option's text."""
+    truths = truths_of(*tasks)
+    return {key: _by_text(record, truths[key]) for key, record in joined.rows.items()}
+
+
+def _by_text(record: Recorded, pairs: Iterable[tuple[Ask | Match, str]]) -> str:
+    choices = next((request.choices for request, _ in pairs if isinstance(request, Ask)), ())
+    if not record.options or [*map(normal, record.options)] != [*map(normal, choices)]:
+        return record.reply
+    if read_answer(record.reply, choices) is not None:
+        return record.reply
+    return read_answer(record.reply, choices, aliases=ascii_lowercase[: len(choices)]) or record.reply
+
+
+def _row(key: Key, reply: str, record: Recorded) -> dict[str, str | float | bool]:
     kind, image, text = key
     if kind == "answer":
-        return {"image": image, "question": text, "answer": record.reply}
-    return {"image": image, "text": text, "score": record.score}
+        return {"image": image, "question": text, "answer": reply}
+    row: dict[str, str | float | bool] = {"image": image, "text": text, "score": record.score or 0.0}
+    return row if record.match is None else row | {"match": record.match}
 
 
 def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Recorded:
 
     ``prompts`` are the texts that may hold the question. ``images`` are the names of the record's image. ``numbers``
     are what the harness numbers its records by. ``hints`` are the words of its category, ``truth`` is its own right
-    answer. ``problem`` says why the record has no reply.
+    answer. ``match`` is the model's own yes or no beside a score. ``problem`` says why the record has no reply.
     """
 
     place: str
@@ -53,6 +53,7 @@ class Recorded:
     images: tuple[str, ...] = ()
     reply: str = ""
     score: float | None = None
+    match: bool | None = None
     truth: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
@@ -359,6 +360,7 @@ def _scored(row: Row) -> Recorded:
         images=_images(fields),
         numbers=_numbers(fields),
         hints=_hints(fields),
+        match=bool(fields["match"]) if fields.get("match") in (0, 1) else None,
     )
     try:
         score = float(str(value))

@@ -34,7 +34,7 @@ from vlgate.run.asking.unloaded import unloaded
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
-from vlgate.types import Case, Comparer, Prepared, Task
+from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Task
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -199,7 +199,7 @@ def predictor_of(
             "make it a finite number"
         )
     if options.ask == "together":
-        _check_together(loaded)
+        _check_together(loaded, tasks)
     if isinstance(loaded.model, Blind):
         loaded.model.study(lessons(tasks, options))
     if isinstance(loaded.model, Prepared) and loaded.registered:
@@ -214,8 +214,10 @@ def predictor_of(
     )
 
 
-def _check_together(loaded: LoadedModel) -> None:
+def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
     """Check that a model takes several images in one prompt, as far as that is known before it is asked.
+
+    A case of two images and two texts has questions about one image as well, which only ``answer`` understands.
 
     Raises: ModelLoadError if it does not.
     """
@@ -224,9 +226,19 @@ def _check_together(loaded: LoadedModel) -> None:
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
             "images in one prompt; leave --ask out, or write the method (docs/models.md)"
         )
+    if not isinstance(loaded.model, Answerer) and any(map(_asks_of_one_image, tasks)):
+        raise ModelLoadError(
+            f"the model {loaded.name!r} has compare(), but no method answer(), which --ask=together needs for the "
+            "questions about two texts and one image; write it, too (docs/models.md)"
+        )
     check: Any = getattr(loaded.model, "check_compare", None)
     if callable(check):
         check()
+
+
+def _asks_of_one_image(task: Task) -> bool:
+    kinds = {type(request) for case in task.cases[:1] for request in case.requests}
+    return {Ask, Compare} <= kinds
 
 
 def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller | RememberingCaller:
