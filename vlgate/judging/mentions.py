@@ -86,7 +86,7 @@ _DENIED = re.compile(
 _NOTHING_BUT = re.compile(r"\b(?:nothing|none) (?:but|other than|except)\b|\bnot (?:only|just|merely)\b")
 _IDIOMS = re.compile(r"\bn/a\b|\b(?:you(?:'re| are)|all) right\b|\bright (?:away|now)\b")
 _TAKEN_BACK = re.compile(
-    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong)\b"
+    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong|sorry)\b"
     rf"|(?:^|\| )(?:(?:{MARK}|no|oh|hmm|but) )*wait(?= \||$)"
 )
 _WRONG_THAT = re.compile(
