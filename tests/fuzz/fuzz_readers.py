@@ -58,7 +58,7 @@ class Reader:
 def written_journal(folder):
     """A journal without rows; ``fuzz_journal.py`` damages one that has some."""
     journal = Journal(folder / "journal.jsonl", "m")
-    columns = dict.fromkeys(("scores", "answers", "accepted", "problems", "skipped", "cut"), ())
+    columns = dict.fromkeys(("scores", "answers", "accepted", "problems", "skipped", "cut", "neither"), ())
     journal.add("t", "b", columns)
     journal.close(remove=False)
     [line, *_] = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
