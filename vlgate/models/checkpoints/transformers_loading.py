@@ -82,11 +82,14 @@ def load_model(
     if (folder_of(source) / ADAPTER).is_file():
         model, note = merged(model, source, base)
         notes.append(note)
-    if kwargs.get("device_map") == "auto":
-        devices = {str(one) for one in getattr(model, "hf_device_map", {"": model.device}).values()}
-        notes.append(f"its layers lie on {', '.join(sorted(devices))} (device_map=auto)")
+    notes.append(_spread(model) if kwargs.get("device_map") == "auto" else "")
     setattr(model, NOTES, tuple(filter(None, notes)))
     return _moved(model.eval(), source, device) if "device_map" not in kwargs else model.eval()
+
+
+def _spread(model: Any) -> str:
+    devices = {str(device) for device in getattr(model, "hf_device_map", {"": model.device}).values()}
+    return f"its layers lie on {', '.join(sorted(devices))} (device_map=auto)"
 
 
 def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], config: Mapping[str, Any]) -> None:
