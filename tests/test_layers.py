@@ -206,6 +206,11 @@ def test_no_folder_is_crowded(folder):
     assert crowded == {}
 
 
+def test_no_two_test_files_have_one_name():
+    names = [file.name for file in (ROOT / "tests").rglob("test_*.py")]  # pytest imports each by its name alone
+    assert sorted(names) == sorted(set(names))
+
+
 @pytest.mark.parametrize("layer", ["vlgate.metrics", "vlgate.gates"])
 def test_metrics_and_decisions_know_no_framework_image_or_test_runner(layer):
     never = {*HEAVY, "PIL", "cv2", "pytest", "_pytest", "allure", "allure_commons", "xdist"}

@@ -16,6 +16,14 @@ PAIR = {"task": "mine/a", "image": "photos/1.png", "caption": "a cup", "foil": "
 
 
 @pytest.fixture
+def tmp_path(tmp_path):
+    """Two folders below the tests' own, in which other tests may leave what looks like data."""
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
 def data(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("data/photos/2024/1.png", "data/cases.jsonl", "data/valse/x.txt"):
