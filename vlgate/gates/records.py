@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from vlgate.types import Difference, Metric
 
 GateKind = Literal["gate", "limit", "max_drop", "max_broken", "max_churn"]
 Outcome = Literal["pass", "cannot", "fail", "inconclusive", "not run"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+RELEASABLE: frozenset[Outcome] = frozenset({"pass", "cannot", "not run"})
+"""The outcomes that do not stop a release; every other one does."""
+JUDGED: frozenset[Outcome] = frozenset({"pass", "fail", "inconclusive"})
+"""The outcomes of gates that were judged; a run in which no gate has one is not gated."""
 Correction = Literal["none", "holm", "bh"]
 """How fails are corrected for the number of gates: not at all, after Holm, or after Benjamini and Hochberg."""
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from vlgate.errors import printable
+from vlgate.gates.records import OUTCOMES
 from vlgate.recorded.folder import titled
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.comparison import comparison_lines
@@ -32,8 +33,6 @@ from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
-_OUTCOMES = ("pass", "cannot", "fail", "inconclusive", "not run")
-
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``summary.md``."""
@@ -42,7 +41,7 @@ def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options
 
 def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     outcomes = [decision.outcome for decision in run.decisions]
-    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in _OUTCOMES if outcome in outcomes)
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in OUTCOMES if outcome in outcomes)
     lines = [
         f"# {titled(model.name, model.weights)}: {headline(run)}",
         "",

@@ -11,11 +11,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from vlgate import __version__
 from vlgate.comparing.pairing import Comparison
-from vlgate.gates.records import Decision, Outcome
+from vlgate.gates.records import OUTCOMES, Decision
 from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.run.model_card import ModelCard
@@ -134,7 +134,7 @@ def content_again(content: Mapping[str, Any], judged: JudgedAgain, *, incomplete
 def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
     counted = Counter(decision.outcome for decision in decisions)
     return {
-        "gates": {outcome: counted[outcome] for outcome in get_args(Outcome)},
+        "gates": {outcome: counted[outcome] for outcome in OUTCOMES},
         "decisions": [_decision(decision) for decision in decisions],
     }
 

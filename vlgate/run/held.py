@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from vlgate.gates.allowed import CHECKS
-from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
@@ -78,7 +78,7 @@ def required(
 
 def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, options: Options) -> list[Decision]:
     """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
-    if not options.require_gates or any(decision.outcome not in {"not run", "cannot"} for decision in decisions):
+    if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none = f"no gate of {thresholds.file} is about a task of this run"
     if thresholds.acuity:

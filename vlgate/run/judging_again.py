@@ -15,7 +15,7 @@ from vlgate.gates.correcting import corrected
 from vlgate.gates.deciding import Judged, decide_all, tasks_without_scores, without_scores
 from vlgate.gates.error_rates import ErrorRates, error_rates
 from vlgate.gates.must_hold import must_hold_decision
-from vlgate.gates.records import Decision, Gate
+from vlgate.gates.records import RELEASABLE, Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import METRICS, RecordedRun
@@ -47,7 +47,7 @@ class JudgedAgain:
     @property
     def passed(self) -> bool:
         """Whether the run may pass: no gate failed or was inconclusive, and every case was scored."""
-        return not self.lacking and all(one.outcome in {"pass", "cannot", "not run"} for one in self.decisions)
+        return not self.lacking and all(one.outcome in RELEASABLE for one in self.decisions)
 
 
 def judge_again(

@@ -13,7 +13,7 @@ from vlgate.explaining.record import Explained
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import CONFIDENCE, Judged, decide_all
 from vlgate.gates.error_rates import ErrorRates
-from vlgate.gates.records import Decision
+from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
@@ -118,7 +118,7 @@ class RunResult:
     @property
     def passed(self) -> bool:
         """Whether no gate failed or was inconclusive."""
-        return all(decision.outcome in {"pass", "cannot", "not run"} for decision in self.decisions)
+        return all(decision.outcome in RELEASABLE for decision in self.decisions)
 
 
 def tabulate(

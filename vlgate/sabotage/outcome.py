@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vlgate.gates.records import RELEASABLE
 from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import anchor
 from vlgate.sabotage.table import Sabotage
@@ -14,7 +15,7 @@ _SHOWN = 5  # gates in a line
 
 def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the gates of ``metrics.json`` that stop a release: those that fail, the furthest first, then others."""
-    stops = [gate for gate in figures["gates"] if gate["decision"] in {"fail", "inconclusive"}]
+    stops = [gate for gate in figures["gates"] if gate["decision"] not in RELEASABLE]
     return sorted(stops, key=lambda gate: (gate["decision"] != "fail", _reached(gate)))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.gates.records import JUDGED, RELEASABLE
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 
@@ -47,8 +48,8 @@ def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.run, f"vlgate bless {given.run}")
     found = earlier_of(recorded)
     gates = recorded.figures["gates"]
-    refused = [gate["gate"] for gate in gates if gate["decision"] in {"fail", "inconclusive"}]
-    judged = bool(refused) or any(gate["decision"] == "pass" for gate in gates)
+    refused = [gate["gate"] for gate in gates if gate["decision"] not in RELEASABLE]
+    judged = any(gate["decision"] in JUDGED for gate in gates)
     if not given.why.strip() and (refused or not judged):
         problem = f"its gates do not pass ({refused[0]})" if refused else "no gate was judged in it"
         raise recorded.wrong(problem, "bless a run that passes, or say why with --why TEXT")

@@ -15,7 +15,7 @@ from vlgate.comparing.earlier import EarlierRun, read_earlier
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.errors import OptionError
 from vlgate.gates.correcting import corrected
-from vlgate.gates.records import Decision
+from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.report.comparison import comparison_lines, comparison_record
 from vlgate.sources.registry import shapes
@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
         lines = comparison_lines(found, None if given.all else 10)
         lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in made]
         print("\n".join(lines))  # noqa: T201  # what a command is for
-    return int(any(one.outcome in {"fail", "inconclusive"} for one in made))
+    return int(any(one.outcome not in RELEASABLE for one in made))
 
 
 def _later(run: EarlierRun) -> LaterRun:

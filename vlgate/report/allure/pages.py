@@ -7,7 +7,7 @@ from html import escape
 
 from vlgate import types
 from vlgate.errors import printable
-from vlgate.gates.records import Outcome
+from vlgate.gates.records import RELEASABLE, Outcome
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.folder import titled
 from vlgate.report.allure.pictures import Pictures, images_of
@@ -39,9 +39,7 @@ def stops(run: RunResult) -> list[str]:
     """Return what stops a run from passing, a line each."""
     found = [f"incomplete: {run.unfinished}"] if run.unfinished else []
     return found + [
-        f"{one.outcome}: {one.gate.id}: {one.why}"
-        for one in run.decisions
-        if one.outcome not in {"pass", "cannot", "not run"}
+        f"{one.outcome}: {one.gate.id}: {one.why}" for one in run.decisions if one.outcome not in RELEASABLE
     ]
 
 
