@@ -55,16 +55,16 @@ def test_each_line_has_the_figures_and_the_question_and_what_is_lacking_comes_fi
     counts, heading, first, second = ability_lines(RunResult(results=tasks, decisions=()))
     assert counts == "2 tasks: 1 cannot, 1 can"
     assert heading == HEADING
-    assert first.startswith("cannot   scenes/relations  0.50 of 60 (0.40 - 0.60), text only 0.55  ")
-    assert second.startswith("can      scenes/existence  0.95 of 60 (0.90 - 0.99), chance 0.50 ")
+    assert first.startswith("cannot   scenes/relations  0.50 (0.40-0.60), n = 60, text only 0.55  ")
+    assert second.startswith("can      scenes/existence  0.95 (0.90-0.99), n = 60, chance 0.50 ")
     assert second.endswith("Does a drawn image show an object, or not?")
 
 
 def test_a_narrow_terminal_gets_the_figures_first_and_then_what_words_it_has_room_for(result):
     run = RunResult(results=(result(0.9, 0.95, 0.99),), decisions=())
-    shown = {width: ability_lines(run, width)[-1] for width in (50, 80, 90, 200)}
-    assert shown[50] == "can      scenes/existence  0.95 of 60, chance 0.50"
-    assert shown[80] == "can      scenes/existence  0.95 of 60 (0.90 - 0.99), chance 0.50"
+    shown = {width: ability_lines(run, width)[-1] for width in (52, 80, 90, 200)}
+    assert shown[52] == "can      scenes/existence  0.95, n = 60, chance 0.50"
+    assert shown[80] == "can      scenes/existence  0.95 (0.90-0.99), n = 60, chance 0.50"
     assert shown[90].endswith("chance 0.50  Does a drawn image ...")
     assert shown[200].endswith("chance 0.50  Does a drawn image show an object, or not?")
     assert all(len(line) <= width for width in shown for line in ability_lines(run, width))

@@ -119,13 +119,13 @@ def ability(
     elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
-    value = f"{metric.value:.2f} of {metric.n:,}"
+    value, n = f"{metric.value:.2f}", f"n = {metric.n:,}, {beside}"
     word = "unknown" if doubt else word
     return Ability(
         task=task,
         word=word,
-        figures=doubt or f"{value} ({metric.low:.2f} - {metric.high:.2f}), {beside}",
-        short=doubt or f"{value}, {beside}",
+        figures=doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}",
+        short=doubt or f"{value}, {n}",
         question=measures(task),
         limits=limits,
     )
