@@ -40,19 +40,5 @@ def test_a_folder_of_a_run_judged_again_has_the_verdict_of_a_run_with_these_gate
     assert not (place.path / "old/verdict.json").exists()
 
 
-def test_another_test_of_the_session_that_failed_stays_in_a_verdict_that_is_judged_again(place, right):
-    place.valse(n=40)
-    place.thresholds(GATE.format(0.5))
-    place.run(right)
-    file = place.path / "out/verdict.json"
-    content = json.loads(file.read_text())
-    assert (content["verdict"], content["status"]) == ("pass", 0)
-    file.write_text(json.dumps(content | {"status": 1}))
-    judge = ["judge", str(place.path / "out"), f"--thresholds={place.path / 'thresholds.toml'}"]
-    main([*judge, f"--results={place.path / 'again'}"])
-    again = json.loads((place.path / "again/verdict.json").read_text())
-    assert (again["verdict"], again["status"]) == ("pass", 1)
-
-
 GATE = '[gate."valse/*".acc_r]\nmin = {}\n'
 WORDS = {"low": "pass", "high": "inconclusive", "none": "not gated"}

@@ -26,7 +26,12 @@ def task_of(text):
 
 
 def test_the_title_says_the_model_and_whether_the_gates_pass(written, run, passing, card, options):
-    assert written(run, card, options).startswith("# lxmert:unc-nlp/lxmert: gates do not pass\n")
+    assert written(run, card, options).startswith("# lxmert:unc-nlp/lxmert: broken\n")  # a case was not scored
+    failed = replace(run, results=())
+    assert written(failed, card, options).startswith("# lxmert:unc-nlp/lxmert: gates do not pass\n")
+    neighbour = written(replace(passing, tests=1), card, options)
+    assert neighbour.startswith("# lxmert:unc-nlp/lxmert: a test that is not a gate fails\n")
+    assert "\n- **fail**: a test that is not a gate fails\n" in neighbour
     assert written(passing, ModelCard(name="random"), options).startswith("# random: gates pass\n")
 
 

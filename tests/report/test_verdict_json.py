@@ -14,10 +14,10 @@ from vlgate.checks.check import Check
 from vlgate.gates.records import Decision, Gate
 from vlgate.report.folder import write_figures
 from vlgate.report.tables.parquet import write_cases
-from vlgate.report.verdict_json import canonical, verdict_of, write_verdict
+from vlgate.report.verdict_json import canonical, write_verdict
 from vlgate.run.results import RunResult
 from vlgate.run.rows import UNASKED
-from vlgate.run.verdict import Digests, rows_digest
+from vlgate.run.verdict import Digests, outcome_of, rows_digest
 
 SCHEMA = json.loads(files("vlgate.report").joinpath("verdict.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -33,9 +33,9 @@ def decided(*outcomes):
 
 @pytest.fixture
 def written(tmp_path, card, options):
-    def write(run, status=0, model=card):
+    def write(run, model=card):
         file = tmp_path / "verdict.json"
-        write_verdict(file, run, model, options, status)
+        write_verdict(file, run, model, options)
         content = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
         if content is not None:
             VALIDATOR.validate(content)
@@ -54,6 +54,10 @@ LADDER = [
     (replace(decided("pass"), crashed=True), "broken"),
     (decided("cannot", "not run"), "not gated"),
     (decided(), "not gated"),
+    (replace(decided("pass"), tests=1), "fail"),
+    (replace(decided("inconclusive"), tests=1), "fail"),
+    (replace(decided("not run"), tests=3), "fail"),
+    (replace(decided("pass"), tests=2, incomplete="Ctrl-C"), "incomplete"),
 ]
 
 
@@ -71,14 +75,14 @@ def test_without_a_judged_task_an_earlier_file_is_removed(written):
 
 def test_a_failed_check_of_the_model_is_broken(card):
     failed = replace(card, checks=(Check(name="polarity", outcome="failed", why="it raised"),))
-    assert verdict_of(decided("pass"), failed) == "broken"
+    assert outcome_of(decided("pass"), failed).verdict == "broken"
     suspect = replace(card, checks=(Check(name="polarity", outcome="suspect", why="upside down"),))
-    assert verdict_of(decided("pass"), suspect) == "pass"
+    assert outcome_of(decided("pass"), suspect).verdict == "pass"
 
 
 def test_a_case_that_could_not_be_scored_is_broken_and_one_that_was_never_asked_is_not(run, passing, card):
-    assert verdict_of(run, card) == "broken"  # its image is cut off
-    assert verdict_of(passing, card) == "pass"
+    assert outcome_of(run, card).verdict == "broken"  # its image is cut off
+    assert outcome_of(passing, card).verdict == "pass"
     result = run.results[0]
     asked = tuple(
         replace(one, predictions=tuple(replace(reply, problem=UNASKED) for reply in one.predictions))
@@ -87,13 +91,15 @@ def test_a_case_that_could_not_be_scored_is_broken_and_one_that_was_never_asked_
         for one in result.verdicts
     )
     unasked = replace(run, results=(replace(result, verdicts=asked), *run.results[1:]), incomplete="stopped")
-    assert verdict_of(unasked, card) == "incomplete"
+    assert outcome_of(unasked, card).verdict == "incomplete"
 
 
 def test_the_status_of_another_failed_test_is_kept(written):
-    assert (written(decided("pass"), 1)["verdict"], written(decided("pass"), 1)["status"]) == ("pass", 1)
-    assert written(replace(decided("pass"), incomplete="Ctrl-C"), 2)["status"] == 2
-    assert written(decided("fail"), 5)["status"] == 1
+    found = written(replace(decided("pass"), tests=1))
+    assert (found["verdict"], found["status"], found["tests"]) == ("fail", 1, 1)
+    assert written(replace(decided("pass"), incomplete="Ctrl-C", tests=2))["status"] == 2
+    found = written(decided("fail"))
+    assert (found["status"], found["tests"]) == (1, 0)
 
 
 def test_the_figures_are_texts_and_the_bytes_those_of_canonical_json(written, passing, tmp_path):
@@ -178,6 +184,7 @@ def test_a_file_that_cannot_be_written_makes_the_run_incomplete(tmp_path, passin
     [
         {"new": 1},
         {"status": 0, "verdict": "fail"},
+        {"status": 1},
         {"verdict": "passed"},
         {"digests": {}},
         {"schema": 2},

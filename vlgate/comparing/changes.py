@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from vlgate.comparing.pairing import Comparison, TaskChange
@@ -14,32 +14,35 @@ from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.paired import POWER, cases_for_margin
-from vlgate.types import Difference, Shape, Task
+from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
 MOST_NAMED = 3
 
 
-def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
+def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
     """Refuse a ``max_drop`` that the cases of a task cannot show, even if the model does not change.
+
+    Args:
+        thresholds: the gates.
+        cases: the shape and the number of cases of each task.
+        quick: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
 
     Raises: ThresholdsError if the lower end of the difference's interval stays above the drop with less than 80 %
         power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
     """
-    refuse_blunt_sizes(thresholds, {one.id: one.shape for one in tasks}, {one.id: len(one.cases) for one in tasks})
-
-
-def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], sizes: Mapping[str, int]) -> None:
-    """Do as ``refuse_blunt`` does, with the shape and the number of cases of each task by id."""
+    if quick or not thresholds.changes:
+        return
+    shapes = {name: shape for name, (shape, _) in cases.items()}
     for gate in expand_changes(thresholds, shapes)[0]:
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
         needed = cases_for_margin(gate.max, gate.expected_churn, gate.confidence) if gate.max else None
-        if needed is None or sizes[gate.task] < needed:
+        if needed is None or cases[gate.task][1] < needed:
             takes = "no number of cases shows a drop of 0" if needed is None else f"it takes {needed:,} cases"
             raise ThresholdsError(
                 f'{thresholds.file}: gate."{gate.task}".{gate.metric}: max_drop = {gate.max:g} cannot be shown by '
-                f"{sizes[gate.task]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
+                f"{cases[gate.task][1]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
                 'verdicts change; raise max_drop, add cases, lower expected_churn, or write basis = "value"'
             )
 

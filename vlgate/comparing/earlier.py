@@ -16,7 +16,7 @@ from vlgate.recorded.judged import clusters_of, shape_of
 from vlgate.types import Shape, Ties
 
 _COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
-_NEEDED = frozenset({"model", "run", "tasks"})
+NEEDED = frozenset({"model", "run", "tasks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ def read_earlier(folder: Path, named: str) -> EarlierRun:
     Raises: OptionError if the folder holds no run, an incomplete or damaged one or one of another format, or if a file
         cannot be read; the message names the file and the remedy.
     """
-    return earlier_of(read_run(folder, named, _NEEDED))
+    return earlier_of(read_run(folder, named, NEEDED))
 
 
 def earlier_of(run: RecordedRun) -> EarlierRun:

@@ -24,7 +24,7 @@ from vlgate.run.parts.sharding import parts_of
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.results import RunResult, of_yes_or_no
 from vlgate.run.rows import Rows, distinct, unpack
-from vlgate.run.verdict import unscored
+from vlgate.run.verdict import outcome_of
 from vlgate.types import Batch, Task, Verdict
 
 _WORST = ("failed", "suspect", "ok", "not applicable")
@@ -37,27 +37,22 @@ _REPLIES: Mapping[str, tuple[type, ...]] = {
     "cut": (bool,),
     "neither": (bool,),
 }
-_QUIET = (0, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """A run that was joined from its parts.
-
-    ``status`` is the exit status of the tests, above 0 if one failed; ``workers`` counts the processes with a model.
-    """
+    """A run that was joined from its parts; ``workers`` counts the processes with a model."""
 
     result: RunResult
     card: ModelCard
     options: Options
     tasks: tuple[Task, ...]
-    status: int
     workers: int
 
     @property
-    def passed(self) -> bool:
-        """Whether no gate failed or was inconclusive, every case was scored, and no test failed."""
-        return self.result.passed and not self.result.incomplete and self.status in _QUIET
+    def status(self) -> int:
+        """The exit status: 0, or 1 if the run does not pass."""
+        return int(outcome_of(self.result, self.card).status > 0)
 
 
 def join(
@@ -87,8 +82,8 @@ def join(
     if f"blake2b:{digest(plan.tasks)}" != first.content["digests"]["plan"]:
         where = ", ".join(map(str, options.data)) or "the drawn scenes"
         raise first.wrong(f"asked other cases than those of {where}", "name the same data with --data DIR")
-    if thresholds.changes and not options.quick:
-        refuse_blunt(thresholds, plan.tasks)
+    cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}
+    refuse_blunt(thresholds, cases, quick=options.quick)
     if earlier is not None:
         refuse_unlike(earlier, plan.tasks, options.ties)
     verdicts = _verdicts(parts, plan, options)
@@ -99,13 +94,13 @@ def join(
         of_yes_or_no(result) if card.yes_or_no else result,
         decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
+        tests=next((status for part in parts if (status := part.content["status"])), 0),
     )
     return Joined(
         result=result,
         card=card,
         options=options,
         tasks=plan.tasks,
-        status=_status(parts, verdicts),
         workers=sum(part.content["workers"] for part in parts),
     )
 
@@ -161,10 +156,3 @@ def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
     if isinstance(value, bool) != (bool in types):
         return False
     return isinstance(value, types) and (not isinstance(value, float) or math.isfinite(value))
-
-
-def _status(parts: Sequence[RecordedPart], verdicts: Mapping[str, Sequence[Verdict]]) -> int:
-    """The status of the tests: 1 if a case could not be scored, otherwise the first of a part with a failed test."""
-    if any(unscored(said) for said in verdicts.values()):
-        return 1
-    return next((status for part in parts if (status := part.content["status"]) not in _QUIET), 0)

@@ -40,7 +40,7 @@ def write_joined(joined: Joined, parts: Sequence[RecordedPart], job_page: str) -
         lost = write_rows(joined.result, options)
         result = replace(joined.result, incomplete="; ".join(lost))
         said = analysed(recorded_run(result, joined.card, options, joined.workers)) if not lost else []
-        problems = write_figures(result, joined.card, options, joined.workers, joined.tasks, joined.status)
+        problems = write_figures(result, joined.card, options, joined.workers, joined.tasks)
         problems += saved(lambda: _write_environment(joined, parts))
         result = replace(result, incomplete="; ".join(dict.fromkeys([*lost, *problems])))
         said += [append_summary(options.results / "summary.md", job_page)]
@@ -52,8 +52,8 @@ def write_joined(joined: Joined, parts: Sequence[RecordedPart], job_page: str) -
 
 def closing_lines(joined: Joined, model: str, problems: Sequence[str]) -> Iterator[str]:
     """Yield what the run prints at its end, as a session of pytest does."""
-    found = release(joined.result, joined.card, int(joined.status != 0))
-    yield closing_text(joined.result, found, model, int(not joined.passed), Screen())
+    found = release(joined.result, joined.card)
+    yield closing_text(joined.result, found, model, joined.status, Screen())
     yield results_line(joined.options)
     yield from problems
 

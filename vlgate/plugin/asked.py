@@ -162,10 +162,11 @@ class Asked:
 
     def _check_gates(self) -> None:
         """Check what the gates on an earlier run need; their modules are loaded only for these."""
-        if self.thresholds.changes and not self.options.quick:
+        if self.thresholds.changes:
             from vlgate.comparing.changes import refuse_blunt
 
-            refuse_blunt(self.thresholds, self.plan.tasks)
+            cases = {task.id: (task.shape, len(task.cases)) for task in self.plan.tasks}
+            refuse_blunt(self.thresholds, cases, quick=self.options.quick)
         if self.earlier is not None:
             from vlgate.comparing.pairing import refuse_unlike
 

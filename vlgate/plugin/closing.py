@@ -17,8 +17,7 @@ from vlgate.controls.record import Controlled
 from vlgate.errors import VlgateError, printable
 from vlgate.explaining.record import Explained
 from vlgate.plugin.collected import batch_name
-from vlgate.plugin.counts import failed_tests
-from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, QUIET_END
+from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING
 from vlgate.plugin.gate_reports import gate_reports
 from vlgate.plugin.junit import describe_suite, gate_properties
 from vlgate.plugin.searches import only_searches
@@ -42,6 +41,7 @@ from vlgate.run.model_card import ModelCard
 from vlgate.run.parts.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
 from vlgate.run.results import RunResult, of_yes_or_no
+from vlgate.run.verdict import QUIET, RunOutcome, outcome_of
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.types import Task
 
@@ -114,7 +114,7 @@ class Closing:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
         self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
         result = self._write(session, result, lacks, run.plan.tasks)
-        run.result = self._kept(session, result, card)
+        run.result = self._kept(result, card)
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems += [append_summary(run.options.results / "summary.md", place)]
         self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
@@ -123,12 +123,15 @@ class Closing:
         for decision in run.result.decisions:
             for report in gate_reports(decision, gate_properties(run.result, decision)):
                 session.config.hook.pytest_runtest_logreport(report=report)
-        describe_suite(session.config, card, lambda: run.digest)
+        describe_suite(session.config, card, self.outcome(run.result).verdict, lambda: run.digest)
         run.announcing = False
         if run.allure is not None:
             run.allure.show_result(run.result, card, run.options, run.collected)
-        if not (run.result.passed and not run.result.incomplete) and session.exitstatus in QUIET_END:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        session.exitstatus = self.outcome(run.result).status or session.exitstatus
+
+    def outcome(self, result: RunResult) -> RunOutcome:
+        """Return how the run ended, which decides about its exit status."""
+        return outcome_of(result, merged(self.run.cards, self.run.options.model))
 
     def summarize(self, reporter: Any, result: RunResult) -> None:
         """Print the result table, and the lines below it."""
@@ -137,7 +140,7 @@ class Closing:
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
         screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
         card = merged(self.run.cards, self.run.options.model)
-        found = release(result, card, failed_tests(reporter.stats))
+        found = release(result, card)
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
         if self.run.journal.problem:
@@ -172,11 +175,12 @@ class Closing:
     ) -> RunResult:
         """Write the figures and, with the tasks, the page; return the result with what it lacks, such as a file."""
         run, crashed = self.run, bool(self.run.ending.crashed or self.run.ending.no_model)
-        said, card = replace(result, incomplete=incomplete, crashed=crashed), merged(run.cards, run.options.model)
-        problems = write_figures(said, card, run.options, len(run.cards), tasks, int(session.exitstatus))
+        tests = 0 if session.exitstatus in QUIET else int(session.exitstatus)
+        said = replace(result, incomplete=incomplete, crashed=crashed, tests=tests)
+        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
-    def _kept(self, session: pytest.Session, result: RunResult, card: ModelCard) -> RunResult:
+    def _kept(self, result: RunResult, card: ModelCard) -> RunResult:
         """Write the files of a part of a run, if it is one; return the result with what it lacks."""
         run, shard = self.run, result.part
         if shard is None or result.digests is None:
@@ -189,7 +193,6 @@ class Closing:
             tasks=run.plan.tasks,
             digests=result.digests,
             workers=len(run.cards),
-            status=int(session.exitstatus),
         )
         problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
         return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from vlgate.plugin.collected import rows_of
-from vlgate.plugin.failures import STANDS_FOR
-from vlgate.plugin.gate_reports import FILE
-
-
-def failed_tests(stats: Mapping[str, list[Any]]) -> int:
-    """Return the number of tests that failed and are not gates.
-
-    Args:
-        stats: the reports of pytest's terminal reporter, by status.
-    """
-    reports = [report for status in ("failed", "error") for report in stats.get(status, [])]
-    return sum(getattr(report, STANDS_FOR, 1) for report in reports if not report.nodeid.startswith(f"{FILE}::"))
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 CHECKS_MISSING = "the run ended during the checks of the model"
 CONTROLS_MISSING = "the run ended during the controls"
 EXPLANATIONS_MISSING = "the run ended during the explanations of missed cases"
-QUIET_END = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
 
 
 class Ending:

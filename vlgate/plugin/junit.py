@@ -30,12 +30,13 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
     return [(name, value) for name, value in found.items() if value not in {None, ""}]
 
 
-def describe_suite(config: pytest.Config, model: ModelCard, plan: Callable[[], str]) -> None:
-    """Add the model and the suite to the file of ``--junitxml``, if one is written.
+def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
+    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written.
 
     Args:
         config: the configuration of the session.
         model: the model of the run.
+        verdict: the verdict on the run.
         plan: returns the digest of the run's cases, which takes a second for very many.
     """
     xml = config.stash.get(xml_key, None)
@@ -47,6 +48,7 @@ def describe_suite(config: pytest.Config, model: ModelCard, plan: Callable[[], s
         "model": titled(model.name, model.weights),
         "fingerprint": model.fingerprint,
         "suite": plan(),
+        "verdict": verdict,
         "vlgate": __version__,
     }
     for what, value in suite.items():

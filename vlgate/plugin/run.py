@@ -15,7 +15,7 @@ from vlgate.plugin.asked import Asked
 from vlgate.plugin.collected import Collected, batch_name, rows_of
 from vlgate.plugin.costs import announce, say_costs
 from vlgate.plugin.counts import count_cases
-from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
+from vlgate.plugin.ending import NO_MODEL, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.options import given
@@ -23,6 +23,7 @@ from vlgate.plugin.progress import Progress
 from vlgate.plugin.searches import SHRINK
 from vlgate.report.results_folder import nothing_run
 from vlgate.run.rows import pack
+from vlgate.run.verdict import QUIET
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
@@ -228,7 +229,7 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self.closing.conclude(session)
-        elif self.requires_gates and session.exitstatus in QUIET_END:
+        elif self.requires_gates and session.exitstatus in QUIET:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
         self.exits.stop(self.refusal)
@@ -251,7 +252,7 @@ class Run(Asked):
         """Whether the run did not pass: a gate says so, it is incomplete, or it has no model or no judged gate."""
         if self.result is None:
             return bool(self.ending.no_model) or (self.collects_only and self.requires_gates)
-        return not self.result.passed or bool(self.result.incomplete)
+        return bool(self.closing.outcome(self.result).status)
 
     def _left_out(self, session: pytest.Session) -> bool:
         """Whether the suite was asked for, but all of its tests were deselected in favour of others."""

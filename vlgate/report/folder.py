@@ -13,16 +13,16 @@ from vlgate.report.controlled.files import write_controls
 from vlgate.report.environment import environment_content, write_environment
 from vlgate.report.explanations.files import write_explanations
 from vlgate.report.metrics_json import metrics_content, write_metrics
-from vlgate.report.page.standing import Standing
 from vlgate.report.shrunk import FILE as SHRUNK
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.smallest.page import write_finds
 from vlgate.report.summary import write_summary
 from vlgate.report.tables.parquet import write_cases, write_predictions
-from vlgate.report.verdict_json import QUIET, verdict_of, write_verdict
+from vlgate.report.verdict_json import write_verdict
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
+from vlgate.run.verdict import RunOutcome, outcome_of
 from vlgate.types import Task
 
 UNWRITTEN = "the run ended before report.html was written"
@@ -45,7 +45,7 @@ def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> 
 
 
 def write_figures(
-    run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = (), status: int = 0
+    run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = ()
 ) -> list[str]:
     """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks.
 
@@ -55,7 +55,6 @@ def write_figures(
         options: its options.
         workers: the number of processes with a model.
         tasks: the tasks of its plan, whose images the page shows; without any, there is no page yet.
-        status: the exit status without the gates; above 0 if a test failed.
 
     Returns: for each file that could not be written, a sentence that says why.
     """
@@ -70,14 +69,13 @@ def write_figures(
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
         recorded = recorded_run(_lacking(run, problems), card, options, workers)
-        standing = Standing(verdict=verdict_of(_lacking(run, problems), card), status=status)
-        problems += _page_saved(recorded, tasks, standing)
+        problems += _page_saved(recorded, tasks, outcome_of(_lacking(run, problems), card))
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
         problems += saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
-        problems += saved(lambda: write_badge(folder, _lacking(run, problems), card, int(status not in QUIET)))
+        problems += saved(lambda: write_badge(folder, _lacking(run, problems), card))
     last = _lacking(run, problems)  # the last file: a run that lacks any other one does not pass
-    return problems + saved(lambda: write_verdict(folder / VERDICT, last, card, options, status))
+    return problems + saved(lambda: write_verdict(folder / VERDICT, last, card, options))
 
 
 def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
@@ -94,12 +92,12 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
     )
 
 
-def _page_saved(run: RecordedRun, tasks: Sequence[Task], standing: Standing) -> list[str]:
+def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) -> list[str]:
     """Write the page. An image or a text of a user must not cost the figures, whatever it raises."""
     from vlgate.report.page.page import PAGE, write_page
 
     try:
-        return saved(lambda: write_page(run, tasks, standing=standing))
+        return saved(lambda: write_page(run, tasks, outcome=outcome))
     except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
         return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 

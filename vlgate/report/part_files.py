@@ -33,7 +33,6 @@ class EndedPart:
         tasks: the tasks of the plan of the whole run.
         digests: those of the plan and the thresholds.
         workers: the number of processes with a model.
-        status: the exit status of its tests.
     """
 
     shard: Shard
@@ -43,7 +42,6 @@ class EndedPart:
     tasks: Sequence[Task]
     digests: Digests
     workers: int
-    status: int
 
 
 def write_part(folder: Path, part: EndedPart, replies: Iterable[tuple[Batch, Rows]]) -> None:
@@ -72,7 +70,7 @@ def _content(part: EndedPart, replies: str) -> Mapping[str, Any]:
         "of": part.shard.of,
         "complete": not part.run.incomplete,
         "why": part.run.incomplete,
-        "status": part.status,
+        "status": part.run.tests,
         "workers": part.workers,
         "digests": {
             "plan": digests.plan,

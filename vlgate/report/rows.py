@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vlgate.gates.records import Decision, GateKind, Outcome
+from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
 from vlgate.judging.causes import causes
 from vlgate.judging.judged import verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
@@ -13,7 +13,7 @@ from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
-NOT_PASSED: tuple[Outcome, ...] = ("fail", "inconclusive")
+NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
 NAMED = 3
 """The most gates that a line names; the results folder names all."""
 YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f"
@@ -206,7 +206,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         result.task.capability,
         result.task.id,
         name,
-        *(_measured(metric, None if name in CONTROLLED else result) if change is None else _changed(change)),
+        *(_measured(metric, None if name in CONTROLLED else result) if change is None else _changed(change, decision)),
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
         "-" if decision is None else threshold(decision),
@@ -246,7 +246,20 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
     return " and ".join(ends) + (" (value)" if ends and basis == "value" else "")
 
 
-def _changed(found: Difference) -> tuple[str, str, str]:
+def count_words(kind: GateKind, counted: int) -> str:
+    """Return the number that a gate on a count judges.
+
+    >>> count_words("max_broken", 13), count_words("max_churn", 1_200)
+    ('13 broken', '1,200 changed')
+    """
+    return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
+
+
+def _changed(found: Difference, decision: Decision | None) -> tuple[str, str, str]:
+    """The number of cases and the difference with its interval, or the number that the gate judges."""
+    if decision is not None and decision.counted is not None:
+        counted, n = decision.counted
+        return str(n), count_words(decision.gate.kind, counted), "-"
     return str(found.n), *difference_words(found.value, found.low, found.high)
 
 

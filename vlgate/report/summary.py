@@ -32,6 +32,7 @@ from vlgate.report.whole_file import write_whole
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
+from vlgate.run.verdict import outcome_of
 
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
@@ -43,7 +44,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     outcomes = [decision.outcome for decision in run.decisions]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in OUTCOMES if outcome in outcomes)
     lines = [
-        f"# {titled(model.name, model.weights)}: {headline(run)}",
+        f"# {titled(model.name, model.weights)}: {headline(run, model)}",
         "",
         f"Gates: {counts or 'none'}. Ties: {options.ties}. Seed: {options.seed}.",
         "Intervals are at 95 % confidence unless a gate says otherwise; `chance` is what guessing",
@@ -54,7 +55,9 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         *(_table_line(row.cells) for row in rows(run)),
         "",
     ]
-    lines += [f"- **incomplete**: {run.unfinished}"] if run.unfinished else []
+    lines += [
+        f"- **{word}**: {why}" for word, _, why in (one.partition(": ") for one in outcome_of(run, model).lacking)
+    ]
     lines += [f"- {line}" for result in run.results if (line := coverage_line(result)) is not None]
     lines += [
         f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}"
@@ -105,14 +108,14 @@ def _plain(note: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
-def headline(run: RunResult) -> str:
+def headline(run: RunResult, model: ModelCard) -> str:
     """Say in a few words how a run ended."""
-    if not run.passed:
-        return "gates do not pass"
-    if run.unfinished:
+    outcome = outcome_of(run, model)
+    if outcome.verdict == "incomplete":
         return "incomplete" if run.part is None else f"incomplete, {run.part}"
-    judged = any(decision.outcome == "pass" for decision in run.decisions)
-    return "gates pass" if judged else "no gate was judged"
+    if outcome.verdict in {"fail", "inconclusive"}:
+        return "gates do not pass" if outcome.stopped else outcome.test_failed
+    return {"broken": "broken", "pass": "gates pass", "not gated": "no gate was judged"}[outcome.verdict]
 
 
 def _table_line(cells: tuple[str, ...]) -> str:

@@ -21,14 +21,12 @@ from vlgate.run.judging_again import JudgedAgain
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
-from vlgate.run.verdict import UNGATED, Digests, Word, unscored, word
+from vlgate.run.verdict import Digests, RunOutcome, outcome_of
 
 SCHEMA = 1
-QUIET = (0, 5)
-"""pytest's statuses of a session without a failed test: all passed, or none was collected."""
 
 
-def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options, status: int = 0) -> None:
+def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed.
 
     Args:
@@ -36,23 +34,13 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
         run: the result of the run.
         model: its model.
         options: its options.
-        status: the exit status without the gates; above 0 if a test failed.
 
     Raises: OSError if the file cannot be written or removed.
     """
-    found = verdict_of(run, model) or UNGATED
     if run.digests is None:
         file.unlink(missing_ok=True)
         return
-    write_whole(file, canonical(_content(run, model, options, (found, status), run.digests)) + "\n")
-
-
-def verdict_of(run: RunResult, model: ModelCard) -> Word | None:
-    """Return the verdict on a run, None if no gate was judged; see ``vlgate.run.verdict.word``."""
-    lost = any(unscored(result.verdicts) for result in run.results)
-    unchecked = any(check.outcome == "failed" for check in model.checks)
-    outcomes = {decision.outcome for decision in run.decisions}
-    return word(outcomes, broken=run.crashed or lost or unchecked, incomplete=bool(run.unfinished))
+    write_whole(file, canonical(_content(run, model, options, run.digests)) + "\n")
 
 
 def canonical(content: object) -> str:
@@ -74,16 +62,12 @@ def _refuse_floats(value: object) -> None:
         _refuse_floats(inner)
 
 
-def _content(
-    run: RunResult, model: ModelCard, options: Options, ending: tuple[str, int], digests: Digests
-) -> dict[str, Any]:
-    found, status = ending
+def _content(run: RunResult, model: ModelCard, options: Options, digests: Digests) -> dict[str, Any]:
     covered = [result.coverage for result in run.results]
     return {
         "schema": SCHEMA,
         "vlgate": __version__,
-        "verdict": found,
-        "status": status if status not in QUIET else 1 if found != "pass" else status,
+        **_ended(outcome_of(run, model)),
         **_decided(run.decisions),
         "cases": {
             name: sum(getattr(coverage, name) for coverage in covered)
@@ -106,29 +90,29 @@ def _content(
     }
 
 
-def content_again(content: Mapping[str, Any], judged: JudgedAgain, *, incomplete: bool) -> dict[str, Any]:
+def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
     """Return the content of ``verdict.json`` of a run whose gates were decided again.
 
     Args:
         content: that of the run; its cases, model, plan and rows stay as they are.
         judged: the new decisions.
-        incomplete: whether the run did not come to its end.
     """
-    outcomes = {decision.outcome for decision in judged.decisions}
-    found = word(outcomes, broken=content["verdict"] == "broken", incomplete=incomplete) or UNGATED
-    other = content["verdict"] == "pass" and content["status"] != 0  # another test of the session failed
     made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
     if judged.thresholds.must_hold is not None:
         made["must_hold"] = f"sha256:{judged.thresholds.must_hold.digest}"
     return {
         **content,
         "vlgate": __version__,
-        "verdict": found,
-        "status": int(found != "pass" or not judged.passed or other),
+        **_ended(judged.outcome),
         **_decided(judged.decisions),
         "baseline": _baseline(judged.comparison),
         "digests": {**content["digests"], **made},
     }
+
+
+def _ended(outcome: RunOutcome) -> dict[str, Any]:
+    word = outcome.verdict
+    return {"verdict": word, "status": int(word != "pass") and (outcome.status or 1), "tests": outcome.tests}
 
 
 def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vlgate.comparing.changes import change_decisions, refuse_blunt_sizes
+from vlgate.comparing.changes import change_decisions, refuse_blunt
 from vlgate.comparing.earlier import EarlierRun, judged_rows
 from vlgate.comparing.pairing import Comparison, LaterRun, compare
 from vlgate.errors import VlgateError
@@ -15,7 +15,7 @@ from vlgate.gates.correcting import corrected
 from vlgate.gates.deciding import Judged, decide_all, tasks_without_scores, without_scores
 from vlgate.gates.error_rates import ErrorRates, error_rates
 from vlgate.gates.must_hold import must_hold_decision
-from vlgate.gates.records import RELEASABLE, Decision, Gate
+from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import METRICS, RecordedRun
@@ -24,6 +24,7 @@ from vlgate.run.held import doubts, required, unjudged_gates
 from vlgate.run.model_card import card_from
 from vlgate.run.options import Options
 from vlgate.run.quick import without_passes
+from vlgate.run.verdict import RunOutcome, recorded_outcome
 from vlgate.sources.registry import shapes
 from vlgate.types import Shape
 
@@ -33,21 +34,13 @@ ABOUT_REPLIES = ("same-model", "asked-once", "same-data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAgain:
-    """The decisions of a thresholds file about a finished run.
-
-    ``lacking`` says why it cannot pass whatever they are, in a sentence each.
-    """
+    """The decisions of a thresholds file about a finished run, and how it ends with them."""
 
     thresholds: Thresholds
     decisions: tuple[Decision, ...]
     comparison: Comparison | None
     error_rates: ErrorRates | None
-    lacking: tuple[str, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether the run may pass: no gate failed or was inconclusive, and every case was scored."""
-        return not self.lacking and all(one.outcome in RELEASABLE for one in self.decisions)
+    outcome: RunOutcome
 
 
 def judge_again(
@@ -73,8 +66,9 @@ def judge_again(
     known = {**_known(run), **kinds}
     thresholds = read_thresholds(file, known)
     counts = {name: (one.coverage.cases, one.coverage.cases + one.coverage.deselected) for name, one in tasks.items()}
-    refuse_blunt_sizes(thresholds, kinds, {name: cases for name, (_, cases) in counts.items()})
     told, model = run.figures["run"], str(run.options.get("model") or run.model)
+    quick = bool(told.get("quick"))
+    refuse_blunt(thresholds, {name: (kinds[name], cases) for name, (_, cases) in counts.items()}, quick=quick)
     asked = _options(run, file, require_gates=require_gates)
     comparison = None if earlier is None else compare(earlier, _later(run, table, tasks, model))
     left_out = {name: cases - selected for name, (selected, cases) in counts.items()}
@@ -87,15 +81,16 @@ def judge_again(
     }
     held = _held(thresholds, table, tasks_without_scores(neither, thresholds))
     made = corrected((*held, *without_scores(every, neither, thresholds)), thresholds.fail_correction)
-    made = without_passes(made) if told.get("quick") else made
+    made = without_passes(made) if quick else made
     card = card_from(run.figures["model"])
     whole = [*required(thresholds, counts, asked, known), *unjudged_gates(made, thresholds, asked)]
+    decisions = (*doubts(card, [card], thresholds), *_taken_over(run), *whole, *made)
     return JudgedAgain(
         thresholds=thresholds,
-        decisions=(*doubts(card, [card], thresholds), *_taken_over(run), *whole, *made),
+        decisions=decisions,
         comparison=comparison,
         error_rates=error_rates(made, thresholds.fail_correction),
-        lacking=tuple(_lacking(run, tasks)),
+        outcome=recorded_outcome(run, decisions),
     )
 
 
@@ -145,10 +140,3 @@ def _taken_over(run: RecordedRun) -> list[Decision]:
         if name in ABOUT_REPLIES:
             found.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
     return found
-
-
-def _lacking(run: RecordedRun, tasks: Mapping[str, Judged]) -> list[str]:
-    said = [f"the run is incomplete: {run.incomplete}"] if run.incomplete else []
-    unscored = {name: task.coverage for name, task in tasks.items() if task.coverage.unscored}
-    said += [f"{name}: {one.unscored:,} of {one.cases:,} cases could not be scored" for name, one in unscored.items()]
-    return said

@@ -13,7 +13,7 @@ from vlgate.explaining.record import Explained
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import CONFIDENCE, Judged, decide_all
 from vlgate.gates.error_rates import ErrorRates
-from vlgate.gates.records import RELEASABLE, Decision
+from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.flaws import Flaw
 from vlgate.health.probes import Probe
@@ -88,9 +88,10 @@ class RunResult:
     asked. ``error_rates`` says how often the gates err, if any
     was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
     explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
-    ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded. ``digests`` are
-    those of what was judged. ``unasked`` are the tasks of the plan of which every case was deselected. ``part`` is the
-    part of a run that this is, if it is one; no gate of it is judged.
+    ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded, and ``tests`` is
+    pytest's exit status if a test that is not a gate fails, else 0. ``digests`` are those of what was judged.
+    ``unasked`` are the tasks of the plan of which every case was deselected. ``part`` is the part of a run that this
+    is, if it is one; no gate of it is judged.
     """
 
     results: tuple[TaskResult, ...]
@@ -106,6 +107,7 @@ class RunResult:
     error_rates: ErrorRates | None = None
     digests: Digests | None = None
     crashed: bool = False
+    tests: int = 0
     unasked: tuple[Task, ...] = ()
     part: Shard | None = None
 
@@ -114,11 +116,6 @@ class RunResult:
         """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
         said = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
         return "; ".join(filter(None, [said, self.incomplete]))
-
-    @property
-    def passed(self) -> bool:
-        """Whether no gate failed or was inconclusive."""
-        return all(decision.outcome in RELEASABLE for decision in self.decisions)
 
 
 def tabulate(

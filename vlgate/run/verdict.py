@@ -1,24 +1,148 @@
-"""The verdict on a run as a whole, and the digests of what it was made from."""
+"""May the model of a run be released? The one decision, and the digests of what it was made from."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from json import JSONEncoder
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from vlgate.gates.records import Outcome
+from vlgate.gates.records import RELEASABLE, Decision, Outcome
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
+from vlgate.recorded.folder import METRICS, VERDICT, RecordedRun
+from vlgate.recorded.verdict import read_verdict
 from vlgate.run.digest import digest
 from vlgate.run.rows import UNASKED
 from vlgate.types import Task, Verdict
 
+if TYPE_CHECKING:
+    from vlgate.run.model_card import ModelCard
+    from vlgate.run.results import RunResult
+
 _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass"]
-UNGATED = "not gated"
-"""What ``verdict.json`` says of a run of which no gate was judged."""
+Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass", "not gated"]
+QUIET = (0, 5)
+"""pytest's statuses of a session without a failed test: all passed, or none was collected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """All that decides whether the model of a run may be released, and the decision.
+
+    Attributes:
+        outcomes: those of its gates and of the other decisions about it.
+        broken: why its figures are not those of the whole model, such as cases that could not be scored.
+        unfinished: why it did not come to its end, or that it is a part of a run; empty if it is complete.
+        tests: pytest's exit status if a test that is not a gate fails; else 0.
+        part: whether it is a part of a run that lacks nothing, with which ``vlgate merge`` goes on.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    broken: tuple[str, ...] = ()
+    unfinished: str = ""
+    tests: int = 0
+    part: bool = False
+
+    @property
+    def verdict(self) -> Word:
+        """The first word of the ladder that applies; only ``pass`` releases a model."""
+        if self.broken:
+            return "broken"
+        if self.unfinished:
+            return "incomplete"
+        if self.test_failed or "fail" in self.outcomes:
+            return "fail"
+        if self.stopped:
+            return "inconclusive"
+        return "pass" if "pass" in self.outcomes else "not gated"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a gate stops the release."""
+        return not RELEASABLE.issuperset(self.outcomes)
+
+    @property
+    def test_failed(self) -> str:
+        """That a test besides the gates failed, in words; empty if none did."""
+        said = "a test that is not a gate fails" if self.tests == 1 else f"pytest ended with status {self.tests}"
+        return said if self.tests else ""
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Why the run cannot pass, whatever its gates say: a word of the ladder and a sentence each."""
+        said = [
+            *(f"broken: {why}" for why in self.broken),
+            *([f"incomplete: {self.unfinished}"] if self.unfinished else []),
+        ]
+        return tuple(said or ([f"fail: {self.test_failed}"] if self.test_failed else []))
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 if the run passes, if no gate was judged, or if it is a part that can be joined."""
+        released = self.verdict in {"pass", "not gated"} or (self.part and not self.broken)
+        return self.tests or int(not released)
+
+
+def outcome_of(run: RunResult, model: ModelCard) -> RunOutcome:
+    """Return how a run ended."""
+    lost = any(unscored(result.verdicts) for result in run.results)
+    return RunOutcome(
+        outcomes=tuple(decision.outcome for decision in run.decisions),
+        broken=_broken(
+            sum(result.coverage.unscored for result in run.results) if lost else 0,
+            [(check.name, check.why) for check in model.checks if check.outcome == "failed"],
+            crashed=run.crashed,
+        ),
+        unfinished=run.unfinished,
+        tests=run.tests,
+        part=run.part is not None and not run.incomplete,
+    )
+
+
+def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = None) -> RunOutcome:
+    """Return how a run ended, as its files tell; what they do not tell keeps it from passing.
+
+    Args:
+        run: the run.
+        decisions: decisions in place of its own, if its gates were decided again.
+
+    Raises: OptionError if ``verdict.json`` cannot be used, or is not that of ``metrics.json``.
+    """
+    told, figures = read_verdict(run), run.figures
+    word = "" if told is None else told["verdict"]
+    tests, unknown = 0, ""
+    if told is None:
+        unknown = f"it has no {VERDICT}"
+    elif "tests" in told or word == "pass":
+        tests = told.get("tests", told["status"])
+    elif decisions is not None:
+        unknown = f"its {VERDICT} is of an earlier version, which does not say whether another test failed"
+    if word == "incomplete" and not run.incomplete:
+        unknown = "a file could not be written"
+    own = tuple(gate["decision"] for gate in figures["gates"])
+    broken = word == "broken"
+    found = RunOutcome(
+        outcomes=own if decisions is None else tuple(one.outcome for one in decisions),
+        broken=_broken(
+            sum(task["unscored"] for task in figures["tasks"].values()) if broken or not run.incomplete else 0,
+            [(one["name"], one["why"]) for one in figures["model"]["checks"] if one["outcome"] == "failed"],
+            crashed=broken,
+        ),
+        unfinished="; ".join(filter(None, [run.incomplete, unknown])),
+        tests=tests,
+    )
+    if decisions is None and told is not None and "tests" in told and word != found.verdict:
+        problem = f"the verdict in {VERDICT} is {word!r}, but {METRICS} gives {found.verdict!r}"
+        raise run.wrong(problem, "name a folder whose files are of one run")
+    return found
+
+
+def _broken(lost: int, failed: Sequence[tuple[str, str]], *, crashed: bool) -> tuple[str, ...]:
+    said = [f"{lost:,} case{'s' if lost != 1 else ''} could not be scored"] if lost else []
+    said += [f"the check {name} failed: {why}" for name, why in failed]
+    return tuple(said) or (("a process of the run crashed, or its model could not be used",) if crashed else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +193,6 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
             line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{said}]]\n'
             found.update(line.encode("utf-8", "replace"))
     return f"sha256:{found.hexdigest()}"
-
-
-def word(outcomes: Collection[Outcome], *, broken: bool, incomplete: bool) -> Word | None:
-    """Return the verdict on a run with decisions of these outcomes: the first word of the ladder that applies.
-
-    ``broken``: something crashed, or a case could not be scored. ``incomplete``: the run did not come to its end.
-    ``fail``, ``inconclusive``: a gate says so. ``pass``: a gate passes, and no other word applies.
-
-    Returns: the word; None if no gate was judged, so that there is no verdict.
-    """
-    if broken:
-        return "broken"
-    if incomplete:
-        return "incomplete"
-    words: tuple[Word, ...] = ("fail", "inconclusive", "pass")
-    return next((one for one in words if one in outcomes), None)
 
 
 def unscored(verdicts: Sequence[Verdict]) -> bool:

@@ -12,8 +12,8 @@ from vlgate.run.results import RunResult
 
 @pytest.fixture
 def badge(card, tmp_path):
-    def written(run, failures=0):
-        write_badge(tmp_path, run, card, failures)
+    def written(run):
+        write_badge(tmp_path, run, card)
         return json.loads((tmp_path / "badge.json").read_text())
 
     return written
@@ -33,7 +33,7 @@ def test_it_has_the_keys_of_the_endpoint_and_says_how_many_gates_pass(badge, run
 
 def test_it_says_what_the_verdict_says(badge, run, passing):
     assert badge(run)["message"] == "broken"  # a case of it was not scored
-    assert badge(passing, failures=1)["message"] == "fail, 1 of 1 gates"
+    assert badge(replace(passing, tests=1))["message"] == "fail, 1 of 1 gates"
 
 
 def test_only_a_run_that_passes_is_green(badge, passing):

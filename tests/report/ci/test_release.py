@@ -19,20 +19,22 @@ def decided(*outcomes, why="because"):
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "failures", "word", "why"),
+    ("outcomes", "tests", "word", "why"),
     [
         (["pass", "pass"], 0, "PASS", "2 of 2 gates pass"),
         (["pass", "cannot", "not run"], 0, "PASS", "1 of 1 gate passes, 1 known limit holds, 1 not run"),
         (["pass", "fail", "inconclusive"], 0, "FAIL", "1 of 3 gates fails, 1 is inconclusive"),
         (["pass", "inconclusive", "cannot"], 0, "INCONCLUSIVE", "1 of 2 gates is inconclusive"),
-        (["pass"], 2, "FAIL", "1 of 1 gate passes, but 2 tests fail"),
-        (["inconclusive"], 1, "INCONCLUSIVE", "1 of 1 gate is inconclusive, 1 test fails"),
+        (["pass"], 1, "FAIL", "1 of 1 gate passes, but a test that is not a gate fails"),
+        (["inconclusive"], 1, "FAIL", "1 of 1 gate is inconclusive, a test that is not a gate fails"),
         (["not run"], 0, "NOT GATED", "no gate was judged, 1 not run"),
         ([], 0, "NOT GATED", "no gate was judged"),
+        ([], 1, "FAIL", "no gate was judged, a test that is not a gate fails"),
+        (["pass"], 3, "FAIL", "1 of 1 gate passes, but pytest ended with status 3"),
     ],
 )
-def test_the_worst_comes_first(outcomes, failures, word, why):
-    found = release(decided(*outcomes), CARD, failures)
+def test_the_worst_comes_first(outcomes, tests, word, why):
+    found = release(replace(decided(*outcomes), tests=tests), CARD)
     assert (found.word, found.why) == (word, why)
 
 

@@ -11,6 +11,7 @@ from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.run.results import RunResult, decisions, tabulate
+from vlgate.run.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
 
 GATES = (
@@ -41,10 +42,13 @@ def judged(task, missed=every_third):
     return judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies(task, missed))
 
 
+DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", rows=f"sha256:{'2' * 64}")
+
+
 def result_of(tasks, gates=GATES, notes=(), missed=every_third):
     results = [tabulate(task, judged(task, missed), ()) for task in tasks]
     made = decisions(Thresholds(file=Path("t.toml"), rules=gates, require=()), results)
-    return RunResult(results=tuple(results), decisions=made, notes=notes)
+    return RunResult(results=tuple(results), decisions=made, notes=notes, digests=DIGESTS)
 
 
 def compared(result, folder, gates=()):

@@ -16,10 +16,8 @@ from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import tabulate
 from vlgate.run.rows import UNASKED
-from vlgate.run.verdict import Digests
 from vlgate.types import Batch, Prediction
 
-DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", rows=f"sha256:{'2' * 64}")
 UNCHECKED = (Check(name="polarity", outcome="failed", why="it raised"),)
 SHIPS = "This release may ship: its gate passes."
 BROKEN = "This release may not ship: the run is broken"
@@ -50,9 +48,9 @@ def written(tmp_path, options, task):
 
     def write(result, status=0, checks=()):
         given = replace(options, results=tmp_path, suite=(task.id,))
-        result = replace(result, digests=DIGESTS)
+        result = replace(result, tests=status)
         assert write_rows(result, given) == []
-        assert write_figures(result, ModelCard(name="oracle", checks=checks), given, 1, [task], status) == []
+        assert write_figures(result, ModelCard(name="oracle", checks=checks), given, 1, [task]) == []
         return first_words(tmp_path)
 
     return write
@@ -66,11 +64,10 @@ def run_of(task):
     "ended",
     [
         ({}, {}, "pass", SHIPS, []),
-        ({}, {"status": 5}, "pass", SHIPS, []),
         (
             {},
             {"status": 1},
-            "pass",
+            "fail",
             "This release may not ship: its gate passes, but a test that is not a gate fails.",
             [],
         ),
@@ -91,7 +88,7 @@ def run_of(task):
             ["incomplete: stopped"],
         ),
     ],
-    ids=["pass", "no test", "another test", "unscored", "check", "crash", "interrupted"],
+    ids=["pass", "another test", "unscored", "check", "crash", "interrupted"],
 )
 def test_the_page_says_what_the_verdict_says_at_the_end_of_the_run_and_later(written, task, tmp_path, ended):
     change, given, verdict, sentence, reasons = ended
@@ -108,17 +105,33 @@ def test_the_page_says_what_the_verdict_says_at_the_end_of_the_run_and_later(wri
     assert first_words(tmp_path) == said
 
 
-@pytest.mark.parametrize(
-    ("lost", "checks", "sentence"), [("it raised", (), BROKEN), ("", UNCHECKED, BROKEN), ("", (), SHIPS)]
-)
-def test_a_folder_without_the_file_is_judged_by_the_same_rule(written, task, tmp_path, lost, checks, sentence):
-    run = run_of(task)
-    run = replace(run, results=(without_reply(task, lost),)) if lost else run
-    expected = written(run, checks=checks)
-    assert expected[0].startswith(sentence)
+def test_a_folder_without_the_file_does_not_ship(written, task, tmp_path):
+    written(run_of(task))
     (tmp_path / "verdict.json").unlink()
     assert main(["report", str(tmp_path)]) == 0
-    assert first_words(tmp_path) == expected
+    sentence, reasons = first_words(tmp_path)
+    assert sentence == "This release may not ship: the run is incomplete."
+    assert reasons == ["incomplete: it has no verdict.json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({}, SHIPS),
+        ({"status": 1}, "This release may not ship: its gate passes, but a test that is not a gate fails."),
+        ({"verdict": "fail", "status": 1, "tests": 1}, f"{SHIPS[:17]}not ship: its gate passes, but a test that"),
+        ({"verdict": "broken", "status": 1}, BROKEN),
+        ({"verdict": "incomplete", "status": 1, "tests": 0}, "This release may not ship: the run is incomplete"),
+    ],
+)
+def test_a_file_of_an_earlier_version_or_of_a_worse_end_is_believed(written, task, tmp_path, change, sentence):
+    written(run_of(task))
+    file = tmp_path / "verdict.json"
+    content = json.loads(file.read_text())
+    del content["tests"]
+    file.write_text(json.dumps(content | change))
+    assert main(["report", str(tmp_path)]) == 0
+    assert first_words(tmp_path)[0].startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +139,10 @@ def test_a_folder_without_the_file_is_judged_by_the_same_rule(written, task, tmp
     [
         (lambda found: found | {"verdict": "good"}, "verdict.json is damaged: verdict='good' is not one of"),
         (lambda found: found | {"decisions": []}, "the decisions in verdict.json are not those in metrics.json"),
+        (
+            lambda found: found | {"verdict": "fail"},
+            "the verdict in verdict.json is 'fail', but metrics.json gives 'pass'",
+        ),
         (lambda _: [], "verdict.json is not a JSON object"),
     ],
 )

@@ -13,9 +13,8 @@ from pyarrow.parquet import write_table
 from vlgate.recorded.folder import RecordedRun
 from vlgate.report.page.answer import answer
 from vlgate.report.page.page import write_page
-from vlgate.report.page.standing import Standing
 from vlgate.report.page.worst import chosen, margins
-from vlgate.run.verdict import word
+from vlgate.run.verdict import RunOutcome
 from vlgate.types import Case, LazyImage, Match, Task
 
 TASKS, CASES = 60, 200
@@ -26,21 +25,31 @@ def gate(decision, name="mine/a:acc_r", kind="gate"):
 
 
 @pytest.mark.parametrize(
-    ("decisions", "why", "tone", "sentence"),
+    ("decisions", "why", "tone", "sentence", "tests"),
     [
-        (["pass"], "", "yes", "This release may ship: its gate passes."),
-        (["pass", "pass", "cannot", "not run"], "", "yes", "This release may ship: all 2 gates pass."),
-        (["pass", "fail"], "", "no", "This release may not ship: 1 gate fails."),
-        (["fail", "fail", "inconclusive"], "", "no", "may not ship: 2 gates fail and 1 gate is inconclusive."),
-        (["pass"], "a file", "no", "This release may not ship: the run is incomplete."),
-        (["fail", "inconclusive"], "a file", "no", "the run is incomplete, 1 gate fails and 1 gate is inconclusive."),
-        ([], "", "open", "No gate was judged, so nothing says whether this release may ship."),
-        (["not run", "cannot"], "", "open", "No gate was judged, so nothing says whether this release may ship."),
+        (["pass"], "", "yes", "This release may ship: its gate passes.", 0),
+        (["pass", "pass", "cannot", "not run"], "", "yes", "This release may ship: all 2 gates pass.", 0),
+        (["pass", "fail"], "", "no", "This release may not ship: 1 gate fails.", 0),
+        (["fail", "fail", "inconclusive"], "", "no", "may not ship: 2 gates fail and 1 gate is inconclusive.", 0),
+        (["pass"], "a file", "no", "This release may not ship: the run is incomplete.", 0),
+        (
+            ["fail", "inconclusive"],
+            "a file",
+            "no",
+            "the run is incomplete, 1 gate fails and 1 gate is inconclusive.",
+            0,
+        ),
+        ([], "", "open", "No gate was judged, so nothing says whether this release may ship.", 0),
+        (["not run", "cannot"], "", "open", "No gate was judged, so nothing says whether this release may ship.", 0),
+        (["pass"], "", "no", "may not ship: its gate passes, but a test that is not a gate fails.", 1),
+        (["fail"], "", "no", "may not ship: 1 gate fails and a test that is not a gate fails.", 1),
+        (["cannot"], "", "no", "may not ship: no gate was judged, but a test that is not a gate fails.", 1),
+        (["pass"], "", "no", "may not ship: its gate passes, but pytest ended with status 3.", 3),
     ],
 )
-def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence):
-    ended = Standing(verdict=word(decisions, broken=False, incomplete=bool(why)))
-    said = answer({"gates": list(map(gate, decisions)), "complete": not why, **({"why": why} if why else {})}, ended)
+def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence, tests):
+    outcome = RunOutcome(outcomes=tuple(decisions), unfinished=why, tests=tests)
+    said = answer({"gates": list(map(gate, decisions))}, outcome)
     assert said.tone == tone
     assert said.sentence.endswith(sentence)
     assert len(said.reasons) == bool(why) + sum(one in {"fail", "inconclusive"} for one in decisions)

@@ -2,7 +2,7 @@
 
 The files that a comparison needs are copied to a folder that you can commit: metrics.json, cases.parquet,
 environment.json, verdict.json and summary.md, and blessed.json, which says where they come from. A run that is
-incomplete is refused; one whose gates do not pass, or of which none was judged, needs a reason. With --must-hold, the
+incomplete is refused; one that did not pass, or of which no gate was judged, needs a reason. With --must-hold, the
 cases that the run gets right are also written as cases that every model must get right.
 """
 
@@ -17,9 +17,10 @@ from typing import Any
 
 from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.gates.records import JUDGED, RELEASABLE
+from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
+from vlgate.run.verdict import recorded_outcome
 
 HELP = "keep a run as the baseline that later ones are compared with"
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
@@ -32,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     to = "the folder of the baseline (default: baseline)"
     parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
-    why = "why the run is the baseline; needed if its gates do not pass, or if no gate was judged"
+    why = "why the run is the baseline; needed if it did not pass, or if no gate was judged"
     parser.add_argument("--why", default="", metavar="TEXT", help=why)
     held = "also write the cases that the run gets right to FILE, for must_hold in thresholds.toml"
     parser.add_argument("--must-hold", type=Path, metavar="FILE", help=held)
@@ -47,11 +48,11 @@ def run(given: argparse.Namespace) -> int:
     """
     recorded = read_run(given.run, f"vlgate bless {given.run}")
     found = earlier_of(recorded)
-    gates = recorded.figures["gates"]
-    refused = [gate["gate"] for gate in gates if gate["decision"] not in RELEASABLE]
-    judged = any(gate["decision"] in JUDGED for gate in gates)
-    if not given.why.strip() and (refused or not judged):
+    outcome = recorded_outcome(recorded)
+    refused = [gate["gate"] for gate in recorded.figures["gates"] if gate["decision"] not in RELEASABLE]
+    if not given.why.strip() and outcome.verdict != "pass":
         problem = f"its gates do not pass ({refused[0]})" if refused else "no gate was judged in it"
+        problem = outcome.lacking[0] if outcome.lacking else problem
         raise recorded.wrong(problem, "bless a run that passes, or say why with --why TEXT")
     if given.suite and given.must_hold is None:
         raise OptionError("--suite: chooses the cases of --must-hold; name its file, or leave --suite out")

@@ -1,24 +1,25 @@
 """Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
 
 A and B are results folders; B is the later run. The cases are paired by their ids and by what they ask; runs that ask
-something else are refused. With --thresholds, the gates on a comparison (max_drop, max_broken, max_churn) are decided.
+something else are refused. With --thresholds, the gates on a comparison (max_drop, max_broken, max_churn) are decided
+as in the later run, which cannot pass if another test of it failed, a case was not scored, or it was a --quick one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
-from vlgate.comparing.changes import change_decisions
-from vlgate.comparing.earlier import EarlierRun, read_earlier
+from vlgate.comparing.earlier import NEEDED, EarlierRun, earlier_of, read_earlier
 from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.errors import OptionError
-from vlgate.gates.correcting import corrected
 from vlgate.gates.records import RELEASABLE, Decision
-from vlgate.gates.thresholds import read_thresholds
+from vlgate.recorded.folder import read_run, refuse_incomplete
 from vlgate.report.comparison import comparison_lines, comparison_record
-from vlgate.sources.registry import shapes
+from vlgate.run.judging_again import judge_again
+from vlgate.run.verdict import RunOutcome
 
 HELP = "compare two runs case by case: what is newly broken, what is fixed"
 
@@ -35,25 +36,38 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the comparison and the decisions of the gates.
 
-    Returns: the exit status: 1 if a gate fails or is inconclusive, else 0; 4 if the runs cannot be compared.
+    Returns: the exit status: with --thresholds, 1 if a gate fails or is inconclusive or the later run cannot pass for
+        another reason; else 0; 4 if the runs cannot be compared.
     """
     earlier = read_earlier(given.before, f"vlgate compare {given.before}")
-    later = read_earlier(given.after, f"vlgate compare {given.after}")
-    found = compare(earlier, _later(later))
+    recorded = read_run(given.after, f"vlgate compare {given.after}", NEEDED if given.thresholds is None else None)
+    refuse_incomplete(recorded)
     made: list[Decision] = []
+    outcome = RunOutcome(outcomes=())
+    found = None
     if given.thresholds is not None:
-        thresholds = read_thresholds(given.thresholds, {**shapes(()), **later.shapes})
-        made = [*corrected(change_decisions(thresholds, found, later.shapes, {}), thresholds.fail_correction)]
-        if not made:
+        judged = judge_again(recorded, given.thresholds, earlier, require_gates=False)
+        if not any(one.gate.compares for one in judged.decisions):
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
+        made = [one for one in judged.decisions if one.gate.compares or _objects(one)]
+        found, outcome = judged.comparison, replace(judged.outcome, outcomes=tuple(one.outcome for one in made))
+    found = found or compare(earlier, _later(earlier_of(recorded)))
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
-        print(json.dumps({**comparison_record(found), "gates": gates}, indent=1))  # noqa: T201  # what a command is for
+        content = {**comparison_record(found), "gates": gates, "lacking": list(outcome.lacking)}
+        print(json.dumps(content, indent=1))  # noqa: T201  # what a command is for
     else:
         lines = comparison_lines(found, None if given.all else 10)
+        lines += [f"cannot pass: {why}" for why in outcome.lacking]
         lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in made]
         print("\n".join(lines))  # noqa: T201  # what a command is for
-    return int(any(one.outcome not in RELEASABLE for one in made))
+    return int(outcome.status > 0)
+
+
+def _objects(decision: Decision) -> bool:
+    """Whether a decision without a threshold, such as that of a check of the model, stops the run."""
+    gate = decision.gate
+    return gate.min is None and gate.max is None and decision.outcome not in RELEASABLE
 
 
 def _later(run: EarlierRun) -> LaterRun:

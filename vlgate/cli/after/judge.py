@@ -1,8 +1,8 @@
 """Decide the gates of a thresholds file about a finished run, from its files.
 
 It needs neither the model nor torch. The decisions and the exit status are those that the run itself would give with
-this file: cases that were deselected, skipped or not scored, and a run that did not come to its end, cannot pass.
-Nothing is written unless --results names a folder.
+this file: cases that were deselected, skipped or not scored, a test that failed and is not a gate, and a run that did
+not come to its end, cannot pass. Nothing is written unless --results names a folder.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections import Counter
 from pathlib import Path
 
 from vlgate.comparing.earlier import read_earlier
-from vlgate.gates.records import Outcome
+from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.recorded.folder import RecordedRun, read_run
-from vlgate.report.rows import outcome_lines
+from vlgate.report.rows import NOT_PASSED, outcome_lines
 from vlgate.run.judging_again import JudgedAgain, judge_again
 
 HELP = "decide the gates of a thresholds file about a finished run"
-ORDER: tuple[Outcome, ...] = ("fail", "inconclusive", "cannot", "pass", "not run")
+ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOMES)))
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print the decisions, and whether the run may pass.
 
-    Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive or the run lacks something, 4 if
-        a file or an option cannot be used.
+    Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive, another test of the run failed
+        or it lacks something, 4 if a file or an option cannot be used.
     """
     from vlgate.report.after.judged_folder import figures_again, refuse_folder
 
@@ -55,8 +55,8 @@ def run(given: argparse.Namespace) -> int:
             "run": str(given.run),
             "model": recorded.model,
             "thresholds": str(given.thresholds),
-            "passed": judged.passed,
-            "lacking": list(judged.lacking),
+            "passed": not judged.outcome.status,
+            "lacking": list(judged.outcome.lacking),
             "gates": figures["gates"],
         }
         _say(json.dumps(content, indent=1, ensure_ascii=False))
@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
         _say("\n".join(_lines(recorded, judged, given.thresholds)))
     if given.results is not None:
         _write(recorded, judged, figures, given)
-    return int(not judged.passed)
+    return int(judged.outcome.status > 0)
 
 
 def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object], given: argparse.Namespace) -> None:
@@ -81,10 +81,9 @@ def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object
 def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:
     counts = Counter(one.outcome for one in judged.decisions)
     said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
-    passes = any(one.outcome == "pass" for one in judged.decisions)
-    word = ("passes" if passes else "no gate was judged") if judged.passed else "does not pass"
+    word = {"pass": "passes", "not gated": "no gate was judged"}.get(judged.outcome.verdict, "does not pass")
     lines = [f"{recorded.model} with {thresholds}: {word} ({said or 'no gates'})"]
-    lines += [f"cannot pass: {why}" for why in judged.lacking]
+    lines += [f"cannot pass: {why}" for why in judged.outcome.lacking]
     ordered = sorted(judged.decisions, key=lambda one: ORDER.index(one.outcome))
     lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
     return lines + outcome_lines(ordered, "not run")

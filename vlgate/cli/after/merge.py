@@ -59,7 +59,7 @@ def run(given: argparse.Namespace) -> int:
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
     for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
         print(line)  # noqa: T201  # what a command is for
-    return int(not joined.passed)
+    return joined.status
 
 
 def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:

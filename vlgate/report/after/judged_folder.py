@@ -67,11 +67,10 @@ def write_judged(
         for name in COPIED:
             if (run.folder / name).is_file():
                 shutil.copyfile(run.folder / name, to / name)
-        write_page(replace(run, folder=to, figures=figures), tasks)
+        write_page(replace(run, folder=to, figures=figures), tasks, outcome=judged.outcome)
         write_whole(to / METRICS, as_written(figures))
         if said is not None:
-            found = content_again(said, judged, incomplete=bool(run.incomplete))
-            write_whole(to / VERDICT, canonical(found) + "\n")
+            write_whole(to / VERDICT, canonical(content_again(said, judged)) + "\n")
     except OSError as error:
         raise OptionError(f"--results {to}: cannot be written ({error.strerror}); name another folder") from None
     return said is not None

@@ -13,6 +13,7 @@ from vlgate.report.rows import HEADINGS, rows, unit_line
 from vlgate.report.summary import headline
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
+from vlgate.run.verdict import Word, outcome_of
 
 GATES = "(gates) thresholds.toml"
 """The folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name."""
@@ -23,6 +24,7 @@ STATUS: dict[Outcome, Status] = {
     "inconclusive": "failed",
     "not run": "skipped",
 }
+_ENDED: dict[Word, Status] = {"pass": "passed", "not gated": "skipped"}
 _MOST_PAGES = 3  # the most gates that do not pass and have a copy of the page: it may be 15 MB
 _KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
 
@@ -30,16 +32,16 @@ _KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
 def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Attachment, ...]) -> Result:
     """Return the result of a whole run: its table, and the page as an attachment.
 
-    It passes if the run does, so a report without it, or in which it failed, is that of a run that may not ship.
+    It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not ship.
     """
     return Result(
         id="vlgate: the run",
         name=f"results of {titled(model.name, model.weights)}",
         layer="run",
         path=(GATES, "all gates"),
-        status="passed" if run.passed and not run.unfinished else "failed",
+        status=_ENDED.get(outcome_of(run, model).verdict, "failed"),
         at=at,
-        message=f"{headline(run)}; {unit_line(run)}",
+        message=f"{headline(run, model)}; {unit_line(run)}",
         page=table(run, model),
         severity="blocker",
         attachments=attached,

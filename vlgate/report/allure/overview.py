@@ -18,9 +18,14 @@ from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 
 CATEGORIES = (
-    ("The run does not pass", "failed", r"^(gates do not pass|incomplete(, part .*)?|no gate was judged); .*"),
+    (
+        "The run does not pass",
+        "failed",
+        r"^(gates do not pass|a test that|pytest ended|incomplete|broken).*; .*",
+    ),
     ("Gates that fail", "failed", r"^fail: .*"),
     ("Gates that are inconclusive", "failed", r"^inconclusive: .*"),
+    ("No gate was judged", "skipped", r"^no gate was judged; .*"),
     ("Missed: the model was wrong", "failed", r"^missed: .*"),
     ("Broken by a small change: the model was right without it", "failed", r"^broken by .*"),
     ("Not scored: the model gave no reply", "broken", r".*"),
@@ -37,7 +42,7 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
 
     An ``executor.json`` of continuous integration is kept.
     """
-    title = f"{titled(model.name, model.weights)}: {headline(run)}"
+    title = f"{titled(model.name, model.weights)}: {headline(run, model)}"
     environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
     categories = [_category(*one) for one in CATEGORIES]
@@ -48,10 +53,10 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
         _write_json(folder / "executor.json", _executor(title, model, environment))
 
 
-def write_globals(folder: Path, run: RunResult, pages: tuple[Attachment, ...], at: Moment) -> None:
+def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
     """Write what Allure 3 shows beside all results: what stops the run from passing, and its pages."""
     shown = [{**write_attachment(folder, f"global {one.name}", one, at), "timestamp": at.stop} for one in pages]
-    errors = [{"message": line, "timestamp": at.stop} for line in stops(run)]
+    errors = [{"message": line, "timestamp": at.stop} for line in stops(run, model)]
     _write_json(_new(folder, "globals", at), {"attachments": shown, "errors": errors})
 
 

@@ -16,6 +16,7 @@ from vlgate.report.rows import HEADINGS, coverage_line, rows, unit_line
 from vlgate.report.summary import headline
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
+from vlgate.run.verdict import outcome_of
 from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, text_of
 
 _COLOURS = {"fail": "#c0392b", "inconclusive": "#b9770e", "pass": "#1e8449"}
@@ -27,20 +28,18 @@ def table(run: RunResult, model: ModelCard) -> str:
     """Return the table of a run as HTML, with the name of its model and what stops it from passing."""
     head = "".join(f"<th align='left'>{text(name)}</th>" for name in _COLUMNS)
     body = "".join(_row(dict(zip(HEADINGS, row.cells, strict=True)), row.outcome) for row in rows(run))
-    said = stops(run) + [line for result in run.results if (line := coverage_line(result)) is not None]
+    said = stops(run, model) + [line for result in run.results if (line := coverage_line(result)) is not None]
     notes = "".join(f"<li>{text(line)}</li>" for line in said)
     return (
-        f"<h2>{text(titled(model.name, model.weights))}: {text(headline(run))}</h2><p>{text(unit_line(run))}</p>"
+        f"<h2>{text(titled(model.name, model.weights))}: {text(headline(run, model))}</h2><p>{text(unit_line(run))}</p>"
         f"<table cellpadding='4'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
     )
 
 
-def stops(run: RunResult) -> list[str]:
+def stops(run: RunResult, model: ModelCard) -> list[str]:
     """Return what stops a run from passing, a line each."""
-    found = [f"incomplete: {run.unfinished}"] if run.unfinished else []
-    return found + [
-        f"{one.outcome}: {one.gate.id}: {one.why}" for one in run.decisions if one.outcome not in RELEASABLE
-    ]
+    gates = [one for one in run.decisions if one.outcome not in RELEASABLE]
+    return [*outcome_of(run, model).lacking, *(f"{one.outcome}: {one.gate.id}: {one.why}" for one in gates)]
 
 
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:

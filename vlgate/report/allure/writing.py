@@ -43,7 +43,7 @@ def write_report(
     title = text(titled(model.name, model.weights))
     shown = f'<!doctype html><meta charset="utf-8"><title>{title}</title>{table(run, model)}'
     overview = Attachment(name="results.html", kind="text/html", ending="html", data=shown.encode("utf-8", "replace"))
-    write_globals(folder, run, (overview, *page), at)
+    write_globals(folder, run, model, (overview, *page), at)
     write_overview(folder, run, model, options, at)
 
 

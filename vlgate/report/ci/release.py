@@ -2,57 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
 
+from vlgate.gates.records import JUDGED
 from vlgate.report.rows import NOT_PASSED, outcome_lines
-from vlgate.report.verdict_json import verdict_of
 from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult
-from vlgate.run.verdict import Word
-
-ReleaseWord = Literal["BROKEN", "INCOMPLETE", "FAIL", "INCONCLUSIVE", "PASS", "NOT GATED"]
-
-
-_WORDS: Mapping[Word, ReleaseWord] = MappingProxyType(
-    {"broken": "BROKEN", "incomplete": "INCOMPLETE", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
-)
+from vlgate.run.verdict import outcome_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Whether a model may be released, in a word, and why, in a few more (``2 of 17 gates fail``)."""
+    """The verdict on a run in capitals, and why, in a few words (``2 of 17 gates fail``)."""
 
-    word: ReleaseWord
+    word: str
     why: str
 
 
-def release(run: RunResult, model: ModelCard, failures: int = 0) -> Release:
-    """Decide whether the model of a run may be released: the verdict of ``verdict.json``, with its reason.
-
-    Args:
-        run: the result of the run.
-        model: its model.
-        failures: the number of tests that failed and are not gates.
-
-    Returns: the word and the reason. A run without a judged gate says nothing about a release, and one that passes
-        does not if another test fails.
-    """
-    verdict = verdict_of(run, model)
+def release(run: RunResult, model: ModelCard) -> Release:
+    """Return the verdict on a run, with its reason in a few words."""
+    outcome = outcome_of(run, model)
     counts = _counts(run) if run.part is None else ""
-    tests = f"{failures} test{'s fail' if failures != 1 else ' fails'}" if failures else ""
-    if verdict in ("broken", "incomplete"):
-        lacks = run.unfinished or tests or "a case could not be scored, or a process of the run crashed"
-        return Release(word=_WORDS[verdict], why="; ".join(filter(None, [counts, lacks])))
-    if verdict in ("fail", "inconclusive"):
-        return Release(word=_WORDS[verdict], why=", ".join(filter(None, [counts, tests])))
-    if failures:
-        return Release(word="FAIL", why=", but ".join(filter(None, [counts, tests])))
-    if verdict == "pass":
-        return Release(word="PASS", why=counts)
-    return Release(word="NOT GATED", why=", ".join(["no gate was judged", *filter(None, [counts])]))
+    lacks = outcome.unfinished or "; ".join(outcome.broken)
+    judged = not JUDGED.isdisjoint(outcome.outcomes)
+    joint = "; " if lacks else ", but " if judged and not outcome.stopped else ", "
+    said = ("" if lacks or judged else "no gate was judged", counts, lacks or outcome.test_failed)
+    return Release(word=outcome.verdict.upper(), why=joint.join(filter(None, said)))
 
 
 def release_line(found: Release, model: str, status: int) -> str:
@@ -72,7 +47,7 @@ def not_passed_lines(run: RunResult) -> list[str]:
 def _counts(run: RunResult) -> str:
     """How many gates pass or do not, as ``2 of 17 gates fail, 1 known limit holds``; empty if there are none."""
     outcomes = [decision.outcome for decision in run.decisions]
-    passed, failed, unsure = (outcomes.count(outcome) for outcome in ("pass", "fail", "inconclusive"))
+    passed, failed, unsure = (outcomes.count(one) for one in ("pass", "fail", "inconclusive"))
     judged = passed + failed + unsure
     gates = "gate" if judged == 1 else "gates"
     parts = []

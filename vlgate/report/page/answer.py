@@ -7,57 +7,39 @@ from typing import Any
 
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.records import Answer, Decided
-from vlgate.report.page.standing import Standing
-from vlgate.report.rows import by_reason, difference_words, threshold_words
-
-_NO = "This release may not ship"
-_STOPS = ("fail", "inconclusive")
+from vlgate.report.rows import NOT_PASSED, by_reason, count_words, difference_words, threshold_words
+from vlgate.run.verdict import RunOutcome
 
 
-def answer(figures: Mapping[str, Any], ended: Standing, unscored: int = 0) -> Answer:
+def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     """Return whether a release may ship, and what stops it.
 
     Args:
         figures: the content of ``metrics.json``.
-        ended: how the run ended; a release may ship if its verdict is ``pass`` and no other test failed.
-        unscored: the number of cases that were asked and could not be scored.
+        outcome: how the run ended, which decides.
     """
-    gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
-    stops = {word: [gate for gate in gates if gate["decision"] == word] for word in _STOPS}
-    reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in _STOPS for gate in stops[word])
-    passed = sum(gate["decision"] == "pass" for gate in gates)
-    said = [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
-    if ended.verdict in ("broken", "incomplete"):
-        flaws = _flaws(figures, ended, unscored)
-        said = [*(f"the run is {word}" for word in flaws), *said]
-        reasons = (*(f"{word}: {why}" for word, found in flaws.items() for why in found), *reasons)
+    stops = {word: [gate for gate in figures["gates"] if gate["decision"] == word] for word in NOT_PASSED}
+    reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
+    flaws = outcome.lacking if outcome.broken or outcome.unfinished else ()
+    said = [f"the run is {word}" for word in dict.fromkeys(flaw.partition(":")[0] for flaw in flaws)]
+    said += [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
+    passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
-    if ended.only_tests_fail:
-        return Answer(tone="no", sentence=f"{_NO}: {every}, but a test that is not a gate fails.", reasons=reasons)
-    if said:
-        return Answer(tone="no", sentence=f"{_NO}: {_joined(said)}.", reasons=reasons)
-    if ended.verdict == "pass":
+    if outcome.verdict == "pass":
         return Answer(tone="yes", sentence=f"This release may ship: {every}.", reasons=())
-    sentence = "No gate was judged, so nothing says whether this release may ship."
-    return Answer(tone="open", sentence=sentence, reasons=())
-
-
-def _flaws(figures: Mapping[str, Any], ended: Standing, unscored: int) -> dict[str, list[str]]:
-    """What a run lacks: ``broken`` and ``incomplete``, each with its reasons."""
-    found: dict[str, list[str]] = {}
-    if ended.verdict == "broken":
-        whys = [f"{unscored:,} case{'s' if unscored != 1 else ''} could not be scored"] if unscored else []
-        checks = figures["model"]["checks"]
-        whys += [f"the check {one['name']} failed: {one['why']}" for one in checks if one["outcome"] == "failed"]
-        found["broken"] = whys or ["a process of the run crashed, or its model could not be used"]
-    if ended.verdict == "incomplete" or not figures["complete"]:
-        found["incomplete"] = [figures.get("why") or "a file could not be written"]
-    return found
+    if outcome.verdict == "not gated":
+        sentence = "No gate was judged, so nothing says whether this release may ship."
+        return Answer(tone="open", sentence=sentence, reasons=())
+    if outcome.test_failed and not flaws:
+        said += [
+            outcome.test_failed if said else f"{every if passed else 'no gate was judged'}, but {outcome.test_failed}"
+        ]
+    return Answer(tone="no", sentence=f"This release may not ship: {_joined(said)}.", reasons=(*flaws, *reasons))
 
 
 def urgency(gate: Mapping[str, Any]) -> int:
     """Return the place of a decision in a list that begins with what stops a release."""
-    return (*_STOPS, gate["decision"]).index(gate["decision"])
+    return (*NOT_PASSED, gate["decision"]).index(gate["decision"])
 
 
 def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> Decided:
@@ -118,10 +100,14 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The value, interval, number of cases and counts of a gate: those of a metric, or of its change."""
+    """The value, interval, number of cases and counts of a gate: those of a metric, of its change, or of a count."""
     if (change := gate.get("difference")) is not None:
+        n, fixed = f"{change['n']:,}", f"{change['fixed']:,} fixed"
+        if "counted" in gate:
+            broken = "" if gate["kind"] == "max_broken" else f"{change['broken']:,} broken, "
+            return count_words(gate["kind"], gate["counted"]), "", n, broken + fixed
         value, interval = difference_words(change["value"], change["low"], change["high"])
-        return value, interval, f"{change['n']:,}", f"{change['broken']:,} broken, {change['fixed']:,} fixed"
+        return value, interval, n, f"{change['broken']:,} broken, {fixed}"
     value, n = gate["value"], "" if gate["n"] is None else f"{gate['n']:,}"
     if value is None:
         return "", "", n, ""

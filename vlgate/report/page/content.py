@@ -21,10 +21,9 @@ from vlgate.report.page.records import PageContent, Section
 from vlgate.report.page.rows import TaskRows
 from vlgate.report.page.sections import cards_of, section
 from vlgate.report.page.shown import ShownCases, shown_cases
-from vlgate.report.page.standing import Standing
-from vlgate.report.page.standing import standing as standing_of
 from vlgate.report.priors import recorded_splits
 from vlgate.report.smallest.section import founds
+from vlgate.run.verdict import RunOutcome, recorded_outcome
 from vlgate.types import CAPABILITIES, Task
 
 _VERSIONS = ("vlgate", "torch", "transformers")
@@ -32,7 +31,7 @@ _TAGS = 40  # the most values of a tag that the page can be filtered by
 
 
 def page_content(
-    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), standing: Standing | None = None
+    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> PageContent:
     """Return what the page of a run shows.
 
@@ -40,20 +39,19 @@ def page_content(
         run: the run; the page has no cases if ``cases.parquet`` is not there.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        standing: how the run ended; None for what the files of its folder say.
+        outcome: how the run ended; None for what the files of its folder say.
 
     Raises: OptionError if the rows or the verdict of a run cannot be read.
     """
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     shown = shown_cases(run, tasks, earlier)
-    ended = standing or standing_of(run, shown.lost)
     changed = changes(comparison, shown.baseline, shown.broken(), shown.problem) if comparison else None
     sections = _sections(figures, shown)
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
     return PageContent(
         model=run.model,
-        answer=answer(figures, ended, shown.lost),
+        answer=answer(figures, outcome or recorded_outcome(run)),
         counts=_counts(known, {name: maker.rows for name, maker in shown.makers.items()}),
         changes=changed,
         abilities={

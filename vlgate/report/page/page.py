@@ -15,8 +15,8 @@ from pathlib import Path
 from vlgate.recorded.folder import RecordedRun
 from vlgate.report.page.content import page_content
 from vlgate.report.page.records import PageContent
-from vlgate.report.page.standing import Standing
 from vlgate.report.whole_file import write_whole
+from vlgate.run.verdict import RunOutcome
 from vlgate.types import Task
 
 PAGE = "report.html"
@@ -26,7 +26,7 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def write_page(
-    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), standing: Standing | None = None
+    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> PageContent:
     """Write ``report.html`` into the folder of a run, beside ``cases.parquet``.
 
@@ -34,12 +34,12 @@ def write_page(
         run: the run.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        standing: how the run ended; None for what the files of its folder say.
+        outcome: how the run ended; None for what the files of its folder say.
 
     Returns: what the page shows.
     Raises: OSError if a file cannot be read or written; OptionError if the rows or the verdict of a run cannot be read.
     """
-    content = page_content(run, tasks, earlier, standing)
+    content = page_content(run, tasks, earlier, outcome)
     write_whole(run.folder / PAGE, rendered(content))
     return content
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from vlgate.errors import OptionError
-from vlgate.recorded.cases import read_cases, rows_at
+from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import CASES, RecordedRun
 from vlgate.report.page.cards import CardMaker
 from vlgate.report.page.changes import quota
@@ -19,7 +17,6 @@ from vlgate.report.page.pictures import Pictures
 from vlgate.report.page.records import Card
 from vlgate.report.page.rows import Row, TaskRows, Wanted, task_rows
 from vlgate.report.page.sections import headline_of
-from vlgate.run.rows import UNASKED
 from vlgate.types import Case, Task
 
 CARDS = 600
@@ -32,14 +29,13 @@ class ShownCases:
     """What makes the cards of a page: one maker per task that has rows.
 
     ``baseline`` is the name of the run that this one is compared with, and ``problem`` says why its replies cannot be
-    shown; each is empty if there is none. ``lost`` counts the cases of the run that were asked and not scored.
+    shown; each is empty if there is none.
     """
 
     makers: Mapping[str, CardMaker]
     pictures: Pictures
     baseline: str = ""
     problem: str = ""
-    lost: int = 0
 
     def broken(self) -> dict[str, tuple[Card, ...]]:
         """Return the cards of newly broken cases that stand at the top, by task."""
@@ -85,15 +81,7 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
         for name, rows in found.items()
         if name in known
     }
-    return ShownCases(makers=makers, pictures=pictures, baseline=baseline, problem=problem, lost=_lost(table))
-
-
-def _lost(table: Any) -> int:
-    if table is None:
-        return 0
-    unscored = [place for place, state in enumerate(table.column("state").to_pylist()) if state == "unscored"]
-    reasons = rows_at(table.select(["why"]), np.array(unscored, dtype=np.int64)).column("why").to_pylist()
-    return sum(not (why or "").endswith(UNASKED) for why in reasons)
+    return ShownCases(makers=makers, pictures=pictures, baseline=baseline, problem=problem)
 
 
 def _history(
