@@ -50,6 +50,21 @@ def run(place, broken, *args):
     return place.run(place.model(worse(broken), f"newer_{len(broken)}"), "--baseline=before", *args)
 
 
+def test_the_row_of_a_gate_on_a_count_shows_the_number_that_it_judges(before):
+    before.thresholds(gate("max_broken = 1\nmax_churn = 0.9\nmax_drop = 0.5"))
+    result = run(before, [1, 5, 9])
+    result.stdout.re_match_lines(
+        [
+            r"foil +valse/existence +acc_r +40 +-0.025 +-\S+ to \S+ +- +- +max_drop = 0.5 +pass",
+            r"foil +valse/existence +acc_r +40 +3 changed +- +- +- +max_churn = 0.9 +pass",
+            r"foil +valse/existence +acc_r +40 +2 broken +- +- +- +max_broken = 1 +fail",
+        ]
+    )
+    figures = before.metrics()
+    jsonschema.validate(figures, SCHEMA)
+    assert [one.get("counted") for one in figures["gates"]] == [None, 3, 2]
+
+
 def decided(place):
     return {one["gate"]: one["decision"] for one in place.metrics()["gates"]}
 

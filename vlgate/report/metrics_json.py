@@ -147,5 +147,6 @@ def gate_record(decision: Decision) -> dict[str, object]:
         "why": decision.why,
         "reason": gate.why,
         **({} if decision.p is None else {"p": decision.p}),
+        **({} if decision.counted is None else {"counted": decision.counted[0]}),
         **({} if decision.difference is None else {"difference": asdict(decision.difference)}),
     }
