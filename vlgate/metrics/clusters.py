@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.student import two_sided
-from vlgate.types import Case, Compare, FloatArray, Shape, images_of
+from vlgate.types import Case, Compare, FloatArray, images_of
 
 BETWEEN = " | "
 """What stands between the keys of the images of one request in the files of a run."""
-_SHOWN_TOGETHER = frozenset(("image_choice", "question_quad", "twin_questions"))  # by the first request already
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
@@ -93,38 +92,74 @@ def photograph(key: str) -> str:
     return key.partition("#")[0] or key
 
 
-def cluster_of(case: Case, shape: Shape) -> str:
-    """Return the name of the cluster of a case; see ``recorded_cluster``."""
-    first, truth = case.requests[0], case.truths[0]
-    keys = BETWEEN.join(image.key for image in images_of(first))
-    return recorded_cluster(shape, case.id, keys, str(truth), together=isinstance(first, Compare))
+def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
+    """Return the component of each image, by key: the smallest photograph that the sets of images connect it to.
 
+    The images of one set stay together, and a region or a perturbed image stays with its photograph. It takes nearly
+    linear time.
 
-def recorded_cluster(shape: Shape, case: str, images: str | None, truth: str, *, together: bool) -> str:
-    """Return the name of the cluster of a case, from what the files of a run say of its first request.
-
-    It is the photograph that the request is about: its first image, or that of the text if several are shown to choose
-    from, whatever their order.
-
-    Args:
-        shape: the shape of the case.
-        case: its id, which is the name if it has no image.
-        images: the key of the image, or those of several, joined by ``BETWEEN``; None or empty without one.
-        truth: the right answer.
-        together: whether the case is asked with its images together.
-
-    >>> recorded_cluster("image_choice", "1", "b.jpg | a.jpg", "second", together=True)
-    'a.jpg'
-    >>> recorded_cluster("pair", "1", "a.jpg#0,0,9,9", "true", together=False)
+    >>> connected([["a.jpg", "b.jpg"], ["c.jpg"], ["b.jpg#0,0,9,9", "d.jpg"]])["d.jpg"]
     'a.jpg'
     """
-    if not images:
-        return case
-    if not together or shape not in _SHOWN_TOGETHER:
-        return photograph(images)
-    shown = images.split(BETWEEN)
-    names = list(map(ordinal, range(len(shown)))) if shape == "image_choice" else []
-    return photograph(shown[names.index(truth)] if truth in names else shown[0])
+    above: dict[str, str] = {}
+    photographs: dict[str, str] = {}
+    for keys in sets:
+        first = ""
+        for key in keys:
+            name = photographs.get(key)
+            if name is None:
+                name = photographs[key] = photograph(key)
+                above.setdefault(name, name)
+            if first and name != first:
+                low, high = sorted((_top(above, name), _top(above, first)))
+                above[high] = low
+            first = name
+    return {key: _top(above, name) for key, name in photographs.items()}
+
+
+def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return the name of the cluster of each case of a task; see ``recorded_clusters``."""
+    return _component_names([case.id for case in cases], [_image_keys(case) for case in cases])
+
+
+def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
+    """Return the name of the cluster of each case of a task, from what the files of a run say.
+
+    Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
+    connected components of all images of all cases. The order of the images of a case makes no difference.
+
+    Args:
+        ids: the ids of the n cases; a case without an image has its id as the name of its cluster.
+        images: for each case the key of the image of each request, or those of several, joined by ``BETWEEN``; None or
+            empty for a request without one.
+        together: whether the images of a case are asked about together, so that keys are joined.
+
+    Returns: n names, each the smallest photograph of a component.
+
+    >>> recorded_clusters(["1", "2"], [["b.jpg | a.jpg"], ["c.jpg | b.jpg#0,0,9,9"]], together=True)
+    ('a.jpg', 'a.jpg')
+    """
+    keys = [[key for key in of_case if key] for of_case in images]
+    if together:
+        keys = [[key for joined in of_case for key in joined.split(BETWEEN)] for of_case in keys]
+    return _component_names(ids, keys)
+
+
+def _image_keys(case: Case) -> list[str]:
+    """The keys of all images of a case; those of images that are shown together are read as the files of a run are."""
+    shown = [(image.key, isinstance(request, Compare)) for request in case.requests for image in images_of(request)]
+    return [key for joined, together in shown for key in (joined.split(BETWEEN) if together else (joined,))]
+
+
+def _component_names(ids: Sequence[str], keys: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    components = connected(keys)
+    return tuple(components[own[0]] if own else case for case, own in zip(ids, keys, strict=True))
+
+
+def _top(above: dict[str, str], name: str) -> str:
+    while above[name] != name:
+        above[name] = name = above[above[name]]
+    return name
 
 
 def ordinal(place: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics import bla, ranking, single
-from vlgate.metrics.clusters import cluster_of, numbered
+from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
 from vlgate.metrics.measures import Measure, Values, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
@@ -25,7 +25,7 @@ class Columns:
     """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
 
     A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
-    others. ``images`` numbers the images of the cases, and ``groups`` their groups by metric; see ``metrics.grouped``.
+    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``metrics.grouped``.
     """
 
     shape: Shape
@@ -84,13 +84,12 @@ def columns_of(
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
-    images: dict[str, int] = {}
     return Columns(
         shape=shape,
         scores=_rows(cases, scores),
         accepted=_rows(cases, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
-        images=np.array([images.setdefault(cluster_of(case, shape), len(images)) for case in cases], dtype=np.int64),
+        images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
     )
 
