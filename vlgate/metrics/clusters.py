@@ -17,6 +17,7 @@ BETWEEN = " | "
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
+_PRIOR_OF_SIZES = 0.1  # of 0, 0.1, 0.2, 0.5, 1 and 2 the smallest with at most 4 % false passes; see there
 _ROUNDING = 1e-12
 
 
@@ -32,12 +33,19 @@ class Clusters:
         """Whether each case has a cluster of its own."""
         return len(self.sizes) == len(self.codes)
 
+    @property
+    def equal(self) -> bool:
+        """Whether all clusters have equally many cases."""
+        return bool((self.sizes == self.sizes[0]).all())
+
     def take(self, rows: NDArray[np.intp]) -> Clusters:
         """Return the clusters of some of the cases; a case whose row is named twice counts twice."""
         all_of_them = len(rows) == len(self.codes) and bool((rows == np.arange(len(rows))).all())
         return self if all_of_them else numbered(self.codes[rows])
 
-    def effect(self, deviations: FloatArray, independent: float, confidence: float) -> tuple[float, float]:
+    def effect(
+        self, deviations: FloatArray, independent: float, confidence: float, surplus: float = 0.0
+    ) -> tuple[float, float]:
         """Estimate the design effect of an estimate that is a sum over cases, and what it means for an interval.
 
         The design effect is the variance between clusters (Kish, Frankel 1974: the ratio estimator, linearized),
@@ -52,10 +60,16 @@ class Clusters:
         that is about c, and less if few of them are large. They are at most c - 1. The interval is the wider one of
         that of clusters and that of independent cases.
 
+        If few large clusters are right by chance, their deviations are small and say nothing of how much they vary. So
+        both results are at least those of the variance plus ``surplus``, which compares the cases within a cluster; see
+        ``surplus``. It is averaged with the largest value, too: with weights ``h**3`` and 0.1; ``h`` is the number of
+        clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel, Steigerwald 2017).
+
         Args:
             deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
             independent: the sum of the squared contributions that is expected of n independent cases.
             confidence: of the two-sided interval.
+            surplus: what large clusters vary more than their deviations tell; 0 if all are of equal size.
 
         Returns: the design effect, and the factor of the variance of independent cases in an interval with the
             normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.
@@ -71,16 +85,41 @@ class Clusters:
             return largest, widest
         squares = np.sort(deviations**2)  # sorted, so that the order of the cases changes no digit
         total = float(squares.sum())
-        found = total / (independent * (1 - largest / n))
+        estimate = total / (independent * (1 - largest / n))
         even = total <= _ROUNDING * independent  # the clusters do not differ
         sources = count if even else total * total / float((squares**2).sum())
         freedom = 2 * count * sources / max(_ROUNDING, count - sources)
-        wide = found * _student(confidence, max(1, round(min(freedom, count - 1))))
-        weight = sources**3
+        wide = estimate * _student(confidence, max(1, round(min(freedom, count - 1))))
+        large = float((self.sizes**2).sum()) ** 2 / float((self.sizes**4).sum())
+        least = _average(max(1.0, (total + surplus) / independent), large, largest, _PRIOR_OF_SIZES)
         return (
-            max(1.0, float(weight * found + _PRIOR * largest) / (weight + _PRIOR)),
-            max(1.0, float(weight * wide + _PRIOR * widest) / (weight + _PRIOR)),
+            max(least, _average(estimate, sources, largest, _PRIOR)),
+            max(least, _average(wide, sources, widest, _PRIOR)),
         )
+
+    def surplus(self, squares: FloatArray, expected: FloatArray | None = None) -> float:
+        """Return what the sum of a cluster varies more than the deviations of the clusters tell, over all clusters.
+
+        The cases of a cluster that are more alike than those of the whole task are so in other samples, too, in which
+        the cluster is another one. The variance of m cases is ``m`` times what their squared contributions lack of
+        those of any m cases, plus the squared deviation. That is the analysis of variance between and within clusters
+        (Fleiss, Cuzick 1979), weighted by size. For clusters of equal size it adds up to 0.
+
+        Args:
+            squares: shape (n,), the squared contributions of the cases.
+            expected: shape (n,), those expected of any such cases; None for the mean of all.
+
+        Returns: the sum over clusters of ``m * sum(expected - squares)``.
+        """
+        if self.equal:
+            return 0.0
+        lacking = (float(np.sort(squares).mean()) if expected is None else expected) - squares
+        # Whole units add up alike in any order of the cases, up to 2**52 of them.
+        unit = float(np.abs(lacking).max()) * 2.0 ** (int(self.sizes.max()).bit_length() - 52)
+        if unit <= 0.0:
+            return 0.0
+        sums = np.bincount(self.codes, weights=np.rint(lacking / unit))
+        return unit * float(np.sort(self.sizes * sums).sum())
 
 
 def photograph(key: str) -> str:
@@ -192,6 +231,11 @@ def numbered(codes: NDArray[np.int64]) -> Clusters:
     _, numbers = np.unique(codes, return_inverse=True)
     numbers = numbers.reshape(-1).astype(np.int64)
     return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))
+
+
+def _average(estimate: float, sources: float, largest: float, prior: float) -> float:
+    """A design effect, averaged with its largest value by the number of clusters that it is estimated from."""
+    return (sources**3 * estimate + prior * largest) / (sources**3 + prior)
 
 
 def _student(confidence: float, freedom: int) -> float:

@@ -74,9 +74,10 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     Returns: the metric.
     """
     if isinstance(measure, Values):
-        found = proportion(measure.values, groups, confidence)
-        cases = np.unique(measure.rows).size  # a case may count twice, as in F1
-        return found if cases == found.n else replace(found, n=cases)
+        cases = np.unique(measure.rows).size
+        if cases == measure.rows.size:
+            return proportion(measure.values, groups, confidence)
+        return replace(proportion(measure.values, groups, confidence, measure.rows), n=cases)  # a case counts twice
     if isinstance(measure, Smaller):
         return smaller(measure.first, measure.second, groups, confidence)
     if isinstance(measure, Separation):

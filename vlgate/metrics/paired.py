@@ -117,7 +117,7 @@ def difference(
     deff, widening = 1.0, 1.0
     if groups is not None and not groups.single:
         sums = np.bincount(groups.codes, weights=change) - groups.sizes * value
-        deff, widening = groups.effect(sums, independent, confidence)
+        deff, widening = groups.effect(sums, independent, confidence, groups.surplus((change - value) ** 2))
     broken, fixed = int((change < 0).sum()), int((change > 0).sum())
     if bool(np.all((change == 0) | (np.abs(change) == 1))):
         low, high = tango(broken / widening, fixed / widening, n / widening, confidence)

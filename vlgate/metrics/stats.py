@@ -54,7 +54,12 @@ def worth(metric: Metric, confidence: float = 0.95) -> float:
     return sqrt(few * many)
 
 
-def proportion(values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
+def proportion(
+    values: FloatArray,
+    groups: Clusters | None = None,
+    confidence: float = 0.95,
+    rows: NDArray[np.intp] | None = None,
+) -> Metric:
     """Compute the mean of one value per case with Wilson's interval at the effective number of cases ``n / deff``.
 
     With shared images the interval is that of Student's t (Dean, Pagano 2015; Franco et al. 2019); see
@@ -65,6 +70,7 @@ def proportion(values: FloatArray, groups: Clusters | None = None, confidence: f
         values: shape (n,), each in 0..1.
         groups: the images of the cases; None if the cases are independent.
         confidence: of the two-sided interval.
+        rows: shape (n,), the number of the case of each value, if a case may count several times, as in F1.
 
     Returns: the metric.
     Raises: ValueError if there are no values, or one is NaN or outside 0..1.
@@ -77,9 +83,18 @@ def proportion(values: FloatArray, groups: Clusters | None = None, confidence: f
         low, high = wilson(value, n, confidence)
         return Metric(value=value, low=low, high=high, n=n)
     sums = np.bincount(groups.codes, weights=values) - groups.sizes * value
-    deff, widening = groups.effect(sums, n * value * (1 - value), confidence)
+    surplus = _surplus(values - value, groups, rows)
+    deff, widening = groups.effect(sums, n * value * (1 - value), confidence, surplus)
     low, high = wilson(value, max(1.0, n / widening), confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff)
+
+
+def _surplus(contributions: FloatArray, groups: Clusters, rows: NDArray[np.intp] | None) -> float:
+    """``Clusters.surplus``, in which the contributions of a case that counts several times are one."""
+    if rows is None or groups.equal:
+        return groups.surplus(contributions**2)
+    _, first, cases = np.unique(rows, return_index=True, return_inverse=True)
+    return groups.take(first).surplus(np.bincount(cases.reshape(-1), weights=contributions) ** 2)
 
 
 def smaller(first: FloatArray, second: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
@@ -130,7 +145,8 @@ def area(
     # A case contributes (placed / n - 2 * value) / n to the error of the area; the sums of ``placed`` are exact.
     sums = np.bincount(groups.codes, weights=placed) / n - groups.sizes * (2 * value)
     independent = float(np.sort((placed / n - 2 * value) ** 2).sum()) * n / max(1, n - 1)
-    deff, widening = groups.effect(sums, independent, confidence)
+    surplus = groups.surplus((placed / n - 2 * value) ** 2)
+    deff, widening = groups.effect(sums, independent, confidence, surplus)
     low, high = _of_area(value, sqrt(widening * independent) / n, n / widening, confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff)
 
