@@ -98,9 +98,13 @@ def slow_effect(contributions, names, independent):
     widest = largest * (student.ppf(0.975, c - 1) / z) ** 2
     averages = [(weight * one + 2 * other) / (weight + 2) for one, other in ((found, largest), (wide, widest))]
     expected = sum(u * u for u in contributions) / n
-    like = sum(d * d + m * sum(expected - u * u for u in group) for d, m, group in zip(deviations, sizes, groups))
-    large = (sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes)) ** 3
-    least = (large * max(1.0, like / independent) + 0.1 * largest) / (large + 0.1)
+    like = sum(
+        d * d + m * sum(expected - u * u for u in group) for d, m, group in zip(deviations, sizes, groups, strict=True)
+    )
+    like = max(1.0, like / independent / (1 - sum((m / n) ** 2 for m in sizes)))
+    large = sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes)
+    prior = 0.2 * (1 - large / c)
+    least = (large**2 * like + prior * largest) / (large**2 + prior)
     return [max(least, average) for average in averages]
 
 

@@ -17,7 +17,7 @@ BETWEEN = " | "
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
-_PRIOR_OF_SIZES = 0.1  # of 0, 0.1, 0.2, 0.5, 1 and 2 the smallest with at most 4 % false passes; see there
+_PRIOR_OF_SIZES = 0.2  # of 0, 0.1, 0.2, 0.5, 1 and 2 the smallest with at most 4 % false passes; see there
 _ROUNDING = 1e-12
 
 
@@ -43,6 +43,10 @@ class Clusters:
         all_of_them = len(rows) == len(self.codes) and bool((rows == np.arange(len(rows))).all())
         return self if all_of_them else numbered(self.codes[rows])
 
+    def repeated(self, times: int) -> Clusters:
+        """Return the clusters of as many parts of each case."""
+        return self if times == 1 else Clusters(codes=np.repeat(self.codes, times), sizes=self.sizes * times)
+
     def effect(
         self, deviations: FloatArray, independent: float, confidence: float, surplus: float = 0.0
     ) -> tuple[float, float]:
@@ -62,8 +66,9 @@ class Clusters:
 
         If few large clusters are right by chance, their deviations are small and say nothing of how much they vary. So
         both results are at least those of the variance plus ``surplus``, which compares the cases within a cluster; see
-        ``surplus``. It is averaged with the largest value, too: with weights ``h**3`` and 0.1; ``h`` is the number of
-        clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel, Steigerwald 2017).
+        ``surplus``. It is averaged with the largest value, too: with weights ``h**2`` and ``0.2 * (1 - h / c)``; ``h``
+        is the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
+        Steigerwald 2017).
 
         Args:
             deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
@@ -85,16 +90,18 @@ class Clusters:
             return largest, widest
         squares = np.sort(deviations**2)  # sorted, so that the order of the cases changes no digit
         total = float(squares.sum())
-        estimate = total / (independent * (1 - largest / n))
+        expected = independent * (1 - largest / n)
+        estimate = total / expected
         even = total <= _ROUNDING * independent  # the clusters do not differ
         sources = count if even else total * total / float((squares**2).sum())
         freedom = 2 * count * sources / max(_ROUNDING, count - sources)
         wide = estimate * _student(confidence, max(1, round(min(freedom, count - 1))))
         large = float((self.sizes**2).sum()) ** 2 / float((self.sizes**4).sum())
-        least = _average(max(1.0, (total + surplus) / independent), large, largest, _PRIOR_OF_SIZES)
+        prior = _PRIOR_OF_SIZES * (1 - large / count)
+        least = _average(max(1.0, (total + surplus) / expected), large**2, largest, prior)
         return (
-            max(least, _average(estimate, sources, largest, _PRIOR)),
-            max(least, _average(wide, sources, widest, _PRIOR)),
+            max(least, _average(estimate, sources**3, largest, _PRIOR)),
+            max(least, _average(wide, sources**3, widest, _PRIOR)),
         )
 
     def surplus(self, squares: FloatArray, expected: FloatArray | None = None) -> float:
@@ -226,6 +233,11 @@ def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
     return Clusters(codes=codes, sizes=np.bincount(codes).astype(np.float64))
 
 
+def each(n: int) -> Clusters:
+    """Return the clusters of n cases that have one each."""
+    return Clusters(codes=np.arange(n), sizes=np.ones(n))
+
+
 def numbered(codes: NDArray[np.int64]) -> Clusters:
     """Group cases by the numbers of their images, shape (n,)."""
     _, numbers = np.unique(codes, return_inverse=True)
@@ -233,9 +245,9 @@ def numbered(codes: NDArray[np.int64]) -> Clusters:
     return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))
 
 
-def _average(estimate: float, sources: float, largest: float, prior: float) -> float:
-    """A design effect, averaged with its largest value by the number of clusters that it is estimated from."""
-    return (sources**3 * estimate + prior * largest) / (sources**3 + prior)
+def _average(estimate: float, weight: float, largest: float, prior: float) -> float:
+    """A design effect, averaged with its largest value."""
+    return (weight * estimate + prior * largest) / (weight + prior)
 
 
 def _student(confidence: float, freedom: int) -> float:

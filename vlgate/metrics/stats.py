@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.clusters import Clusters
+from vlgate.metrics.clusters import Clusters, each
 from vlgate.types import FloatArray, Metric
 
 _STEPS = 50  # of a bisection between 1 and 1e12, whose result is then exact to thirteen digits
@@ -139,7 +139,7 @@ def area(
     n = positive.size
     if n == 0:
         raise ValueError("auroc of no pairs: expected at least one pair")
-    groups = groups or _each(n)
+    groups = groups or each(n)
     placed = _won(positive, negative) + _won(-negative, -positive)
     value = min(1.0, float(placed.sum()) / (2 * n * n))
     # A case contributes (placed / n - 2 * value) / n to the error of the area; the sums of ``placed`` are exact.
@@ -172,7 +172,7 @@ def separation(
     few = min(positive.size, negative.size)
     if few == 0:
         raise ValueError("auroc of cases that are all true, or all false: expected at least one of each")
-    groups = groups or _each(scores.size)
+    groups = groups or each(scores.size)
     value = min(1.0, float(_won(positive, negative).sum()) / (positive.size * negative.size))
     parts = np.empty(scores.size)
     parts[truths] = (_won(positive, negative) / negative.size - value) / positive.size
@@ -199,10 +199,6 @@ def _won(scores: FloatArray, others: FloatArray) -> FloatArray:
     """How many of the others each score is above; a tie counts 1/2."""
     order = np.sort(others)
     return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / 2
-
-
-def _each(n: int) -> Clusters:
-    return Clusters(codes=np.arange(n), sizes=np.ones(n))
 
 
 def _logistic(x: float) -> float:
