@@ -47,6 +47,15 @@ class Clusters:
         """Return the clusters of as many parts of each case."""
         return self if times == 1 else Clusters(codes=np.repeat(self.codes, times), sizes=self.sizes * times)
 
+    def joined(self, sets: NDArray[np.int64]) -> Clusters:
+        """Return the clusters if the cases of a set are in one; ``sets``, shape (n,), numbers them, -1 for none."""
+        names: dict[int, list[str]] = {}
+        for number, code in zip(sets.tolist(), self.codes.astype(str).tolist(), strict=True):
+            names.setdefault(number, []).append(code)
+        names.pop(-1, None)
+        above = connected(names.values())
+        return clusters([above.get(code, code) for code in self.codes.astype(str).tolist()])
+
     def effect(
         self, deviations: FloatArray, independent: float, confidence: float, surplus: float = 0.0
     ) -> tuple[float, float]:

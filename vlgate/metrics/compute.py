@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vlgate.metrics import bla, ranking, single
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
-from vlgate.metrics.measures import Measure, Values, estimate
+from vlgate.metrics.measures import Measure, Values, clusters_of, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
 
@@ -110,7 +110,7 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
 def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
     """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
     groups = numbered(cases.images)
-    return {name: estimate(measure, groups.take(measure.rows), confidence) for name, measure in found.items()}
+    return {name: estimate(measure, clusters_of(measure, groups), confidence) for name, measure in found.items()}
 
 
 def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
@@ -119,7 +119,7 @@ def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
     Raises: KeyError if the metric does not apply to the cases.
     """
     measure = _measures(cases)[name]
-    groups = numbered(cases.images).take(measure.rows)
+    groups = clusters_of(measure, numbered(cases.images))
     return lambda confidence: estimate(measure, groups, confidence)
 
 

@@ -11,6 +11,7 @@ from vlgate.types import FloatArray, Metric
 
 _ROUNDING = 1e-12
 
+
 def macro(
     values: FloatArray, classes: NDArray[np.int64], groups: Clusters | None = None, confidence: float = 0.95
 ) -> Metric:

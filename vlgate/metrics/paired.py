@@ -12,7 +12,6 @@ from statistics import NormalDist
 import numpy as np
 
 from vlgate.metrics.clusters import Clusters, each
-from vlgate.metrics.student import two_sided
 from vlgate.types import Difference, FloatArray
 
 POWER = 0.80
@@ -101,7 +100,7 @@ def difference(
     is the sandwich's, the quantile Student's t; see ``Clusters.effect``. A value that is not 0 or 1 is one of equal
     parts, such as the two answers of a case: each part is broken, fixed or unchanged, and the parts of a case are as
     alike as they come out, like the cases of an image, so they count at most as if they always changed together.
-    Values of no such parts count as broken and fixed by their amount, which makes the interval wider than necessary.
+    Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
 
     Args:
         before: shape (n,), the values of the earlier run, each in 0..1.
@@ -141,20 +140,19 @@ def _effect(change: FloatArray, groups: Clusters, value: float, confidence: floa
 
 
 def _parts(change: FloatArray) -> int:
-    """The number of equal parts that each change is a whole number of; 1 if there is no small one."""
+    """The number of equal parts that each change is a whole number of, or at most ``_MOST_PARTS``."""
     different = np.unique(change)
-    for parts in range(1, _MOST_PARTS + 1):
+    for parts in range(1, _MOST_PARTS):
         if bool(np.all(np.abs(different * parts - np.rint(different * parts)) < _SAME)):
             return parts
-    return 1
+    return _MOST_PARTS
 
 
 def _units(change: FloatArray, parts: int) -> FloatArray:
-    """The change of each part of each case, shape (n * parts,): -1, 0 or 1."""
-    if parts == 1:
-        return change
-    changed = np.arange(parts) < np.rint(np.abs(change) * parts)[:, None]
-    return np.where(changed, np.sign(change)[:, None], 0.0).reshape(-1)
+    """The change of each part of each case, shape (n * parts,), in -1..1: whole ones, and what is left of one."""
+    amounts = np.abs(change) * parts
+    amounts = np.where(np.abs(amounts - np.rint(amounts)) < _SAME, np.rint(amounts), amounts)
+    return np.asarray((np.sign(change)[:, None] * np.clip(amounts[:, None] - np.arange(parts), 0.0, 1.0)).reshape(-1))
 
 
 def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, power: float = POWER) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, log, sqrt
 from statistics import NormalDist
 
@@ -124,8 +125,10 @@ def area(
 
     The area is the share of the combinations of any true text with any false one in which the true text scores higher;
     a tie counts 1/2 (Hanley, McNeil 1982). Its variance is that of DeLong, DeLong and Clarke-Pearson (1988), summed by
-    image (Obuchowski 1997), and the interval is symmetric in the logit of the area. An area of 0 or 1 has Wilson's
-    interval at the effective number of pairs. It takes O(n log n).
+    image (Obuchowski 1997), and the interval is symmetric in the logit of the area. Near 0 and 1 that is too narrow, so
+    each end reaches at least as far as Newcombe's (2006, method 5), whose variance depends on the area, times what the
+    pairs and images make of the variance of independent texts. An area of 0 or 1 has Wilson's interval at the effective
+    number of pairs. It takes O(n log n).
 
     Args:
         positive: shape (n,), the scores of the true texts.
@@ -134,21 +137,25 @@ def area(
         confidence: of the two-sided interval.
 
     Returns: the metric.
-    Raises: ValueError if there are no pairs.
+    Raises: ValueError if there are no pairs, or a score is NaN.
     """
     n = positive.size
-    if n == 0:
-        raise ValueError("auroc of no pairs: expected at least one pair")
+    if n == 0 or bool(np.isnan(positive).any() or np.isnan(negative).any()):
+        raise ValueError(f"auroc of {n} pairs: expected at least one, and no score that is NaN")
     groups = groups or each(n)
-    placed = _won(positive, negative) + _won(-negative, -positive)
+    above, below = _won(positive, negative), _won(-negative, -positive)
+    placed = above + below
     value = min(1.0, float(placed.sum()) / (2 * n * n))
     # A case contributes (placed / n - 2 * value) / n to the error of the area; the sums of ``placed`` are exact.
     sums = np.bincount(groups.codes, weights=placed) / n - groups.sizes * (2 * value)
     independent = float(np.sort((placed / n - 2 * value) ** 2).sum()) * n / max(1, n - 1)
     surplus = groups.surplus((placed / n - 2 * value) ** 2)
     deff, widening = groups.effect(sums, independent, confidence, surplus)
+    apart = sum(float(np.sort((part / n - value) ** 2).sum()) for part in (above, below)) * n / max(1, n - 1)
+    ratio = widening * (independent / apart if apart > 0.0 else 1.0)
     low, high = _of_area(value, sqrt(widening * independent) / n, n / widening, confidence)
-    return Metric(value=value, low=low, high=high, n=n, deff=deff)
+    least, most = _newcombe(value, (n, n), ratio, confidence)
+    return Metric(value=value, low=min(low, least), high=max(high, most), n=n, deff=deff)
 
 
 def separation(
@@ -157,7 +164,7 @@ def separation(
     """Compute the area under the ROC curve of n cases, each either true or false, with its interval.
 
     It is defined as in ``area``, and has the same interval, for cases that are not paired. An area of 0 or 1 has
-    Wilson's interval at the effective number of the rarer truth.
+    Wilson's interval at the effective number of the rarer truth, which ``rarer`` of the metric counts.
 
     Args:
         scores: shape (n,).
@@ -180,9 +187,13 @@ def separation(
     independent = sum(
         float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
     )
-    deff, widening = groups.effect(np.bincount(groups.codes, weights=parts).astype(np.float64), independent, confidence)
+    sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
+    squares = parts**2
+    expected = np.where(truths, squares[truths].mean(), squares[~truths].mean())
+    deff, widening = groups.effect(sums, independent, confidence, groups.surplus(squares, expected))
     low, high = _of_area(value, sqrt(widening * independent), few / widening, confidence)
-    return Metric(value=value, low=low, high=high, n=scores.size, deff=deff)
+    least, most = _newcombe(value, (positive.size, negative.size), widening, confidence)
+    return Metric(value=value, low=min(low, least), high=max(high, most), n=scores.size, deff=deff, rarer=few)
 
 
 def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[float, float]:
@@ -193,6 +204,33 @@ def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[f
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * error / spread
     low, high = (_logistic(log(value / (1 - value)) + side * half) for side in (-1, 1))
     return min(low, value), max(high, value)
+
+
+def _newcombe(value: float, sizes: tuple[int, int], ratio: float, confidence: float) -> tuple[float, float]:
+    """The interval of an area by its score (Newcombe 2006, Statistics in Medicine 25, 559-573, method 5).
+
+    Args:
+        value: the area.
+        sizes: the numbers of true and of false texts.
+        ratio: what multiplies the variance of independent texts.
+        confidence: of the two-sided interval.
+    """
+    z, half = NormalDist().inv_cdf(0.5 + confidence / 2), sum(sizes) / 2 - 1
+
+    def beyond(area: float) -> bool:
+        """Whether the value lies further than z standard errors from an area."""
+        variance = area * (1 - area) * (1 + half * (1 - area) / (2 - area) + half * area / (1 + area))
+        return (value - area) ** 2 > z * z * ratio * variance / (sizes[0] * sizes[1])
+
+    return _end(beyond, value, 0.0), _end(beyond, value, 1.0)
+
+
+def _end(beyond: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The last area in the interval between its value and an end of the scale."""
+    for _ in range(_STEPS):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if beyond(middle) else (middle, outside)
+    return inside
 
 
 def _won(scores: FloatArray, others: FloatArray) -> FloatArray:
