@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.stats import binom, binomtest, norm
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
@@ -175,14 +176,31 @@ def test_the_interval_of_an_area_over_many_images_is_obuchowskis_in_logits():
     assert metric.deff > 1.5
 
 
-def test_an_area_of_pairs_with_an_image_each_has_the_interval_of_delong():
+def newcombe(value, n, ratio):
+    """Newcombe's method 5 for n true and n false texts, by root finding."""
+    z = norm.ppf(0.975)
+
+    def beyond(area):
+        half = n - 1
+        factor = 1 + half * (1 - area) / (2 - area) + half * area / (1 + area)
+        return (value - area) ** 2 - z * z * ratio * area * (1 - area) * factor / n**2
+
+    return [brentq(beyond, 1e-9, value), brentq(beyond, value, 1 - 1e-9)]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0, 3.0])
+def test_an_area_of_pairs_with_an_image_each_has_the_wider_of_two_intervals(apart):
     random = np.random.default_rng(7)
-    positive, negative = random.normal(size=80) + 1, random.normal(size=80)
+    positive, negative = random.normal(size=80) + apart, random.normal(size=80)
     metric = area(positive, negative, clusters([str(row) for row in range(80)]))
     value, variance = slow_area(positive, negative, list(range(80)))
     half = 1.959963985 * math.sqrt(variance) / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    delong = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    wins = np.sign(positive[:, None] - negative[None, :]) / 2 + 0.5
+    unpaired = (wins.mean(axis=1).var(ddof=1) + wins.mean(axis=0).var(ddof=1)) / 80
+    score = newcombe(value, 80, variance / unpaired)
+    expected = [min(delong[0], score[0]), max(delong[1], score[1])]
     assert [metric.low, metric.high] == pytest.approx(expected, abs=1e-9)
     assert metric.deff == 1.0
 

@@ -157,9 +157,20 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
         sampled = gate.metric in CONTROLLED
         needs = ": raise --controls-limit" if sampled else _more_cases(gate, metric, inside.values())
-        return "inconclusive", f"{said}: the interval contains {held}; a decision needs more cases{needs}"
+        return (
+            "inconclusive",
+            f"{said}: the interval contains {held}; a decision needs more cases{needs}{_alike(gate, metric)}",
+        )
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
+
+
+def _alike(gate: Gate, metric: Metric) -> str:
+    """How many independent cases those of a metric are worth, if that is fewer than a gate needs."""
+    worth_of = metric.n / metric.deff
+    if worth_of >= gate.min_cases or metric.deff <= 1.0:
+        return ""
+    return f"; as they share images or classes, the {metric.n:,} cases are worth about {max(1, round(worth_of)):,}"
 
 
 def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:

@@ -174,7 +174,7 @@ def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
 
 def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return the name of the cluster of each case of a task; see ``recorded_clusters``."""
-    return _component_names([case.id for case in cases], [_image_keys(case) for case in cases])
+    return _component_names([case.id for case in cases], [image_keys(case) for case in cases])
 
 
 def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
@@ -200,8 +200,8 @@ def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]]
     return _component_names(ids, keys)
 
 
-def _image_keys(case: Case) -> list[str]:
-    """The keys of all images of a case; those of images that are shown together are read as the files of a run are."""
+def image_keys(case: Case) -> list[str]:
+    """Return the keys of all images of a case; those of images shown together are read as the files of a run are."""
     shown = [(image.key, isinstance(request, Compare)) for request in case.requests for image in images_of(request)]
     return [key for joined, together in shown for key in (joined.split(BETWEEN) if together else (joined,))]
 
