@@ -102,11 +102,14 @@ def slow_effect(contributions, names, independent):
     like = sum(
         d * d + m * sum(expected - u * u for u in group) for d, m, group in zip(deviations, sizes, groups, strict=True)
     )
-    like = max(1.0, like / independent / (1 - sum((m / n) ** 2 for m in sizes)))
+    like /= independent * (1 - sum((m / n) ** 2 for m in sizes))
     large = sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes)
     prior = 0.2 * (1 - large / c)
-    least = (large**2 * like + prior * largest) / (large**2 + prior)
-    return [max(least, average) for average in averages]
+    least = [
+        (large**2 * max(1.0, one) + prior * other) / (large**2 + prior)
+        for one, other in ((like, largest), (like * widest / largest, widest))
+    ]
+    return [max(both) for both in zip(least, averages, strict=True)]
 
 
 @given(st.lists(st.tuples(st.booleans(), images), min_size=2, max_size=60))

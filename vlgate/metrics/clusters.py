@@ -17,7 +17,7 @@ BETWEEN = " | "
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
-_PRIOR_OF_SIZES = 0.2  # of 0, 0.1, 0.2, 0.5, 1 and 2 the smallest with at most 4 % false passes; see there
+_PRIOR_OF_SIZES = 0.2  # the smallest with at most 4 % false passes; see benchmarks/false_passes.py
 _ROUNDING = 1e-12
 
 
@@ -74,10 +74,10 @@ class Clusters:
         that of clusters and that of independent cases.
 
         If few large clusters are right by chance, their deviations are small and say nothing of how much they vary. So
-        both results are at least those of the variance plus ``surplus``, which compares the cases within a cluster; see
-        ``surplus``. It is averaged with the largest value, too: with weights ``h**2`` and ``0.2 * (1 - h / c)``; ``h``
-        is the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
-        Steigerwald 2017).
+        both results are at least those of the variance plus ``surplus``, which compares the cases within a cluster;
+        see there. It is averaged with the largest value, too: with weights ``h**2`` and ``0.2 * (1 - h / c)``; ``h`` is
+        the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
+        Steigerwald 2017). In an interval it has c - 1 degrees of freedom.
 
         Args:
             deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
@@ -106,11 +106,12 @@ class Clusters:
         freedom = 2 * count * sources / max(_ROUNDING, count - sources)
         wide = estimate * _student(confidence, max(1, round(min(freedom, count - 1))))
         large = float((self.sizes**2).sum()) ** 2 / float((self.sizes**4).sum())
-        prior = _PRIOR_OF_SIZES * (1 - large / count)
-        least = _average(max(1.0, (total + surplus) / expected), large**2, largest, prior)
+        within, prior = (total + surplus) / expected, _PRIOR_OF_SIZES * (1 - large / count)
+        least = _average(max(1.0, within), large**2, largest, prior)
+        least_wide = _average(max(1.0, within * widest / largest), large**2, widest, prior)
         return (
             max(least, _average(estimate, sources**3, largest, _PRIOR)),
-            max(least, _average(wide, sources**3, widest, _PRIOR)),
+            max(least_wide, _average(wide, sources**3, widest, _PRIOR)),
         )
 
     def surplus(self, squares: FloatArray, expected: FloatArray | None = None) -> float:
