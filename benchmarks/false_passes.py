@@ -1,4 +1,4 @@
-"""How often a gate passes a model on its threshold where that is hard: few large images, halves, classes, rare truths.
+"""How often a gate passes a model on its threshold in hard cases: few large images, halves, classes, rare truths.
 
 Prints Markdown tables in percent: the largest rate over the settings of a row at which the lower end of a 95 % interval
 lies above the truth, and at which the upper end lies below it. Each should be 2.5 %, and is 4 % at most on the side of

@@ -98,7 +98,7 @@ rate. The exact test rejects too seldom; mid-p, which vlgate prints, keeps close
 
 {mcnemar}
 
-## Where intervals are hard
+## Hard intervals
 
 How often the whole 95 % interval lies above the true value, so that a model on the threshold of a `min`, or on that of
 a `max_drop`, passes; and how often it lies below, so that a model on a `max` does. The rate is the largest one over

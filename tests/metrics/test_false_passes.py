@@ -1,4 +1,4 @@
-"""A model on its threshold passes at most 4 % of the time, also where intervals are hard; 2.5 % are wanted."""
+"""A model on its threshold passes at most 4 % of the time, in the hard cases too; 2.5 % are wanted."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_thirty_images_or_more_never_have_a_useless_interval(name, share):
 
 
 def test_cases_that_agree_within_a_large_image_widen_the_interval_though_it_is_right():
-    """Three large images that are right, beside small ones of which one in five is wrong."""
+    """Three large images that are right, beside small ones; one small one in five is wrong."""
     groups = images_of("3 of 40, 60 of 1")
     values = np.ones(180)
     values[120::5] = 0.0
