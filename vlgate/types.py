@@ -265,6 +265,8 @@ class Metric:
     """A number in 0..1 over ``n`` cases, with its two-sided interval.
 
     ``deff`` is the design effect: ``n`` cases are worth ``n / deff`` independent ones, as those of an image are alike.
+    ``rarer`` counts the cases of the rarer truth, if the number compares the two truths; such a metric is known no
+    better than these cases allow.
     """
 
     value: float
@@ -272,6 +274,7 @@ class Metric:
     high: float
     n: int
     deff: float = 1.0
+    rarer: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -260,3 +260,25 @@ def test_five_pairs_of_carets_are_one_question_each():
     ]
     assert len(rows) == 248
     assert counts(questions(*rows)) == {"same question": 5}
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        (["hub.jpg"] * 30, {"joined images": 30}),
+        (["hub.jpg"] * 16 + [f"{n}.png" for n in range(14)], {"joined images": 16}),
+        (["hub.jpg#1,2,3,4"] * 8 + ["hub.jpg"] * 8 + [f"{n}.png" for n in range(14)], {"joined images": 16}),
+        ([f"{n + 1}.jpg" for n in range(30)], {"joined images": 30}),
+        (["hub.jpg"] * 15 + [f"{n}.png" for n in range(15)], {}),
+        ([f"{n}.png" for n in range(30)], {}),
+    ],
+)
+def test_an_image_that_joins_most_cases_is_named(others, found):
+    """Each case has an image of its own and another one, in either order."""
+    cases = []
+    for number, other in enumerate(others):
+        keys = (f"{number}.jpg", other) if number % 2 else (other, f"{number}.jpg")
+        asked = tuple(Match(image=image(key), text=f"{number} {text}") for key in keys for text in ("one", "two"))
+        cases.append(Case(id=f"case-{number}", requests=asked, truths=(True, False, False, True)))
+    task = Task(id="x/quads", capability="compositional", shape="quad", cases=tuple(cases))
+    assert {name: count for name, count in counts(task).items() if name == "joined images"} == found

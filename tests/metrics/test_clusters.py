@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.stats import binom, binomtest, norm
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
@@ -83,8 +84,10 @@ def test_the_design_effect_of_many_images_is_the_ratio_of_the_two_variances():
     assert ends(metric)[::2] == pytest.approx(wilson(value, effective), abs=1e-4)
 
 
-def slow_effect(deviations, sizes, independent):
+def slow_effect(contributions, names, independent):
     """The design effect and the factor of the variance in an interval, one cluster at a time."""
+    groups = [[u for u, own in zip(contributions, names, strict=True) if own == name] for name in sorted(set(names))]
+    deviations, sizes = [sum(group) for group in groups], [len(group) for group in groups]
     n, c = sum(sizes), len(sizes)
     z = norm.ppf(0.975)
     largest = sum(m**2 for m in sizes) / n
@@ -95,18 +98,29 @@ def slow_effect(deviations, sizes, independent):
     wide = found * (student.ppf(0.975, max(1, round(freedom))) / z) ** 2
     widest = largest * (student.ppf(0.975, c - 1) / z) ** 2
     averages = [(weight * one + 2 * other) / (weight + 2) for one, other in ((found, largest), (wide, widest))]
-    return [max(1.0, average) for average in averages]
+    expected = sum(u * u for u in contributions) / n
+    like = sum(
+        d * d + m * sum(expected - u * u for u in group) for d, m, group in zip(deviations, sizes, groups, strict=True)
+    )
+    like /= independent * (1 - sum((m / n) ** 2 for m in sizes))
+    large = sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes)
+    prior = 0.2 * (1 - large / c)
+    least = [
+        (large**2 * max(1.0, one) + prior * other) / (large**2 + prior)
+        for one, other in ((like, largest), (like * widest / largest, widest))
+    ]
+    return [max(both) for both in zip(least, averages, strict=True)]
 
 
 @given(st.lists(st.tuples(st.booleans(), images), min_size=2, max_size=60))
 def test_the_interval_of_a_mean_is_that_of_plain_lines(cases):
     names = sorted({image for _, image in cases})
-    sizes = [sum(image == name for _, image in cases) for name in names]
     value = sum(right for right, _ in cases) / len(cases)
     deviations = [sum(right - value for right, image in cases if image == name) for name in names]
     assume(1 < len(names) < len(cases) and 0 < value < 1 and max(map(abs, deviations)) > 1e-3)
     metric = proportion(np.array([float(right) for right, _ in cases]), clusters([str(image) for _, image in cases]))
-    deff, widening = slow_effect(deviations, sizes, len(cases) * value * (1 - value))
+    parts = [right - value for right, _ in cases]
+    deff, widening = slow_effect(parts, [image for _, image in cases], len(cases) * value * (1 - value))
     assert metric.deff == pytest.approx(deff, rel=1e-9)
     assert ends(metric)[::2] == pytest.approx(wilson(value, max(1.0, len(cases) / widening)), abs=1e-9)
 
@@ -120,9 +134,8 @@ def test_the_interval_of_an_area_of_few_images_of_unequal_size_is_that_of_plain_
     wins = (positive[:, None] > negative[None, :]).astype(float)
     value = wins.mean()
     parts = wins.mean(axis=1) + wins.mean(axis=0) - 2 * value
-    deviations = [parts[names == image].sum() for image in range(7)]
     independent = (parts**2).sum() * 26 / 25
-    deff, widening = slow_effect(deviations, sizes, independent)
+    deff, widening = slow_effect(list(parts), list(names), independent)
     half = norm.ppf(0.975) * math.sqrt(widening * independent) / 26 / (value * (1 - value))
     centre = math.log(value / (1 - value))
     expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
@@ -166,14 +179,31 @@ def test_the_interval_of_an_area_over_many_images_is_obuchowskis_in_logits():
     assert metric.deff > 1.5
 
 
-def test_an_area_of_pairs_with_an_image_each_has_the_interval_of_delong():
+def newcombe(value, n, ratio):
+    """Newcombe's method 5 for n true and n false texts, by root finding."""
+    z = norm.ppf(0.975)
+
+    def beyond(area):
+        half = n - 1
+        factor = 1 + half * (1 - area) / (2 - area) + half * area / (1 + area)
+        return (value - area) ** 2 - z * z * ratio * area * (1 - area) * factor / n**2
+
+    return [brentq(beyond, 1e-9, value), brentq(beyond, value, 1 - 1e-9)]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0, 3.0])
+def test_an_area_of_pairs_with_an_image_each_has_the_wider_of_two_intervals(apart):
     random = np.random.default_rng(7)
-    positive, negative = random.normal(size=80) + 1, random.normal(size=80)
+    positive, negative = random.normal(size=80) + apart, random.normal(size=80)
     metric = area(positive, negative, clusters([str(row) for row in range(80)]))
     value, variance = slow_area(positive, negative, list(range(80)))
     half = 1.959963985 * math.sqrt(variance) / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    expected = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    delong = [1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1)]
+    wins = np.sign(positive[:, None] - negative[None, :]) / 2 + 0.5
+    unpaired = (wins.mean(axis=1).var(ddof=1) + wins.mean(axis=0).var(ddof=1)) / 80
+    score = newcombe(value, 80, variance / unpaired)
+    expected = [min(delong[0], score[0]), max(delong[1], score[1])]
     assert [metric.low, metric.high] == pytest.approx(expected, abs=1e-9)
     assert metric.deff == 1.0
 

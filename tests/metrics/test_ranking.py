@@ -142,7 +142,7 @@ def test_a_score_that_is_nan_raises(place, ties):
 
 
 def test_the_area_of_no_pairs_raises():
-    with pytest.raises(ValueError, match="no pairs"):
+    with pytest.raises(ValueError, match="of 0 pairs"):
         area(np.array([]), np.array([]))
 
 

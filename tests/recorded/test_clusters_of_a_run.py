@@ -1,11 +1,17 @@
 """The cases of one image are one cluster in the run, in its folder judged again, and in a comparison with it."""
 
+import time
+
+import numpy as np
 import pytest
 
 from tests.report.page.page_runs import result_of
 from vlgate.comparing.cases import judged_cases
 from vlgate.comparing.earlier import read_earlier
-from vlgate.metrics.clusters import cluster_of, clusters
+from vlgate.health.grouping import tied_images
+from vlgate.health.stratified import stratified_folds
+from vlgate.metrics.clusters import case_clusters, clusters, connected
+from vlgate.metrics.compute import columns_of
 from vlgate.metrics.names import NAMES
 from vlgate.recorded.cases import read_cases
 from vlgate.recorded.folder import read_run
@@ -14,6 +20,7 @@ from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.together import asked_together
+from vlgate.shortcuts.scoring import shortcuts
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 ASKED = {"questions": 1, "single": 1, "question_quad": 2, "twin_questions": 2}
@@ -77,13 +84,13 @@ def test_every_shape_has_the_same_clusters_and_intervals_everywhere(ask, kind, t
     run = read_run(tmp_path, "run")
     again, earlier = judged_tasks(run, read_cases(run)), read_earlier(tmp_path, "--baseline run")
     for one in result.results:
-        name, shape = one.task.id, one.task.shape
+        name = one.task.id
         assert again[name].metrics == {metric: one.metrics[metric] for metric in again[name].metrics}
         assert set(again[name].metrics) == set(one.metrics)
         found = partition(one.columns.images)
         assert partition(again[name].columns.images) == found
         assert partition(earlier.tasks[name].images) == found
-        assert partition(judged_cases(one.verdicts, shape).images) == found
+        assert partition(judged_cases(one.verdicts).images) == found
         if kind != "bar":
             assert found == [number // 4 for number in range(CASES)]
 
@@ -92,4 +99,62 @@ def test_a_case_without_an_image_is_its_own_cluster_whatever_its_id():
     """An id with a number sign names no region of an image."""
     asked = tuple(Read(text=text) for text in ("a cup", "a cat"))
     cases = [Case(id=f"case#{number}", requests=asked, truths=(True, False)) for number in range(2)]
-    assert [cluster_of(case, "pair") for case in cases] == ["case#0", "case#1"]
+    assert case_clusters(cases) == ("case#0", "case#1")
+
+
+def quads(images_of_each):
+    """A task of quads, each about two images, named as given."""
+    cases = []
+    for number, keys in enumerate(images_of_each):
+        texts = [f"{number} one", f"{number} two"]
+        asked = tuple(Match(image=image(key), text=text) for key in keys for text in texts)
+        cases.append(Case(id=f"case#{number}", requests=asked, truths=(True, False, False, True)))
+    return cases
+
+
+@pytest.mark.parametrize(
+    ("shown", "sizes"),
+    [
+        ([("a.jpg", "hub.jpg"), ("b.jpg", "hub.jpg"), ("c.jpg", "d.jpg")], [2, 1]),
+        ([("hub.jpg", "a.jpg"), ("hub.jpg", "b.jpg"), ("c.jpg", "d.jpg")], [2, 1]),
+        ([("a.jpg", "b.jpg"), ("c.jpg", "b.jpg"), ("c.jpg", "d.jpg")], [3]),
+        ([("a.jpg", "b.jpg#1,2,3,4"), ("c.jpg#blur=2", "b.jpg"), ("c.jpg", "d.jpg")], [3]),
+        ([("d.jpg", "c.jpg"), ("a.jpg", "b.jpg"), ("b.jpg", "c.jpg")], [3]),
+        ([("a.jpg", "b.jpg"), ("c.jpg", "d.jpg"), ("e.jpg", "f.jpg")], [1, 1, 1]),
+    ],
+)
+def test_cases_that_share_any_image_are_one_cluster_whatever_the_order(shown, sizes):
+    assert sorted(clusters(case_clusters(quads(shown))).sizes, reverse=True) == sizes
+    assert sorted(clusters(case_clusters(quads(shown[::-1]))).sizes, reverse=True) == sizes
+    columns = columns_of("quad", quads(shown), [{}] * len(shown), np.zeros(4 * len(shown)), np.zeros(4 * len(shown)))
+    assert partition(columns.images) == partition(clusters(case_clusters(quads(shown))).codes)
+    folds = tied_images(quads(shown))
+    assert len(set(folds.values())) == len(sizes)
+
+
+def test_the_boxes_of_a_photograph_are_in_one_fold_and_one_cluster_of_every_probe():
+    """Texts that say nothing but which of two words is true of their photograph."""
+    cases = []
+    for photograph in range(40):
+        true, false = ("a cup", "a cat") if photograph % 2 else ("a cat", "a cup")
+        for box in range(4):
+            shown = image(f"{photograph}.jpg#{box},0,9,9")
+            asked = tuple(Match(image=shown, text=f"{text} {photograph}") for text in (true, false))
+            cases.append(Case(id=f"{photograph}-{box}", requests=asked, truths=(True, False)))
+    task = Task(id="mine/boxes", capability="foil", shape="pair", cases=tuple(cases))
+    folds = stratified_folds(cases)
+    assert all(len({folds[f"{photograph}.jpg#{box},0,9,9"] for box in range(4)}) == 1 for photograph in range(40))
+    scored = shortcuts(task)
+    assert len(set(scored.images)) == 40
+    assert scored.reached("words").value <= 0.7
+
+
+def test_a_million_cases_are_numbered_in_seconds():
+    """A chain of images is the slowest case of a union that keeps no ranks."""
+    n = 100_000
+    chain = ((f"{number:06}", f"{number + 1:06}") for number in range(n))
+    backwards = ((f"{number:06}", f"{number + 1:06}") for number in reversed(range(n)))
+    for links in (chain, backwards):
+        started = time.process_time()
+        assert set(connected(links).values()) == {"000000"}
+        assert time.process_time() - started < 5

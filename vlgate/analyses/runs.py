@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vlgate.analyses.records import DRAWN
 from vlgate.comparing.cases import digest_of
 from vlgate.errors import OptionError
-from vlgate.metrics.clusters import Clusters, clusters
+from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.cases import fact_names, read_cases, rows_at
 from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
@@ -50,9 +50,14 @@ class Cases:
     facts: Mapping[str, FloatArray] = field(repr=False)
 
     @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The name of the cluster of each case; see ``metrics.clusters.recorded_clusters``."""
+        return recorded_clusters(self.ids, self.images, together=False)
+
+    @cached_property
     def groups(self) -> Clusters:
-        """The cases by their first image; a case without an image is alone."""
-        return clusters([images[0] or name for images, name in zip(self.images, self.ids, strict=True)])
+        """The clusters of the cases."""
+        return clusters(self.clusters)
 
     @cached_property
     def asked(self) -> tuple[tuple[str, str], ...]:

@@ -98,7 +98,7 @@ def _classed(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[tupl
         for row, name in enumerate(cases.ids):
             one = (placed.get((task, name)) or classes_of(task, cases.tags[row])).get(kind)
             if one is not None:
-                value = float(cases.facts[HEADLINE][row]), cases.images[row][0] or name
+                value = float(cases.facts[HEADLINE][row]), cases.clusters[row]
                 found.setdefault((one, file), []).append(value)
     return found
 
@@ -120,9 +120,9 @@ def _by_type(found: _Found) -> Table:
         for place in [*means, *tasks]:
             under = {task: cases for task, cases in tasks.items() if task == place or task.startswith(f"{place}/")}
             pairs = [
-                (float(value), images[0] or name)
+                (float(value), cluster)
                 for cases in under.values()
-                for value, images, name in zip(cases.facts[HEADLINE], cases.images, cases.ids, strict=True)
+                for value, cluster in zip(cases.facts[HEADLINE], cases.clusters, strict=True)
             ]
             more = {"mean over files": means.get(place), "tasks": len(under)}
             rows.append(measured((run.name, place), _of(pairs), more))

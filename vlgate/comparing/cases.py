@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from vlgate.metrics.clusters import BETWEEN, cluster_of
-from vlgate.types import FloatArray, Request, Shape, Verdict, images_of, text_of
+from vlgate.metrics.clusters import BETWEEN, case_clusters
+from vlgate.types import FloatArray, Request, Verdict, images_of, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class JudgedCases:
     Attributes:
         ids: the ids of the cases, shape (n,).
         asked: a digest of the images, texts and truths of each case.
-        images: the cluster of each case: its image, or its id if it has none; see ``metrics.clusters.cluster_of``.
+        images: the name of the cluster of each case; see ``metrics.clusters.recorded_clusters``.
         facts: what each case contributes to the metrics, by name, shape (n,); NaN if the case does not have it.
         answers: the answers of each case, one per request.
         unjudged: the ids of the other cases.
@@ -34,14 +34,14 @@ class JudgedCases:
     unjudged: tuple[str, ...]
 
 
-def judged_cases(verdicts: Sequence[Verdict], shape: Shape) -> JudgedCases:
-    """Put the verdicts of a task into columns; ``shape`` is that of its cases."""
+def judged_cases(verdicts: Sequence[Verdict]) -> JudgedCases:
+    """Put the verdicts of a task into columns."""
     judged = [verdict for verdict in verdicts if verdict.state == "judged"]
     names = dict.fromkeys(fact for verdict in judged for fact in verdict.facts)
     return JudgedCases(
         ids=tuple(verdict.case.id for verdict in judged),
         asked=tuple(asked_of(verdict.case.requests, verdict.case.truths) for verdict in judged),
-        images=tuple(cluster_of(verdict.case, shape) for verdict in judged),
+        images=case_clusters([verdict.case for verdict in judged]),
         facts={name: np.array([verdict.facts.get(name, np.nan) for verdict in judged]) for name in names},
         answers=tuple(tuple(reply.answer for reply in verdict.predictions) for verdict in judged),
         unjudged=tuple(verdict.case.id for verdict in verdicts if verdict.state != "judged"),

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from vlgate.comparing.cases import JudgedCases, digest_of
+from vlgate.metrics.clusters import recorded_clusters
 from vlgate.recorded.cases import fact_names, read_cases
 from vlgate.recorded.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.recorded.judged import clusters_of, shape_of
+from vlgate.recorded.judged import shape_of
 from vlgate.types import Shape, Ties
 
 _COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
@@ -93,7 +94,7 @@ def _one(
     return JudgedCases(
         ids=ids,
         asked=tuple(digest_of(*one) for one in asked),
-        images=clusters_of(told, kept, ids, [images for images, _, _ in asked], [truths for *_, truths in asked]),
+        images=recorded_clusters(ids, [images for images, _, _ in asked], together=told.get("ask") == "together"),
         facts=kept,
         answers=tuple(tuple(columns["answers"][row]) for row in judged),
         unjudged=tuple(columns["case"][row] for row in rows if columns["state"][row] != "judged"),

@@ -51,9 +51,9 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
     even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
     cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost to records that
-    cannot be read, is above ``max_skipped``, if there
-    are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
-    of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
+    cannot be read, is above ``max_skipped``, if there are fewer than ``min_cases`` different cases, or for an ``auroc``
+    of statements cases of the rarer truth, if the model gives the metric for none of the cases or only for some of
+    them, or if exact ties count as right. A figure of a control is about a sample of the cases.
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
@@ -122,16 +122,19 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if lost > gate.max_skipped * cases:
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
-    return _too_few(gate, coverage, metric.n)
+    return _too_few(gate, coverage, metric)
 
 
-def _too_few(gate: Gate, coverage: Coverage, n: int) -> str | None:
-    """Why ``n`` cases are too few for a gate; None if they are enough."""
+def _too_few(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
+    """Why the cases of a metric are too few for a gate; None if they are enough."""
+    n = metric.n
     if n < gate.min_cases:
         there = "is only 1 case" if n == 1 else f"are only {n} cases"
         return f"there {there}, fewer than min_cases = {gate.min_cases}"
     if coverage.distinct is not None and coverage.distinct < gate.min_cases:
         return f"only {coverage.distinct} of {n} cases have different requests, fewer than min_cases = {gate.min_cases}"
+    if metric.rarer is not None and metric.rarer < gate.min_cases:
+        return f"only {metric.rarer} of {n} cases have the rarer truth, fewer than min_cases = {gate.min_cases}"
     return None
 
 
@@ -154,9 +157,20 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
         sampled = gate.metric in CONTROLLED
         needs = ": raise --controls-limit" if sampled else _more_cases(gate, metric, inside.values())
-        return "inconclusive", f"{said}: the interval contains {held}; a decision needs more cases{needs}"
+        return (
+            "inconclusive",
+            f"{said}: the interval contains {held}; a decision needs more cases{needs}{_alike(gate, metric)}",
+        )
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
+
+
+def _alike(gate: Gate, metric: Metric) -> str:
+    """How many independent cases those of a metric are worth, if that is fewer than a gate needs."""
+    worth_of = metric.n / metric.deff
+    if worth_of >= gate.min_cases or metric.deff <= 1.0:
+        return ""
+    return f"; as they share images or classes, the {metric.n:,} cases are worth about {max(1, round(worth_of)):,}"
 
 
 def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:

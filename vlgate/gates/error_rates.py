@@ -95,7 +95,7 @@ def _drawn(decision: Decision, *, on_threshold: bool) -> _Drawn | None:
     if decision.metric is not None:
         draw = _figures if gate.metric in CONTROLLED else _shares
         scaled, passes = draw(gate, decision.metric, random, on_threshold=on_threshold)
-        few = decision.metric.n < gate.min_cases
+        few = min(decision.metric.n, decision.metric.rarer or decision.metric.n) < gate.min_cases
     elif decision.difference is not None:
         scaled, passes = _changes(decision, decision.difference, random, on_threshold=on_threshold)
         few = decision.difference.n < gate.min_cases

@@ -140,7 +140,7 @@ KEYS = (
         sections=COMMON,
         holds="whole number above 0",
         default=30,
-        about="a gate over fewer different cases is inconclusive",
+        about="a gate over fewer different cases, or cases of the rarer truth for auroc, is inconclusive",
     ),
     Key(
         name="max_skipped",

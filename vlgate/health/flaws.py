@@ -9,17 +9,19 @@ line to line (POPE).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
 from vlgate.judging.answers import told_apart_by_the_letter
+from vlgate.metrics.clusters import case_clusters, image_keys, photograph
 from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
 
 EXAMPLES = 3
 _FEWEST = 20
-"""The cases of a task whose truths may be called alternating."""
+"""The cases of a task whose truths may be called alternating, or whose images joined."""
 FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
 """The flaws with which no model can be right in every case."""
 
@@ -93,6 +95,12 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
         ),
         _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
         _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
+        _flaw(
+            task,
+            "joined images",
+            _joined(task),
+            "images that cases share join more than half of the cases: the intervals count them as one image",
+        ),
         _flaw(
             task, "alternating truths", _alternating(task), "every other case in the file is true: its order tells it"
         ),
@@ -208,6 +216,17 @@ def _blanks(task: Task) -> _Positions:
             text = text_of(request)
             if text != text.strip() or "  " in text:
                 yield position
+
+
+def _joined(task: Task) -> _Positions:
+    """The cases of a group of images, connected by other cases, that holds more than half of a task."""
+    if len(task.cases) < _FEWEST:
+        return iter(())
+    groups = case_clusters(task.cases)
+    largest, count = Counter(groups).most_common(1)[0]
+    rows = [row for row, group in enumerate(groups) if group == largest]
+    photographs = {photograph(key) for row in rows for key in image_keys(task.cases[row])}
+    return iter(rows if 2 * count > len(task.cases) and len(photographs) > 1 else ())
 
 
 def _alternating(task: Task) -> _Positions:

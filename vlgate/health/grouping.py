@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from vlgate.metrics.clusters import connected
 from vlgate.types import Case, images_of
 
 FOLDS = 10
 
 
 def tied_images(cases: Iterable[Case]) -> dict[str, str]:
-    """Return the group of each image, by key: the smallest key among the images that cases connect.
+    """Return the group of each image, by key: the smallest photograph among those that cases connect.
 
-    The images of one case stay together. If a quad were divided, a classifier would learn its texts with reversed
-    truths.
+    The images of one case stay together, and so do the regions of one photograph; see ``metrics.clusters.connected``.
+    If a quad were divided, a classifier would learn its texts with reversed truths.
 
     >>> tied_images([])
     {}
     """
-    above: dict[str, str] = {}
-    for case in cases:
-        keys = [image.key for request in case.requests for image in images_of(request)]
-        for key in keys:
-            above.setdefault(key, key)
-            if key != keys[0]:
-                low, high = sorted((_top(above, key), _top(above, keys[0])))
-                above[high] = low
-    return {key: _top(above, key) for key in above}
+    return connected([image.key for request in case.requests for image in images_of(request)] for case in cases)
 
 
 def fold_of(group: str) -> int:
@@ -37,9 +30,3 @@ def fold_of(group: str) -> int:
     True
     """
     return int.from_bytes(blake2b(group.encode(), digest_size=8).digest(), "big") % FOLDS
-
-
-def _top(above: dict[str, str], key: str) -> str:
-    while above[key] != key:
-        above[key] = key = above[above[key]]
-    return key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.student import two_sided
-from vlgate.types import Case, Compare, FloatArray, Shape, images_of
+from vlgate.types import Case, Compare, FloatArray, images_of
 
 BETWEEN = " | "
 """What stands between the keys of the images of one request in the files of a run."""
-_SHOWN_TOGETHER = frozenset(("image_choice", "question_quad", "twin_questions"))  # by the first request already
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
+_PRIOR_OF_SIZES = 0.2  # the smallest with at most 4 % false passes; see benchmarks/false_passes.py
 _ROUNDING = 1e-12
 
 
@@ -33,12 +33,32 @@ class Clusters:
         """Whether each case has a cluster of its own."""
         return len(self.sizes) == len(self.codes)
 
+    @property
+    def equal(self) -> bool:
+        """Whether all clusters have equally many cases."""
+        return bool((self.sizes == self.sizes[0]).all())
+
     def take(self, rows: NDArray[np.intp]) -> Clusters:
         """Return the clusters of some of the cases; a case whose row is named twice counts twice."""
         all_of_them = len(rows) == len(self.codes) and bool((rows == np.arange(len(rows))).all())
         return self if all_of_them else numbered(self.codes[rows])
 
-    def effect(self, deviations: FloatArray, independent: float, confidence: float) -> tuple[float, float]:
+    def repeated(self, times: int) -> Clusters:
+        """Return the clusters of as many parts of each case."""
+        return self if times == 1 else Clusters(codes=np.repeat(self.codes, times), sizes=self.sizes * times)
+
+    def joined(self, sets: NDArray[np.int64]) -> Clusters:
+        """Return the clusters if the cases of a set are in one; ``sets``, shape (n,), numbers them, -1 for none."""
+        names: dict[int, list[str]] = {}
+        for number, code in zip(sets.tolist(), self.codes.astype(str).tolist(), strict=True):
+            names.setdefault(number, []).append(code)
+        names.pop(-1, None)
+        above = connected(names.values())
+        return clusters([above.get(code, code) for code in self.codes.astype(str).tolist()])
+
+    def effect(
+        self, deviations: FloatArray, independent: float, confidence: float, surplus: float = 0.0
+    ) -> tuple[float, float]:
         """Estimate the design effect of an estimate that is a sum over cases, and what it means for an interval.
 
         The design effect is the variance between clusters (Kish, Frankel 1974: the ratio estimator, linearized),
@@ -53,10 +73,17 @@ class Clusters:
         that is about c, and less if few of them are large. They are at most c - 1. The interval is the wider one of
         that of clusters and that of independent cases.
 
+        If few large clusters are right by chance, their deviations are small and say nothing of how much they vary. So
+        both results are at least those of the variance plus ``surplus``, which compares the cases within a cluster;
+        see there. It is averaged with the largest value, too: with weights ``h**2`` and ``0.2 * (1 - h / c)``; ``h`` is
+        the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
+        Steigerwald 2017). In an interval it has c - 1 degrees of freedom.
+
         Args:
             deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
             independent: the sum of the squared contributions that is expected of n independent cases.
             confidence: of the two-sided interval.
+            surplus: what large clusters vary more than their deviations tell; 0 if all are of equal size.
 
         Returns: the design effect, and the factor of the variance of independent cases in an interval with the
             normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.
@@ -72,16 +99,44 @@ class Clusters:
             return largest, widest
         squares = np.sort(deviations**2)  # sorted, so that the order of the cases changes no digit
         total = float(squares.sum())
-        found = total / (independent * (1 - largest / n))
+        expected = independent * (1 - largest / n)
+        estimate = total / expected
         even = total <= _ROUNDING * independent  # the clusters do not differ
         sources = count if even else total * total / float((squares**2).sum())
         freedom = 2 * count * sources / max(_ROUNDING, count - sources)
-        wide = found * _student(confidence, max(1, round(min(freedom, count - 1))))
-        weight = sources**3
+        wide = estimate * _student(confidence, max(1, round(min(freedom, count - 1))))
+        large = float((self.sizes**2).sum()) ** 2 / float((self.sizes**4).sum())
+        within, prior = (total + surplus) / expected, _PRIOR_OF_SIZES * (1 - large / count)
+        least = _average(max(1.0, within), large**2, largest, prior)
+        least_wide = _average(max(1.0, within * widest / largest), large**2, widest, prior)
         return (
-            max(1.0, float(weight * found + _PRIOR * largest) / (weight + _PRIOR)),
-            max(1.0, float(weight * wide + _PRIOR * widest) / (weight + _PRIOR)),
+            max(least, _average(estimate, sources**3, largest, _PRIOR)),
+            max(least_wide, _average(wide, sources**3, widest, _PRIOR)),
         )
+
+    def surplus(self, squares: FloatArray, expected: FloatArray | None = None) -> float:
+        """Return what the sum of a cluster varies more than the deviations of the clusters tell, over all clusters.
+
+        The cases of a cluster that are more alike than those of the whole task are so in other samples, too, in which
+        the cluster is another one. The variance of m cases is ``m`` times what their squared contributions lack of
+        those of any m cases, plus the squared deviation. That is the analysis of variance between and within clusters
+        (Fleiss, Cuzick 1979), weighted by size. For clusters of equal size it adds up to 0.
+
+        Args:
+            squares: shape (n,), the squared contributions of the cases.
+            expected: shape (n,), those expected of any such cases; None for the mean of all.
+
+        Returns: the sum over clusters of ``m * sum(expected - squares)``.
+        """
+        if self.equal:
+            return 0.0
+        lacking = (float(np.sort(squares).mean()) if expected is None else expected) - squares
+        # Whole units add up alike in any order of the cases, up to 2**52 of them.
+        unit = float(np.abs(lacking).max()) * 2.0 ** (int(self.sizes.max()).bit_length() - 52)
+        if unit <= 0.0:
+            return 0.0
+        sums = np.bincount(self.codes, weights=np.rint(lacking / unit))
+        return unit * float(np.sort(self.sizes * sums).sum())
 
 
 def photograph(key: str) -> str:
@@ -93,38 +148,74 @@ def photograph(key: str) -> str:
     return key.partition("#")[0] or key
 
 
-def cluster_of(case: Case, shape: Shape) -> str:
-    """Return the name of the cluster of a case; see ``recorded_cluster``."""
-    first, truth = case.requests[0], case.truths[0]
-    keys = BETWEEN.join(image.key for image in images_of(first))
-    return recorded_cluster(shape, case.id, keys, str(truth), together=isinstance(first, Compare))
+def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
+    """Return the component of each image, by key: the smallest photograph that the sets of images connect it to.
 
+    The images of one set stay together, and a region or a perturbed image stays with its photograph. It takes nearly
+    linear time.
 
-def recorded_cluster(shape: Shape, case: str, images: str | None, truth: str, *, together: bool) -> str:
-    """Return the name of the cluster of a case, from what the files of a run say of its first request.
-
-    It is the photograph that the request is about: its first image, or that of the text if several are shown to choose
-    from, whatever their order.
-
-    Args:
-        shape: the shape of the case.
-        case: its id, which is the name if it has no image.
-        images: the key of the image, or those of several, joined by ``BETWEEN``; None or empty without one.
-        truth: the right answer.
-        together: whether the case is asked with its images together.
-
-    >>> recorded_cluster("image_choice", "1", "b.jpg | a.jpg", "second", together=True)
-    'a.jpg'
-    >>> recorded_cluster("pair", "1", "a.jpg#0,0,9,9", "true", together=False)
+    >>> connected([["a.jpg", "b.jpg"], ["c.jpg"], ["b.jpg#0,0,9,9", "d.jpg"]])["d.jpg"]
     'a.jpg'
     """
-    if not images:
-        return case
-    if not together or shape not in _SHOWN_TOGETHER:
-        return photograph(images)
-    shown = images.split(BETWEEN)
-    names = list(map(ordinal, range(len(shown)))) if shape == "image_choice" else []
-    return photograph(shown[names.index(truth)] if truth in names else shown[0])
+    above: dict[str, str] = {}
+    photographs: dict[str, str] = {}
+    for keys in sets:
+        first = ""
+        for key in keys:
+            name = photographs.get(key)
+            if name is None:
+                name = photographs[key] = photograph(key)
+                above.setdefault(name, name)
+            if first and name != first:
+                low, high = sorted((_top(above, name), _top(above, first)))
+                above[high] = low
+            first = name
+    return {key: _top(above, name) for key, name in photographs.items()}
+
+
+def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return the name of the cluster of each case of a task; see ``recorded_clusters``."""
+    return _component_names([case.id for case in cases], [image_keys(case) for case in cases])
+
+
+def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
+    """Return the name of the cluster of each case of a task, from what the files of a run say.
+
+    Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
+    connected components of all images of all cases. The order of the images of a case makes no difference.
+
+    Args:
+        ids: the ids of the n cases; a case without an image has its id as the name of its cluster.
+        images: for each case the key of the image of each request, or those of several, joined by ``BETWEEN``; None or
+            empty for a request without one.
+        together: whether the images of a case are asked about together, so that keys are joined.
+
+    Returns: n names, each the smallest photograph of a component.
+
+    >>> recorded_clusters(["1", "2"], [["b.jpg | a.jpg"], ["c.jpg | b.jpg#0,0,9,9"]], together=True)
+    ('a.jpg', 'a.jpg')
+    """
+    keys = [[key for key in of_case if key] for of_case in images]
+    if together:
+        keys = [[key for joined in of_case for key in joined.split(BETWEEN)] for of_case in keys]
+    return _component_names(ids, keys)
+
+
+def image_keys(case: Case) -> list[str]:
+    """Return the keys of all images of a case; those of images shown together are read as the files of a run are."""
+    shown = [(image.key, isinstance(request, Compare)) for request in case.requests for image in images_of(request)]
+    return [key for joined, together in shown for key in (joined.split(BETWEEN) if together else (joined,))]
+
+
+def _component_names(ids: Sequence[str], keys: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    components = connected(keys)
+    return tuple(components[own[0]] if own else case for case, own in zip(ids, keys, strict=True))
+
+
+def _top(above: dict[str, str], name: str) -> str:
+    while above[name] != name:
+        above[name] = name = above[above[name]]
+    return name
 
 
 def ordinal(place: int) -> str:
@@ -152,11 +243,21 @@ def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
     return Clusters(codes=codes, sizes=np.bincount(codes).astype(np.float64))
 
 
+def each(n: int) -> Clusters:
+    """Return the clusters of n cases that have one each."""
+    return Clusters(codes=np.arange(n), sizes=np.ones(n))
+
+
 def numbered(codes: NDArray[np.int64]) -> Clusters:
     """Group cases by the numbers of their images, shape (n,)."""
     _, numbers = np.unique(codes, return_inverse=True)
     numbers = numbers.reshape(-1).astype(np.int64)
     return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))
+
+
+def _average(estimate: float, weight: float, largest: float, prior: float) -> float:
+    """A design effect, averaged with its largest value."""
+    return (weight * estimate + prior * largest) / (weight + prior)
 
 
 def _student(confidence: float, freedom: int) -> float:

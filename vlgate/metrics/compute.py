@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics import bla, ranking, single
-from vlgate.metrics.clusters import cluster_of, numbered
+from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.grouped import GROUPED, group_codes, measure
-from vlgate.metrics.measures import Measure, Values, estimate
+from vlgate.metrics.measures import Measure, Values, clusters_of, estimate
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
 
@@ -25,7 +25,7 @@ class Columns:
     """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
 
     A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
-    others. ``images`` numbers the images of the cases, and ``groups`` their groups by metric; see ``metrics.grouped``.
+    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``metrics.grouped``.
     """
 
     shape: Shape
@@ -84,13 +84,12 @@ def columns_of(
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
-    images: dict[str, int] = {}
     return Columns(
         shape=shape,
         scores=_rows(cases, scores),
         accepted=_rows(cases, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
-        images=np.array([images.setdefault(cluster_of(case, shape), len(images)) for case in cases], dtype=np.int64),
+        images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
     )
 
@@ -111,7 +110,7 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
 def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
     """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
     groups = numbered(cases.images)
-    return {name: estimate(measure, groups.take(measure.rows), confidence) for name, measure in found.items()}
+    return {name: estimate(measure, clusters_of(measure, groups), confidence) for name, measure in found.items()}
 
 
 def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
@@ -120,7 +119,7 @@ def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
     Raises: KeyError if the metric does not apply to the cases.
     """
     measure = _measures(cases)[name]
-    groups = numbered(cases.images).take(measure.rows)
+    groups = clusters_of(measure, numbered(cases.images))
     return lambda confidence: estimate(measure, groups, confidence)
 
 

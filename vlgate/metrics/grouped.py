@@ -72,4 +72,4 @@ def measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure 
         return None
     order = rows[np.argsort(codes[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    return Values(values=np.minimum.reduceat(values[order], starts), rows=order[starts])
+    return Values(values=np.minimum.reduceat(values[order], starts), rows=order[starts], sets=codes)

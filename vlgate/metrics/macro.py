@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.clusters import Clusters
+from vlgate.metrics.clusters import Clusters, each
 from vlgate.metrics.stats import wilson
 from vlgate.types import FloatArray, Metric
+
+_ROUNDING = 1e-12
 
 
 def macro(
@@ -15,8 +17,15 @@ def macro(
 ) -> Metric:
     """Compute the mean over classes of the mean of one value per case, with Wilson's interval.
 
-    The n cases are worth ``K**2 / sum(1 / n_k)`` independent ones for K classes of n_k cases (Kish 1965: the effective
-    number of weighted cases), divided by the design effect by image.
+    The n cases are worth at most ``K**2 / sum(1 / n_k)`` independent ones for K classes of n_k cases (Kish 1965: the
+    effective number of weighted cases), and less if the classes with few cases vary more: the variance is that within
+    classes. It is estimated with pseudo-cases, half of them right: two for all classes together, shared by their parts
+    of ``sum(1 / n_k)``, so a small class that is all right or all wrong by chance is not taken for certain; and what a
+    class differs from the mean counts like one more case. The cases are divided by the design effect by image; those of
+    a class of one image count as one.
+
+    The end nearer to 0 or 1 reaches at least as far as the limits of the classes together say (Zou, Donner 2008, the
+    square root of the summed squares of the distances of Wilson's limits), which are not symmetric.
 
     Args:
         values: shape (n,), each in 0..1.
@@ -39,11 +48,36 @@ def macro(
     value = min(1.0, float(means.sum() / sizes.size))
     weights = 1.0 / (sizes.size * sizes[codes])
     kish = 1.0 / float((weights**2).sum())
+    groups = groups or each(n)
+    images = np.bincount(np.unique(codes * n + groups.codes) // n)  # of each class
+    independent = _variance(means, np.where(images > 1, sizes, 1), value)
     deff, widening = 1.0, 1.0
-    if groups is not None:
-        unbiased = np.sqrt(sizes / np.maximum(1, sizes - 1))[codes]  # a class's own mean is estimated from its cases
+    if not groups.single:
+        unbiased = np.sqrt(images / np.maximum(1, images - 1))[codes]  # a class's own mean is estimated from its images
         parts = weights * unbiased * (values - means[codes])
         sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
-        deff, widening = groups.effect(sums, value * (1 - value) / kish, confidence)
-    low, high = wilson(value, max(1.0, kish / widening), confidence)
-    return Metric(value=value, low=low, high=high, n=n, deff=deff * n / kish)
+        expected = (np.bincount(codes, weights=parts**2) / sizes)[codes]
+        deff, widening = groups.effect(sums, independent, confidence, groups.surplus(parts**2, expected))
+    same = value * (1 - value) / kish  # the variance if all classes were alike
+    more = max(1.0, independent / same) if same > _ROUNDING else 1.0
+    low, high = wilson(value, max(1.0, kish / (more * widening)), confidence)
+    if value != 0.5:
+        nearer = _nearer(means, sizes / widening, value, confidence)
+        low, high = min(low, nearer), max(high, nearer)
+    return Metric(value=value, low=low, high=high, n=n, deff=more * deff * n / kish)
+
+
+def _variance(means: FloatArray, sizes: NDArray[np.int64], value: float) -> float:
+    """The variance of the mean of the classes if their cases are independent."""
+    pseudo = (1 / sizes) / float((1 / sizes).sum())  # as many right cases and as many wrong ones
+    shares = (means * sizes + pseudo) / (sizes + 2 * pseudo)
+    within = shares * (1 - shares) + (means - value) ** 2 / sizes
+    return float((within / sizes).sum()) / sizes.size**2
+
+
+def _nearer(means: FloatArray, sizes: FloatArray, value: float, confidence: float) -> float:
+    """The end of the interval that is nearer to 0 or 1, from the limits of the classes."""
+    end = int(value > 0.5)
+    limits = [wilson(min(1.0, mean), max(1.0, n), confidence)[end] for mean, n in zip(means, sizes, strict=True)]
+    distance = float(np.sqrt(((np.array(limits) - means) ** 2).sum())) / means.size
+    return min(1.0, value + distance) if end else max(0.0, value - distance)

@@ -17,10 +17,15 @@ _TIE = {"strict": 0.0, "half": 0.5, "credit": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """A metric that is the mean of one value per case, each in 0..1, shape (m,)."""
+    """A metric that is the mean of one value per case, each in 0..1, shape (m,).
+
+    If a value is of a set of cases, the case in ``rows`` stands for it, and ``sets`` numbers the set of each of all
+    cases, -1 for none.
+    """
 
     values: FloatArray
     rows: NDArray[np.intp]
+    sets: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +79,10 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     Returns: the metric.
     """
     if isinstance(measure, Values):
-        found = proportion(measure.values, groups, confidence)
-        cases = np.unique(measure.rows).size  # a case may count twice, as in F1
-        return found if cases == found.n else replace(found, n=cases)
+        cases = np.unique(measure.rows).size
+        if cases == measure.rows.size:
+            return proportion(measure.values, groups, confidence)
+        return replace(proportion(measure.values, groups, confidence, measure.rows), n=cases)  # a case counts twice
     if isinstance(measure, Smaller):
         return smaller(measure.first, measure.second, groups, confidence)
     if isinstance(measure, Separation):
@@ -84,6 +90,13 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     if isinstance(measure, Macro):
         return macro(measure.values, measure.classes, groups, confidence)
     return area(measure.positive, measure.negative, groups, confidence)
+
+
+def clusters_of(measure: Measure, groups: Clusters) -> Clusters:
+    """Return the clusters of the m cases of a measure, from those of all cases; a set of cases has all their images."""
+    if isinstance(measure, Values) and measure.sets is not None:
+        groups = groups.joined(measure.sets)
+    return groups.take(measure.rows)
 
 
 def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:

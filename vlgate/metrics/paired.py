@@ -11,11 +11,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from vlgate.metrics.clusters import Clusters
-from vlgate.metrics.student import two_sided
+from vlgate.metrics.clusters import Clusters, each
 from vlgate.types import Difference, FloatArray
 
 POWER = 0.80
+_MOST_PARTS = 12
+_SAME = 1e-9
 _STEPS = 60  # of a bisection: the interval is then exact to 2 ** -59
 
 
@@ -95,9 +96,11 @@ def difference(
 ) -> Difference:
     """Compute the difference of the means of two values per case, later minus earlier, with its interval.
 
-    Values of 0 and 1 have Tango's interval, at the effective number of cases ``n / deff`` if images repeat: the
-    variance between images is the sandwich's, the quantile Student's t; see ``Clusters.effect``. Other values have the
-    interval of the mean of their differences with the same variance.
+    The interval is Tango's at the effective number of cases ``n / deff`` if images repeat: the variance between images
+    is the sandwich's, the quantile Student's t; see ``Clusters.effect``. A value that is not 0 or 1 is one of equal
+    parts, such as the two answers of a case: each part is broken, fixed or unchanged, and the parts of a case are as
+    alike as they come out, like the cases of an image, so they count at most as if they always changed together.
+    Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
 
     Args:
         before: shape (n,), the values of the earlier run, each in 0..1.
@@ -106,28 +109,50 @@ def difference(
         confidence: of the two-sided interval.
 
     Returns: the difference.
-    Raises: ValueError if there are no cases, or the shapes differ.
+    Raises: ValueError if there are no cases, the shapes differ, or a value is NaN or outside 0..1.
     """
     n = before.size
     if n == 0 or before.shape != after.shape:
         raise ValueError(f"difference of shapes {before.shape} and {after.shape}: expected at least one pair")
+    if not bool(np.all((before >= 0.0) & (before <= 1.0) & (after >= 0.0) & (after <= 1.0))):
+        raise ValueError(f"difference of {n} pairs of values: expected each in 0..1; leave out pairs without a value")
     change = after - before
-    value = float(change.sum() / n)
-    independent = float(np.sort((change - value) ** 2).sum())
-    deff, widening = 1.0, 1.0
-    if groups is not None and not groups.single:
-        sums = np.bincount(groups.codes, weights=change) - groups.sizes * value
-        deff, widening = groups.effect(sums, independent, confidence)
+    value = float(np.sort(change).sum() / n)
+    groups = groups or each(n)
+    parts = _parts(change)
+    units = _units(change, parts)
+    deff, whole = _effect(change, groups, value, confidence)
+    _, widening = _effect(units, groups.repeated(parts), value, confidence)
+    widening = min(widening, parts * whole)  # parts that always change together are no fewer than whole changes
+    lost, won = (float(np.sort(np.maximum(0.0, sign * units)).sum()) for sign in (-1, 1))
+    low, high = tango(lost / widening, won / widening, units.size / widening, confidence)
     broken, fixed = int((change < 0).sum()), int((change > 0).sum())
-    if bool(np.all((change == 0) | (np.abs(change) == 1))):
-        low, high = tango(broken / widening, fixed / widening, n / widening, confidence)
-    else:
-        t = two_sided(confidence, max(1, n - 1))
-        half = t * sqrt(widening * independent / max(1, n - 1) / n)
-        low, high = max(-1.0, value - half), min(1.0, value + half)
     return Difference(
         value=value, low=min(low, value), high=max(high, value), n=n, broken=broken, fixed=fixed, deff=deff
     )
+
+
+def _effect(change: FloatArray, groups: Clusters, value: float, confidence: float) -> tuple[float, float]:
+    """The design effect of a mean change, beside the variance of cases that each change wholly or not at all."""
+    sums = np.bincount(groups.codes, weights=change) - groups.sizes * value
+    independent = float(np.sort(np.abs(change)).sum()) - change.size * value * value
+    return groups.effect(sums, independent, confidence, groups.surplus((change - value) ** 2))
+
+
+def _parts(change: FloatArray) -> int:
+    """The number of equal parts that each change is a whole number of, or at most ``_MOST_PARTS``."""
+    different = np.unique(change)
+    for parts in range(1, _MOST_PARTS):
+        if bool(np.all(np.abs(different * parts - np.rint(different * parts)) < _SAME)):
+            return parts
+    return _MOST_PARTS
+
+
+def _units(change: FloatArray, parts: int) -> FloatArray:
+    """The change of each part of each case, shape (n * parts,), in -1..1: whole ones, and what is left of one."""
+    amounts = np.abs(change) * parts
+    amounts = np.where(np.abs(amounts - np.rint(amounts)) < _SAME, np.rint(amounts), amounts)
+    return np.asarray((np.sign(change)[:, None] * np.clip(amounts[:, None] - np.arange(parts), 0.0, 1.0)).reshape(-1))
 
 
 def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, power: float = POWER) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.clusters import Clusters
+from vlgate.metrics.clusters import Clusters, each
 from vlgate.types import FloatArray, Metric
 
 _STEPS = 50  # of a bisection between 1 and 1e12, whose result is then exact to thirteen digits
@@ -54,7 +55,12 @@ def worth(metric: Metric, confidence: float = 0.95) -> float:
     return sqrt(few * many)
 
 
-def proportion(values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
+def proportion(
+    values: FloatArray,
+    groups: Clusters | None = None,
+    confidence: float = 0.95,
+    rows: NDArray[np.intp] | None = None,
+) -> Metric:
     """Compute the mean of one value per case with Wilson's interval at the effective number of cases ``n / deff``.
 
     With shared images the interval is that of Student's t (Dean, Pagano 2015; Franco et al. 2019); see
@@ -65,6 +71,7 @@ def proportion(values: FloatArray, groups: Clusters | None = None, confidence: f
         values: shape (n,), each in 0..1.
         groups: the images of the cases; None if the cases are independent.
         confidence: of the two-sided interval.
+        rows: shape (n,), the number of the case of each value, if a case may count several times, as in F1.
 
     Returns: the metric.
     Raises: ValueError if there are no values, or one is NaN or outside 0..1.
@@ -77,9 +84,18 @@ def proportion(values: FloatArray, groups: Clusters | None = None, confidence: f
         low, high = wilson(value, n, confidence)
         return Metric(value=value, low=low, high=high, n=n)
     sums = np.bincount(groups.codes, weights=values) - groups.sizes * value
-    deff, widening = groups.effect(sums, n * value * (1 - value), confidence)
+    surplus = _surplus(values - value, groups, rows)
+    deff, widening = groups.effect(sums, n * value * (1 - value), confidence, surplus)
     low, high = wilson(value, max(1.0, n / widening), confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff)
+
+
+def _surplus(contributions: FloatArray, groups: Clusters, rows: NDArray[np.intp] | None) -> float:
+    """``Clusters.surplus``, in which the contributions of a case that counts several times are one."""
+    if rows is None or groups.equal:
+        return groups.surplus(contributions**2)
+    _, first, cases = np.unique(rows, return_index=True, return_inverse=True)
+    return groups.take(first).surplus(np.bincount(cases.reshape(-1), weights=contributions) ** 2)
 
 
 def smaller(first: FloatArray, second: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
@@ -109,8 +125,10 @@ def area(
 
     The area is the share of the combinations of any true text with any false one in which the true text scores higher;
     a tie counts 1/2 (Hanley, McNeil 1982). Its variance is that of DeLong, DeLong and Clarke-Pearson (1988), summed by
-    image (Obuchowski 1997), and the interval is symmetric in the logit of the area. An area of 0 or 1 has Wilson's
-    interval at the effective number of pairs. It takes O(n log n).
+    image (Obuchowski 1997), and the interval is symmetric in the logit of the area. Near 0 and 1 that is too narrow, so
+    each end reaches at least as far as Newcombe's (2006, method 5), whose variance depends on the area, times what the
+    pairs and images make of the variance of independent texts. An area of 0 or 1 has Wilson's interval at the effective
+    number of pairs. It takes O(n log n).
 
     Args:
         positive: shape (n,), the scores of the true texts.
@@ -119,20 +137,25 @@ def area(
         confidence: of the two-sided interval.
 
     Returns: the metric.
-    Raises: ValueError if there are no pairs.
+    Raises: ValueError if there are no pairs, or a score is NaN.
     """
     n = positive.size
-    if n == 0:
-        raise ValueError("auroc of no pairs: expected at least one pair")
-    groups = groups or _each(n)
-    placed = _won(positive, negative) + _won(-negative, -positive)
+    if n == 0 or bool(np.isnan(positive).any() or np.isnan(negative).any()):
+        raise ValueError(f"auroc of {n} pairs: expected at least one, and no score that is NaN")
+    groups = groups or each(n)
+    above, below = _won(positive, negative), _won(-negative, -positive)
+    placed = above + below
     value = min(1.0, float(placed.sum()) / (2 * n * n))
     # A case contributes (placed / n - 2 * value) / n to the error of the area; the sums of ``placed`` are exact.
     sums = np.bincount(groups.codes, weights=placed) / n - groups.sizes * (2 * value)
     independent = float(np.sort((placed / n - 2 * value) ** 2).sum()) * n / max(1, n - 1)
-    deff, widening = groups.effect(sums, independent, confidence)
+    surplus = groups.surplus((placed / n - 2 * value) ** 2)
+    deff, widening = groups.effect(sums, independent, confidence, surplus)
+    apart = sum(float(np.sort((part / n - value) ** 2).sum()) for part in (above, below)) * n / max(1, n - 1)
+    ratio = widening * (independent / apart if apart > 0.0 else 1.0)
     low, high = _of_area(value, sqrt(widening * independent) / n, n / widening, confidence)
-    return Metric(value=value, low=low, high=high, n=n, deff=deff)
+    least, most = _newcombe(value, (n, n), ratio, confidence)
+    return Metric(value=value, low=min(low, least), high=max(high, most), n=n, deff=deff)
 
 
 def separation(
@@ -141,7 +164,7 @@ def separation(
     """Compute the area under the ROC curve of n cases, each either true or false, with its interval.
 
     It is defined as in ``area``, and has the same interval, for cases that are not paired. An area of 0 or 1 has
-    Wilson's interval at the effective number of the rarer truth.
+    Wilson's interval at the effective number of the rarer truth, which ``rarer`` of the metric counts.
 
     Args:
         scores: shape (n,).
@@ -156,7 +179,7 @@ def separation(
     few = min(positive.size, negative.size)
     if few == 0:
         raise ValueError("auroc of cases that are all true, or all false: expected at least one of each")
-    groups = groups or _each(scores.size)
+    groups = groups or each(scores.size)
     value = min(1.0, float(_won(positive, negative).sum()) / (positive.size * negative.size))
     parts = np.empty(scores.size)
     parts[truths] = (_won(positive, negative) / negative.size - value) / positive.size
@@ -164,9 +187,13 @@ def separation(
     independent = sum(
         float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
     )
-    deff, widening = groups.effect(np.bincount(groups.codes, weights=parts).astype(np.float64), independent, confidence)
+    sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
+    squares = parts**2
+    expected = np.where(truths, squares[truths].mean(), squares[~truths].mean())
+    deff, widening = groups.effect(sums, independent, confidence, groups.surplus(squares, expected))
     low, high = _of_area(value, sqrt(widening * independent), few / widening, confidence)
-    return Metric(value=value, low=low, high=high, n=scores.size, deff=deff)
+    least, most = _newcombe(value, (positive.size, negative.size), widening, confidence)
+    return Metric(value=value, low=min(low, least), high=max(high, most), n=scores.size, deff=deff, rarer=few)
 
 
 def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[float, float]:
@@ -179,14 +206,37 @@ def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[f
     return min(low, value), max(high, value)
 
 
+def _newcombe(value: float, sizes: tuple[int, int], ratio: float, confidence: float) -> tuple[float, float]:
+    """The interval of an area by its score (Newcombe 2006, Statistics in Medicine 25, 559-573, method 5).
+
+    Args:
+        value: the area.
+        sizes: the numbers of true and of false texts.
+        ratio: what multiplies the variance of independent texts.
+        confidence: of the two-sided interval.
+    """
+    z, half = NormalDist().inv_cdf(0.5 + confidence / 2), sum(sizes) / 2 - 1
+
+    def beyond(area: float) -> bool:
+        """Whether the value lies further than z standard errors from an area."""
+        variance = area * (1 - area) * (1 + half * (1 - area) / (2 - area) + half * area / (1 + area))
+        return (value - area) ** 2 > z * z * ratio * variance / (sizes[0] * sizes[1])
+
+    return _end(beyond, value, 0.0), _end(beyond, value, 1.0)
+
+
+def _end(beyond: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The last area in the interval between its value and an end of the scale."""
+    for _ in range(_STEPS):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if beyond(middle) else (middle, outside)
+    return inside
+
+
 def _won(scores: FloatArray, others: FloatArray) -> FloatArray:
     """How many of the others each score is above; a tie counts 1/2."""
     order = np.sort(others)
     return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / 2
-
-
-def _each(n: int) -> Clusters:
-    return Clusters(codes=np.arange(n), sizes=np.ones(n))
 
 
 def _logistic(x: float) -> float:

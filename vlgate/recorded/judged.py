@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage
 from vlgate.gates.deciding import Judged
-from vlgate.metrics.clusters import recorded_cluster
+from vlgate.metrics.clusters import clusters, recorded_clusters
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.grouped import group_codes
 from vlgate.metrics.names import HEADLINE
@@ -31,29 +30,6 @@ def shape_of(facts: Iterable[str]) -> Shape:
     """
     known = set(facts)
     return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
-
-
-def clusters_of(
-    told: Mapping[str, Any],
-    facts: Iterable[str],
-    ids: Sequence[str],
-    images: Sequence[Sequence[str | None]],
-    truths: Sequence[Sequence[str]],
-) -> tuple[str, ...]:
-    """Return the names of the clusters of the cases of a task; see ``metrics.clusters.recorded_cluster``.
-
-    Args:
-        told: what ``metrics.json`` says of the task.
-        facts: the facts that its cases have.
-        ids: the ids of the cases.
-        images: the images of each case, one entry per request.
-        truths: the right answers of each case, one per request.
-    """
-    shape, together = told.get("shape") or shape_of(facts), told.get("ask") == "together"
-    return tuple(
-        recorded_cluster(shape, case, keys[0], right[0], together=together)
-        for case, keys, right in zip(ids, images, truths, strict=True)
-    )
 
 
 def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
@@ -87,7 +63,7 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
     kept = rows.take(np.flatnonzero(states == "judged"))
     facts = {name: _numbers(kept, name) for name in fact_names(kept)}
     facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
-    images, texts, truths = (kept.column(name).to_pylist() for name in ("images", "texts", "truths"))
+    images, texts = (kept.column(name).to_pylist() for name in ("images", "texts"))
     coverage = Coverage(
         cases=len(states),
         judged=len(images),
@@ -101,12 +77,13 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         unreadable=told["left_out"].get(UNREADABLE, 0),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
+    together = told.get("ask") == "together"
     columns = Columns(
         shape=shape,
         scores=_scores(kept),
         accepted=_accepted(facts, len(images)),
         facts=facts,
-        images=_numbered(clusters_of(told, facts, kept.column("case").to_pylist(), images, truths)),
+        images=clusters(recorded_clusters(kept.column("case").to_pylist(), images, together=together)).codes,
         groups=group_codes(tags_of(run, kept)),
     )
     return Judged(shape=shape, coverage=coverage, columns=columns, metrics=metrics(columns))
@@ -131,11 +108,6 @@ def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:
     """Whether the model accepts the caption and the foil of each pair, from the facts that say so."""
     unknown = np.full(n, np.nan)
     return np.stack([facts.get("p_c", unknown), 1.0 - facts.get("p_f", unknown)], axis=1)
-
-
-def _numbered(names: Iterable[str]) -> NDArray[np.int64]:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def _refuse_other_figures(run: RecordedRun, task: str, found: Judged, told: Mapping[str, Any]) -> None:

@@ -120,7 +120,7 @@ def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[s
         seed=options.seed,
         ties=options.ties,
         version=__version__,
-        tasks={result.task.id: judged_cases(result.verdicts, result.task.shape) for result in results},
+        tasks={result.task.id: judged_cases(result.verdicts) for result in results},
         shapes={result.task.id: result.task.shape for result in results},
         partial=partial,
     )

@@ -19,7 +19,7 @@ from vlgate.errors import NoReplyError
 from vlgate.health.grouping import FOLDS, tied_images
 from vlgate.health.probes import SOLVED
 from vlgate.health.text_classifier import IntArray
-from vlgate.metrics.clusters import clusters
+from vlgate.metrics.clusters import case_clusters, clusters
 from vlgate.metrics.stats import proportion
 from vlgate.shortcuts.choices import BoolArray, Choices, Features, at_random, choices
 from vlgate.shortcuts.form import form_features
@@ -42,7 +42,8 @@ class Shortcuts:
     ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its least
     certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely, right
     or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
-    guessing among the tied gives. ``images`` names the first image of each case. If the probes could not be run, the
+    guessing among the tied gives. ``images`` names the cluster of each case; see
+    ``metrics.clusters.recorded_clusters``. If the probes could not be run, the
     arrays hold NaN or False, and ``note`` says why.
     """
 
@@ -93,7 +94,7 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
     Returns: the scores. The probes are not run on a task of fewer images than folds, nor on one without a choice.
     """
     found = choices(task)
-    images = tuple(next((key for key in _images(case.requests)), case.id) for case in task.cases)
+    images = case_clusters(task.cases)
     note = _why_not(task, found)
     n = len(task.cases)
     if note:
@@ -195,7 +196,3 @@ def _why_not(task: Task, found: Choices) -> str:
     if groups < FOLDS:
         return f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
     return ""
-
-
-def _images(requests: Sequence[object]) -> list[str]:
-    return [request.image.key for request in requests if hasattr(request, "image")]

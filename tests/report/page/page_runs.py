@@ -59,7 +59,7 @@ def compared(result, folder, gates=()):
         seed=0,
         ties="strict",
         version="",
-        tasks={one.task.id: judged_cases(one.verdicts, one.task.shape) for one in result.results},
+        tasks={one.task.id: judged_cases(one.verdicts) for one in result.results},
         shapes={one.task.id: one.task.shape for one in result.results},
     )
     comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)

@@ -17,7 +17,7 @@ from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge, unread
-from vlgate.metrics.clusters import cluster_of
+from vlgate.metrics.clusters import case_clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.seeds import generator
@@ -67,7 +67,7 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
     columns = _columns(sample, judged)
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
-        images=tuple(cluster_of(case, sample.task.shape) for case in sample.cases),
+        images=case_clusters(sample.cases),
         columns=columns,
         figures={name: Figure(column=name) for name in columns},
         left_out={**sample.left_out, **{why: number for why, number in left_out.items() if number}},

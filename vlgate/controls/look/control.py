@@ -15,7 +15,7 @@ from vlgate.controls.look.others import images_of
 from vlgate.controls.look.told import ImagelessAnswerer, answers_without_image
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge, unread
-from vlgate.metrics.clusters import cluster_of
+from vlgate.metrics.clusters import case_clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, FloatArray, Prediction, Read, Request, Verdict
@@ -65,7 +65,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     figures = _figures(columns, silent, several=several)
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
-        images=tuple(cluster_of(case, sample.task.shape) for case in sample.cases),
+        images=case_clusters(sample.cases),
         columns=columns,
         figures=figures,
         left_out=left_out,

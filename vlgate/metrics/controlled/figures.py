@@ -27,7 +27,7 @@ class ControlledTask:
 
     Attributes:
         cases: the ids of the n cases.
-        images: the name of the image of each case; cases of one image are not independent.
+        images: the name of the cluster of each case; cases of one image are not independent.
         columns: arrays of shape (n,) by name, each value in 0..1; NaN if a case has no value.
         figures: the figures over these columns, by name.
         left_out: how many cases of the task were not asked, or have no value in some column, by the reason.
