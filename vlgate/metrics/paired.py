@@ -6,8 +6,9 @@ A case that is right in the earlier run and wrong in the later one is *broken*, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, comb, inf, sqrt
+from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist
+from sys import float_info
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from vlgate.metrics.student import two_sided
 from vlgate.types import Difference, FloatArray
 
 POWER = 0.80
+_SMALLEST, _P_STEPS = 1e-12, 40  # of a p-value from an interval, and of its bisection
 _STEPS = 60  # of a bisection: the interval is then exact to 2 ** -59
 
 
@@ -30,7 +32,7 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
         fixed: the number of cases that are wrong before and right after.
         exact: return the exact conditional p-value.
 
-    Returns: a number above 0 and at most 1.
+    Returns: a number above 0 and at most 1; 1 if nothing changed.
     Raises: ValueError if a count is negative.
 
     >>> round(mcnemar(1, 7), 4), round(mcnemar(1, 7, exact=True), 4)
@@ -39,11 +41,47 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
     if broken < 0 or fixed < 0:
         raise ValueError(f"mcnemar(broken={broken}, fixed={fixed}): expected counts of at least 0")
     total, fewer = broken + fixed, min(broken, fixed)
-    itself = float(comb(total, fewer) / 2**total)
+    if total == 0 or (exact and broken == fixed):
+        return 1.0
+    ways, below = 1, 0  # of choosing ``fewer`` cases, and fewer than that
+    for k in range(fewer):
+        below, ways = below + ways, ways * (total - k) // (k + 1)
     if broken == fixed:
-        return 1.0 if exact else 1.0 - itself / 2
-    tail = float(2 * sum(comb(total, k) for k in range(fewer + 1)) / 2**total)
-    return tail if exact else tail - itself
+        return 1.0 - float(ways / 2**total) / 2
+    return max(float_info.min, float((2 * below + (2 * ways if exact else ways)) / 2**total))
+
+
+def chance_of_change(before: FloatArray, after: FloatArray, groups: Clusters | None = None) -> float:
+    """Return the two-sided p-value that a metric is the same in two runs.
+
+    Independent cases that are right or wrong have McNemar's mid-p value. If images repeat, or if a case can change by a
+    part, it is the p-value that belongs to the interval of ``difference``: 1 less the largest confidence at which the
+    interval does not contain 0. So it is below 0.05 exactly if the interval of 95 % does not contain 0.
+
+    Args:
+        before: shape (n,), the values of the earlier run, each in 0..1.
+        after: shape (n,), the values of the later run, of the same cases.
+        groups: the images of the cases; None if the cases are independent.
+
+    Returns: a number above 0 and at most 1; 1 if nothing changed.
+    Raises: ValueError as ``difference`` does.
+    """
+    change = after - before
+    if not change.any():
+        return 1.0
+    if (groups is None or groups.single) and whole(change):
+        return mcnemar(int((change < 0).sum()), int((change > 0).sum()))
+    low, high = log(_SMALLEST), 0.0
+    for _ in range(_P_STEPS):
+        middle = (low + high) / 2
+        ends = difference(before, after, groups, 1 - exp(middle))
+        low, high = (low, middle) if ends.low > 0.0 or ends.high < 0.0 else (middle, high)
+    return exp(high)
+
+
+def whole(change: FloatArray) -> bool:
+    """Return whether each change, shape (n,), is 0 or between wrong and right, not a part of that."""
+    return bool(np.all((change == 0) | (np.abs(change) == 1)))
 
 
 def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -119,7 +157,7 @@ def difference(
         sums = np.bincount(groups.codes, weights=change) - groups.sizes * value
         deff, widening = groups.effect(sums, independent, confidence)
     broken, fixed = int((change < 0).sum()), int((change > 0).sum())
-    if bool(np.all((change == 0) | (np.abs(change) == 1))):
+    if whole(change):
         low, high = tango(broken / widening, fixed / widening, n / widening, confidence)
     else:
         t = two_sided(confidence, max(1, n - 1))
