@@ -123,7 +123,7 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
         return f"{deselected} of the task's cases were deselected"
     if found.n < change.n:
         return f"the runs give {gate.metric} for only {found.n} of {change.n} cases"
-    if change.unjudged > gate.max_skipped * (change.n + change.unjudged):
+    if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
         return (
             f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
         )

@@ -119,7 +119,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
         return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
     lost, cases = coverage.skipped + coverage.unreadable, coverage.cases + coverage.unreadable
-    if lost > gate.max_skipped * cases:
+    if lost and lost / cases > gate.max_skipped:  # a product would be rounded: 0.29 * 100 is below 29
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
     return _too_few(gate, coverage, metric.n)

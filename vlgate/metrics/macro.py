@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import Clusters
-from vlgate.metrics.stats import wilson
+from vlgate.metrics.stats import exact_sum, wilson
 from vlgate.types import FloatArray, Metric
 
 
@@ -36,7 +38,7 @@ def macro(
     _, codes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     means = np.bincount(codes, weights=values) / sizes
-    value = min(1.0, float(means.sum() / sizes.size))
+    value = _mean_of_means(values, codes, sizes)
     weights = 1.0 / (sizes.size * sizes[codes])
     kish = 1.0 / float((weights**2).sum())
     deff, widening = 1.0, 1.0
@@ -47,3 +49,10 @@ def macro(
         deff, widening = groups.effect(sums, value * (1 - value) / kish, confidence)
     low, high = wilson(value, max(1.0, kish / widening), confidence)
     return Metric(value=value, low=low, high=high, n=n, deff=deff * n / kish)
+
+
+def _mean_of_means(values: FloatArray, codes: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
+    """The mean over classes, rounded only once: a sum of rounded means may differ from a threshold by the last bit."""
+    of_size = sizes[codes]
+    total = sum((exact_sum(values[of_size == size]) / int(size) for size in np.unique(sizes)), Fraction(0))
+    return float(total / sizes.size)

@@ -13,6 +13,7 @@ from sys import float_info
 import numpy as np
 
 from vlgate.metrics.clusters import Clusters
+from vlgate.metrics.stats import mean
 from vlgate.metrics.student import two_sided
 from vlgate.types import Difference, FloatArray
 
@@ -150,7 +151,7 @@ def difference(
     if n == 0 or before.shape != after.shape:
         raise ValueError(f"difference of shapes {before.shape} and {after.shape}: expected at least one pair")
     change = after - before
-    value = float(change.sum() / n)
+    value = mean(change)
     independent = float(np.sort((change - value) ** 2).sum())
     deff, widening = 1.0, 1.0
     if groups is not None and not groups.single:
