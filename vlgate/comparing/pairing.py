@@ -34,6 +34,12 @@ class PairedValues:
         """Whether no image repeats, and each case is right or wrong in both runs."""
         return self.images.single and whole(self.after - self.before)
 
+    @property
+    def part(self) -> float:
+        """By how much the cases that changed did so, as a root mean square; 1 without a change."""
+        change = (self.after - self.before)[self.after != self.before]
+        return float(np.sqrt(np.mean(change**2))) if change.size else 1.0
+
     def difference(self, confidence: float = 0.95) -> Difference:
         """Return the difference of the metric, later minus earlier, with its interval."""
         return difference(self.before, self.after, self.images, confidence)

@@ -169,6 +169,30 @@ def difference(
     )
 
 
+def worth_of_difference(found: Difference, part: float = 1.0, confidence: float = 0.95) -> float:
+    """Return the number of independent cases whose interval has the lower end of that of a difference.
+
+    It is ``found.n`` for independent cases that are right or wrong, and less if images repeat.
+
+    Args:
+        found: the difference.
+        part: by how much a case that changes does so; 1 for cases that are right or wrong.
+        confidence: of its interval.
+
+    >>> low, high = tango(7, 1, 21)
+    >>> round(worth_of_difference(Difference(value=-6 / 21, low=low, high=high, n=21, broken=7, fixed=1)), 3)
+    21.0
+    """
+    changed, net = (found.broken + found.fixed) / found.n, found.value / part
+    broken, fixed = max(0.0, changed - net) / 2, max(0.0, changed + net) / 2
+    few, many = 1e-3, 1e9
+    for _ in range(_P_STEPS):
+        n = sqrt(few * many)
+        low, _ = tango(broken * n, fixed * n, n, confidence)
+        few, many = (n, many) if part * low < found.low else (few, n)
+    return sqrt(few * many)
+
+
 def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, power: float = POWER) -> int:
     """Return how many independent cases show that an unchanged metric drops by less than a margin.
 
