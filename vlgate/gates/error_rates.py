@@ -90,14 +90,15 @@ def error_rates(decisions: Sequence[Decision], correction: Correction = "none") 
 
     Returns: the rates; None if no gate was judged on figures.
     """
-    judged = [one for one in decisions if one.outcome != "not run" and (one.metric or one.difference)]
-    if not judged:
+    judged = [one for one in decisions if one.outcome != "not run"]
+    truths: tuple[Truth, ...] = ("on the threshold", "measured", "likely")
+    bar, same, likely = ([found for one in judged if (found := _drawn(one, truth))] for truth in truths)
+    if not same:
         return None
-    bar, same, likely = ([_drawn(one, truth) for one in judged] for truth in ("on the threshold", "measured", "likely"))
     passes = np.stack([one.passes.mean(axis=1) for one in likely]).prod(axis=0)
     low, high = np.quantile(passes, [0.5 - LIKELY / 2, 0.5 + LIKELY / 2])
     return ErrorRates(
-        gates=len(judged),
+        gates=len(same),
         correction=correction,
         threshold_fails=float(_any_fail(bar, correction).mean()),
         unchanged_fails=float(_any_fail(same, correction).mean()),
@@ -117,18 +118,19 @@ def _any_fail(drawn: Sequence[_Drawn], correction: Correction) -> NDArray[np.boo
     return np.asarray(np.stack(failed).any(axis=0))
 
 
-def _drawn(decision: Decision, truth: Truth) -> _Drawn:
-    """New samples of what a gate judges."""
+def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
+    """New samples of what a gate judges; None if it has no figures."""
     gate, random = decision.gate, generator(f"error rates:{truth}:{decision.gate.id}")
     if decision.metric is not None:
         draw = _figures if gate.metric in DIFFERENCES else _shares
         scaled, fails, passes = draw(gate, decision.metric, random, truth)
         few = decision.metric.n < gate.min_cases
-    else:
-        found = decision.difference
+    elif decision.difference is not None:
         draws = _drops if gate.kind == "max_drop" else _counts
-        scaled, fails, passes = draws(decision, found, random, truth)
-        few = found.n < gate.min_cases
+        scaled, fails, passes = draws(decision, decision.difference, random, truth)
+        few = decision.difference.n < gate.min_cases
+    else:
+        return None
     return _Drawn(scaled=scaled, fails=fails, passes=passes & (not few), tested=decision.tested)
 
 
@@ -143,7 +145,7 @@ def _models(
     if truth == "on the threshold":
         return np.asarray(on_threshold)[None, None]
     if truth == "likely":
-        return random.dirichlet(measured + _JEFFREYS, _MODELS)[:, None]
+        return np.asarray(random.dirichlet(measured + _JEFFREYS, _MODELS)[:, None])
     held = np.maximum(measured, _JEFFREYS * measured.sum() / (measured.sum() + 1))
     return (held / held.sum())[None, None]
 
@@ -245,11 +247,13 @@ def _drops(
     judged = worth_of_difference(change, part, gate.confidence)
     return _by_value(
         counts[..., 0] * (n + 1) + counts[..., 1],
-        lambda k: _drop_judged(gate, most, *(count / n for count in divmod(int(k), n + 1)), judged),
+        lambda k: _drop_judged(gate, most, (k // (n + 1) / n, k % (n + 1) / n), judged),
     )
 
 
-def _drop_judged(gate: Gate, most: float, broken: float, fixed: float, n: float) -> _Judged:
+def _drop_judged(gate: Gate, most: float, shares: tuple[float, float], n: float) -> _Judged:
+    """What a gate decides about shares of broken and fixed cases, of n independent ones; dual to Tango's interval."""
+    broken, fixed = shares
     if gate.basis == "value":
         held = fixed - broken >= -most - _ROUNDING
         return (_NEVER if held else 0.0), not held, held
