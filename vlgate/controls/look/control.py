@@ -132,8 +132,8 @@ LOOK = Control(
     name="look",
     says="What the model knows without looking, beside what text alone tells",
     figures={
-        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it; the "
-        "smallest of several gains is by chance too small, and its interval allows for that",
+        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it; "
+        "its interval allows for the choice, and the smallest of several gains is by chance too small",
         IMAGE: "the metric of the task with the image",
         **CONDITIONS,
         **{f"gain_{name}": f"the metric with the image minus that of {name}" for name in CONDITIONS},
