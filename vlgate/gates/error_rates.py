@@ -147,7 +147,7 @@ def _models(
     if truth == "likely":
         return np.asarray(random.dirichlet(measured + _JEFFREYS, _MODELS)[:, None])
     held = np.maximum(measured, _JEFFREYS * measured.sum() / (measured.sum() + 1))
-    return (held / held.sum())[None, None]
+    return np.asarray((held / held.sum())[None, None], dtype=np.float64)
 
 
 def _size(truth: Truth) -> tuple[int, int]:
