@@ -76,7 +76,7 @@ def test_what_is_newly_broken_is_counted_named_and_written(before):
         [
             "compared with *before (older:build): 2 newly broken, 1 fixed, 1 still wrong of 40 cases; 3 have *",
             "unlike: the model was older:build, is newer_3:build",
-            "valse/existence: 2 broken, 1 fixed of 40, acc_r -0.025 (*), McNemar p = 0.625; 3 with another *",
+            "valse/existence: 2 broken, 1 fixed of 40, acc_r -0.025 (*), p by image = 0.599; 3 with another *",
             "newly broken: valse/existence:record_5",
             "newly broken: valse/existence:record_9",
         ]

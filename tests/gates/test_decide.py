@@ -1,11 +1,16 @@
 from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.gates.decide import Coverage, decide, idle
 from vlgate.gates.records import Gate
+from vlgate.metrics.macro import macro
+from vlgate.metrics.paired import difference
+from vlgate.metrics.stats import proportion
 from vlgate.types import Metric
 
 NONE_MISSING = Coverage(cases=100, judged=100, unscored=0, skipped=0)
@@ -255,3 +260,66 @@ def test_a_gate_that_does_not_pass_says_how_many_answers_could_not_be_read(unrea
         assert said in decision.why
         assert "could" not in decide(gate(min=0.5), NONE_MISSING, {"acc_r": found}).why
     assert "could" not in decide(gate(min=0.5), coverage, {"acc_r": metric(0.6, 0.7, 0.8)}).why
+
+
+def on_the_threshold(found, bound):
+    """The outcomes of a minimum and a maximum that are the metric, as a person writes them."""
+    by_value = ({key: bound, "basis": "value"} for key in ("min", "max"))
+    return [decide(gate(**keys), NONE_MISSING, {"acc_r": replace(found, n=100)}).outcome for keys in by_value]
+
+
+def random_classes(random):
+    """Right cases in 2 to 8 classes whose mean of means is a number of two digits."""
+    while True:
+        sizes = random.choice([2, 4, 5, 8, 10, 20, 25], size=random.integers(2, 9))
+        right = np.array([random.integers(0, size + 1) for size in sizes])
+        exact = sum(Fraction(int(r), int(n)) for r, n in zip(right, sizes, strict=True)) / len(sizes)
+        if (exact * 100).denominator == 1:
+            values = np.concatenate([np.arange(n) < r for r, n in zip(right, sizes, strict=True)]).astype(float)
+            return values, np.repeat(np.arange(len(sizes)), sizes), float(f"{float(exact):.2f}")
+
+
+def test_a_mean_of_classes_exactly_on_a_threshold_holds_it():
+    values = np.concatenate([np.arange(n) < r for r, n in ((1, 5), (3, 5), (9, 10), (2, 5), (0, 4))]).astype(float)
+    found = macro(values, np.repeat(np.arange(5), [5, 5, 10, 5, 4]))
+    assert found.value == 0.42
+    assert on_the_threshold(found, 0.42) == ["pass", "pass"]
+    random = np.random.default_rng(0)
+    for _ in range(1402):
+        values, classes, bound = random_classes(random)
+        assert macro(values, classes).value == bound
+
+
+def test_a_share_exactly_on_a_threshold_holds_it_and_the_next_one_does_not():
+    for n in range(1, 400):
+        for hundredths in range(101):
+            k, rest = divmod(hundredths * n, 100)
+            if not rest and (n < 101 or hundredths % 7 == 0):
+                found = metric(0.0, k / n, 1.0)
+                assert proportion((np.arange(n) < k).astype(float)).value == k / n
+                assert on_the_threshold(found, hundredths / 100) == ["pass", "pass"]
+    assert on_the_threshold(metric(0.0, 94 / 100, 1.0), 0.95) == ["fail", "pass"]
+
+
+@pytest.mark.parametrize("parts", [2, 3, 6, 24, 96])
+def test_means_and_differences_of_parts_are_decided_as_fractions(parts):
+    random = np.random.default_rng(parts)
+    for _ in range(60):
+        n = 100
+        counts = random.integers(0, parts + 1, n)
+        counts[0] = (counts[0] - counts.sum()) % parts  # a whole sum, so a mean of two digits
+        counts[0] += parts * (counts.sum() < 0)
+        found = proportion(counts / parts)
+        assert found.value == round(counts.sum() / parts) / 100
+        assert on_the_threshold(found, float(f"{found.value:.2f}")) == ["pass", "pass"]
+        changed = difference(np.ones(n), counts / parts)
+        assert changed.value == round(counts.sum() / parts - 100) / 100
+
+
+@pytest.mark.parametrize("hundredths", [7, 14, 28, 29, 55, 57, 58])
+def test_as_many_skipped_cases_as_allowed_are_allowed(hundredths):
+    rule = gate(min=0.1, max_skipped=hundredths / 100, min_cases=1)
+    for skipped, expected in ((hundredths, "pass"), (hundredths + 1, "inconclusive")):
+        judged = 100 - skipped
+        coverage = Coverage(cases=100, judged=judged, unscored=0, skipped=skipped)
+        assert outcome(rule, metric(0.5, 0.6, 0.7, n=judged), coverage) == expected

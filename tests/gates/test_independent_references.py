@@ -37,7 +37,13 @@ def test_a_gate_decides_as_the_wilson_intervals_of_scipy_and_statsmodels_do(n, d
     gate = Gate(task="a/b", metric="acc_r", min=least, confidence=confidence, min_cases=1)
     metric = proportion((np.arange(n) < right).astype(float), confidence=confidence)
     found = decide(gate, Coverage(cases=n, judged=n, unscored=0, skipped=0), {"acc_r": metric})
-    assert {outcome(low, high, least) for low, high in ends} == {found.outcome}
+    expected = {outcome(low, high, least) for low, high in ends}
+    if "binomial" in found.why:  # near 0 and 1 a fail is also one of the exact test
+        assert expected == {"fail"}
+        assert (n * min(least, 1 - least), stats.binom.cdf(right, n, least)) <= (10.001, 1.0)
+        assert stats.binom.cdf(right, n, least) > (1 - confidence) / 2
+        expected = {"inconclusive"}
+    assert expected == {found.outcome}
 
 
 def likeliest(broken, fixed, n, drop):
@@ -83,7 +89,8 @@ def test_mcnemar_is_the_count_of_all_outcomes_of_a_fair_coin_for_each_changed_ca
     beyond_it = sum(abs(total - 2 * one) > far for one in counts)
     itself = sum(abs(total - 2 * one) == far for one in counts)
     assert mcnemar(broken, fixed, exact=True) == pytest.approx((beyond_it + itself) / len(counts))
-    assert mcnemar(broken, fixed) == pytest.approx((beyond_it + itself / 2) / len(counts))
+    expected = (beyond_it + itself / 2) / len(counts) if total else 1.0
+    assert mcnemar(broken, fixed) == pytest.approx(expected)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4, 8, 100]), confidences)

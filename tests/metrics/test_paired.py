@@ -7,7 +7,14 @@ import pytest
 from scipy import optimize, stats
 
 from vlgate.metrics.clusters import clusters
-from vlgate.metrics.paired import cases_for_bound, cases_for_margin, difference, mcnemar, tango
+from vlgate.metrics.paired import (
+    cases_for_bound,
+    cases_for_margin,
+    chance_of_change,
+    difference,
+    mcnemar,
+    tango,
+)
 from vlgate.metrics.stats import wilson
 
 COUNTS = [(0, 0), (0, 1), (3, 3), (1, 7), (7, 1), (12, 30), (200, 150)]
@@ -39,7 +46,8 @@ def test_mcnemar_is_the_binomial_test_and_its_mid_p_version(broken, fixed):
     exact = stats.binomtest(broken, total).pvalue if total else 1.0
     assert mcnemar(broken, fixed, exact=True) == pytest.approx(exact)
     itself = stats.binom.pmf(broken, total, 0.5)
-    assert mcnemar(broken, fixed) == pytest.approx(exact - (itself / 2 if broken == fixed else itself))
+    mid = exact - (itself / 2 if broken == fixed else itself)
+    assert mcnemar(broken, fixed) == pytest.approx(mid if total else 1.0)
     assert mcnemar(broken, fixed) == mcnemar(fixed, broken)
 
 
@@ -52,6 +60,46 @@ def test_mid_p_rejects_an_unchanged_model_less_often_than_one_time_in_twenty():
             for exact in (True, False)
         ]
         assert shares[0] <= shares[1] <= 0.055
+
+
+def test_a_p_value_is_1_if_nothing_changed_and_above_0_for_any_table():
+    same = np.array([1.0, 0, 1, 0])
+    assert mcnemar(0, 0) == mcnemar(0, 0, exact=True) == chance_of_change(same, same) == 1.0
+    assert 0.0 < mcnemar(3, 20_000) < 1e-300
+    assert mcnemar(9_000, 9_400) == pytest.approx(stats.binomtest(9_000, 18_400).pvalue, abs=1e-4)
+
+
+def equal_models(images, per_image, rho, random):
+    """Each case breaks or is fixed with 10 % each; a part ``rho`` of the changes is common to an image."""
+    codes = np.repeat(np.arange(images), per_image)
+    kind = np.where(random.random(codes.size) < rho, random.random(images)[codes], random.random(codes.size))
+    before = np.where(kind < 0.1, 1.0, np.where(kind < 0.2, 0.0, (random.random(codes.size) < 0.5).astype(float)))
+    after = np.where(kind < 0.1, 0.0, np.where(kind < 0.2, 1.0, before))
+    return before, after, clusters([str(code) for code in codes])
+
+
+@pytest.mark.parametrize(("images", "per_image"), [(60, 2), (40, 5), (50, 20)])
+@pytest.mark.parametrize("rho", [0.3, 0.7])
+def test_the_p_value_of_equal_models_counts_images_and_agrees_with_the_interval(images, per_image, rho):
+    random, excluded = np.random.default_rng(images + per_image), []
+    for run in range(300):
+        pair = equal_models(images, per_image, rho, random)
+        found = difference(*pair)
+        excluded.append(found.low > 0 or found.high < 0)
+        if excluded[-1] or run % 20 == 0:
+            assert (chance_of_change(*pair) < 0.05) == excluded[-1]
+    assert np.mean(excluded) <= 0.075  # 5 %, and twice the error of 300 runs
+
+
+def test_the_p_value_of_independent_cases_is_that_of_mcnemar_unless_halves_change():
+    before, after = np.array([1.0] * 9 + [0, 0]), np.array([0.0] * 8 + [1, 1, 0])
+    assert chance_of_change(before, after) == mcnemar(8, 1)
+    assert chance_of_change(before, after, clusters(list("abcdefghijk"))) == mcnemar(8, 1)
+    random = np.random.default_rng(8)
+    for _ in range(40):
+        first, second = (random.choice([0, 0.5, 1], size=30) for _ in range(2))
+        found = difference(first, second)
+        assert (chance_of_change(first, second) < 0.05) == (found.low > 0 or found.high < 0)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.tails import tail
 from vlgate.gates.thresholds import Thresholds
-from vlgate.metrics.names import HEADLINE
-from vlgate.metrics.paired import POWER, cases_for_margin
+from vlgate.metrics.names import HEADLINE, PARTS
+from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
@@ -37,7 +37,7 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
     for gate in expand_changes(thresholds, shapes)[0]:
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
-        needed = cases_for_margin(gate.max, gate.expected_churn, gate.confidence) if gate.max else None
+        needed = _needed(gate, gate.max) if gate.max else None
         if needed is None or cases[gate.task][1] < needed:
             takes = "no number of cases shows a drop of 0" if needed is None else f"it takes {needed:,} cases"
             raise ThresholdsError(
@@ -45,6 +45,12 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
                 f"{cases[gate.task][1]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
                 'verdicts change; raise max_drop, add cases, lower expected_churn, or write basis = "value"'
             )
+
+
+def _needed(gate: Gate, most: float) -> int:
+    """How many cases show an unchanged model, if the verdicts of a case change on their own."""
+    parts = PARTS.get(gate.metric, 1)
+    return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
 
 
 def change_decisions(
@@ -75,20 +81,20 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decis
     if values is None:
         return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
     found = values.difference(gate.confidence)
-    outcome, why = _judged(gate, change, found)
+    outcome, why = _judged(gate, change, found, values.part)
     doubt = _doubt(gate, change, found, deselected)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
     counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
-    made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted)
+    made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted, part=values.part)
     return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
 
 
-def _judged(gate: Gate, change: TaskChange, found: Difference) -> tuple[Outcome, str]:
+def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> tuple[Outcome, str]:
     most = 0.0 if gate.max is None else gate.max
     if gate.kind == "max_drop":
-        return _drop(gate, found, most)
+        return _drop(gate, found, most, part)
     counted, n = (found.broken, found.n) if gate.kind == "max_broken" else (change.churned, change.n)
     what = f"newly broken in {gate.metric}" if gate.kind == "max_broken" else "answered or judged in another way"
     said = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
@@ -105,7 +111,7 @@ def _cases(gate: Gate, change: TaskChange) -> str:
     return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
 
 
-def _drop(gate: Gate, found: Difference, most: float) -> tuple[Outcome, str]:
+def _drop(gate: Gate, found: Difference, most: float, part: float) -> tuple[Outcome, str]:
     point = gate.basis == "value"
     low, high = (found.value, found.value) if point else (found.low, found.high)
     said = f"{gate.metric} changed by {found.value:+.4f}"
@@ -115,10 +121,15 @@ def _drop(gate: Gate, found: Difference, most: float) -> tuple[Outcome, str]:
         return "pass", f"{said}, within max_drop = {most:g}"
     if high < -most:
         return "fail", f"{said}, below max_drop = {most:g}"
-    churn = (found.broken + found.fixed) / found.n
-    needed = round(cases_for_margin(most, churn, gate.confidence) * found.deff) if most else None
-    more = "" if needed is None or needed <= found.n else f": about {needed - found.n:,} more if the model is unchanged"
+    more = _more(gate, found, most, part) if most else ""
     return "inconclusive", f"{said}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
+
+
+def _more(gate: Gate, found: Difference, most: float, part: float) -> str:
+    """How many more cases show an unchanged model, if as many change, by as much, and images repeat as often."""
+    independent = cases_for_margin(min(1.0, most / part), (found.broken + found.fixed) / found.n, gate.confidence)
+    needed = round(independent * found.n / worth_of_difference(found, part, gate.confidence))
+    return f": about {needed - found.n:,} more if the model is unchanged" if needed > found.n else ""
 
 
 def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -> str | None:
@@ -126,7 +137,7 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
         return f"{deselected} of the task's cases were deselected"
     if found.n < change.n:
         return f"the runs give {gate.metric} for only {found.n} of {change.n} cases"
-    if change.unjudged > gate.max_skipped * (change.n + change.unjudged):
+    if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
         return (
             f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
         )

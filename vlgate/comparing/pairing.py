@@ -13,7 +13,7 @@ from vlgate.comparing.earlier import EarlierRun
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import Clusters, clusters
 from vlgate.metrics.names import HEADLINE, NAMES
-from vlgate.metrics.paired import difference
+from vlgate.metrics.paired import chance_of_change, difference, whole
 from vlgate.types import Difference, FloatArray, Shape, Task, Ties
 
 Rows = NDArray[np.intp]
@@ -28,6 +28,17 @@ class PairedValues:
     before: FloatArray
     after: FloatArray
     images: Clusters
+
+    @property
+    def independent(self) -> bool:
+        """Whether no image repeats, and each case is right or wrong in both runs."""
+        return self.images.single and whole(self.after - self.before)
+
+    @property
+    def part(self) -> float:
+        """By how much the cases that changed did so, as a root mean square; 1 without a change."""
+        change = (self.after - self.before)[self.after != self.before]
+        return float(np.sqrt(np.mean(change**2))) if change.size else 1.0
 
     def difference(self, confidence: float = 0.95) -> Difference:
         """Return the difference of the metric, later minus earlier, with its interval."""
@@ -48,6 +59,7 @@ class TaskChange:
         added: the ids of the cases that only the later run asks.
         unjudged: how many cases one of the runs did not judge.
         values: the values of both runs, by each metric that is a mean over cases.
+        headline: the metric that decides whether a case is right.
     """
 
     task: str
@@ -59,6 +71,19 @@ class TaskChange:
     added: tuple[str, ...]
     unjudged: int
     values: Mapping[str, PairedValues] = field(repr=False)
+    headline: str
+
+    @property
+    def test(self) -> str:
+        """The name of the test that gives ``p``."""
+        values = self.values.get(self.headline)
+        return "McNemar p" if values is None or values.independent else "p by image"
+
+    @property
+    def p(self) -> float:
+        """The p-value that as many cases break as are fixed, of the headline metric; see ``chance_of_change``."""
+        values = self.values.get(self.headline)
+        return 1.0 if values is None else chance_of_change(values.before, values.after, values.images)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +203,7 @@ def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -
         added=tuple(sorted(set(after.ids) - set(before.ids) - set(before.unjudged))),
         unjudged=len({*before.unjudged, *after.unjudged}),
         values=_values(NAMES[shape], (before, after), (first, second), images),
+        headline=HEADLINE[shape],
     )
 
 

@@ -13,6 +13,7 @@ from vlgate.types import FloatArray
 
 NAMES = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 """After whom each correction is named."""
+_ROUNDING = 1e-9
 
 
 def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[Decision, ...]:
@@ -78,7 +79,8 @@ def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:
 def _scaled(decision: Decision) -> float:
     if decision.p is None:
         raise ValueError(f"{decision.gate.id} failed without a p-value: expected one of each gate on an interval")
-    return min(1.0, decision.p / ((1 - decision.gate.confidence) / 2))
+    scaled = decision.p / ((1 - decision.gate.confidence) / 2)
+    return 1.0 if abs(scaled - 1.0) < _ROUNDING else scaled
 
 
 def _why(decision: Decision, family: int, correction: Correction) -> str:

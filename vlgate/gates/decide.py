@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.tails import exact, near_an_end
 from vlgate.metrics.names import CONTROLLED, PARTIAL
 from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth
@@ -49,11 +50,12 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     """Decide one gate of one task.
 
     With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
-    even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
-    cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost to records that
-    cannot be read, is above ``max_skipped``, if there are fewer than ``min_cases`` different cases, or for an ``auroc``
-    of statements cases of the rarer truth, if the model gives the metric for none of the cases or only for some of
-    them, or if exact ties count as right. A figure of a control is about a sample of the cases.
+    even ``high`` does not reach it, and is inconclusive otherwise. Near 0 and 1 intervals miss too often on that side,
+    so a share fails only if the exact binomial test says so, too; see ``tails``. With basis ``value`` the value alone
+    decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
+    to records that cannot be read, is above ``max_skipped``, if there are fewer than ``min_cases`` different cases, or
+    for an ``auroc`` of statements cases of the rarer truth, if the model gives the metric for none of the cases or only
+    for some of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
@@ -119,7 +121,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
         return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
     lost, cases = coverage.skipped + coverage.unreadable, coverage.cases + coverage.unreadable
-    if lost > gate.max_skipped * cases:
+    if lost and lost / cases > gate.max_skipped:  # a product would be rounded: 0.29 * 100 is below 29
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
     return _too_few(gate, coverage, metric)
@@ -143,14 +145,17 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     low, high = (metric.value, metric.value) if point else (metric.low, metric.high)
     said = f"{gate.metric} is {metric.value:.4f}"
     said += "" if point else f" ({100 * gate.confidence:g} % interval {metric.low:.4f} to {metric.high:.4f})"
+    chance = 0.0 if point or not near_an_end(gate, metric) else exact(gate, metric)
+    by_chance = f"; but p = {chance:.2g} by the exact binomial test" if chance > (1 - gate.confidence) / 2 else ""
     if gate.kind == "limit":
-        return _limited(said, low, 1.0 if gate.max is None else gate.max)
+        return _limited(said, low, 1.0 if gate.max is None else gate.max, by_chance)
     lowest = -1.0 if gate.metric in CONTROLLED else 0.0  # a difference may be negative
     least, most = lowest if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
-    if high < least:
-        return "fail", f"{said}, below min = {least:g}"
-    if low > most:
-        return "fail", f"{said}, above max = {most:g}"
+    for beyond, side in ((high < least, f"below min = {least:g}"), (low > most, f"above max = {most:g}")):
+        if beyond and by_chance:
+            return "inconclusive", f"{said}, {side}{by_chance}, so a decision needs more cases"
+        if beyond:
+            return "fail", f"{said}, {side}"
     inside = {"min": least} if low < least else {}
     inside |= {"max": most} if high > most else {}
     if inside:
@@ -193,7 +198,9 @@ def _rounded_up(number: float) -> int:
     return max(1, ceil(number / step)) * step
 
 
-def _limited(said: str, low: float, most: float) -> tuple[Outcome, str]:
+def _limited(said: str, low: float, most: float, by_chance: str) -> tuple[Outcome, str]:
+    if low > most and by_chance:
+        return "cannot", f"{said}, above the known limit max = {most:g}{by_chance}"
     if low > most:
         return "fail", f"{said}, better than the known limit max = {most:g}; raise the limit, or make it a gate"
     return "cannot", f"{said}, not above the known limit max = {most:g}"

@@ -6,23 +6,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.gates.correcting import stays
 from vlgate.gates.records import Correction, Decision, Gate
-from vlgate.metrics.names import CONTROLLED
-from vlgate.metrics.paired import score
+from vlgate.gates.tails import FEW, at_most
+from vlgate.metrics.names import DIFFERENCES
+from vlgate.metrics.paired import score, worth_of_difference
 from vlgate.metrics.stats import worth
 from vlgate.seeds import generator
 from vlgate.types import Difference, FloatArray, Metric
 
 DRAWS = 10_000
 """New samples that are drawn: a rate is then within 0.01 of the exact one, 19 times in 20."""
+LIKELY = 0.80
+"""The share of the models that may be the measured one whose rate is in a range."""
+_MODELS, _EACH = 200, 200  # models that may be the measured one, and new samples of each
 _NORMAL = NormalDist()
 _NEVER = inf  # the p-value of what cannot fail
 _ROUNDING = 1e-12
+_JEFFREYS = 0.5  # what is added to each count: the prior of Jeffreys
+
+Truth = Literal["on the threshold", "measured", "likely"]
+"""What new samples are drawn from: models exactly on the threshold, as good as measured, or nearly so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +44,9 @@ class ErrorRates:
         threshold_fails: how often at least one gate fails, if the model lies exactly on every threshold.
         unchanged_fails: how often at least one gate fails, if the true metrics are the measured ones.
         unchanged_passes: how often all gates pass then, and all limits hold.
+        unchanged_passes_low: the lower end of a range that holds it for ``LIKELY`` of the models that may be the
+            measured one, because the true metrics are not known: the posterior after the prior of Jeffreys.
+        unchanged_passes_high: the upper end of that range.
     """
 
     gates: int
@@ -42,24 +54,35 @@ class ErrorRates:
     threshold_fails: float
     unchanged_fails: float
     unchanged_passes: float
+    unchanged_passes_low: float = 0.0
+    unchanged_passes_high: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
-    """What new samples of one gate give: scaled p-values (see ``stays``), which pass, and whether a test decides."""
+    """What new samples of one gate give, shape (models, samples): p-values (see ``stays``), which fail and pass.
+
+    ``tested`` says whether a test decides.
+    """
 
     scaled: FloatArray
+    fails: NDArray[np.bool_]
     passes: NDArray[np.bool_]
     tested: bool
+
+
+_Judged = tuple[float, bool, bool]
+"""A scaled p-value, whether the gate fails, and whether it passes."""
 
 
 def error_rates(decisions: Sequence[Decision], correction: Correction = "none") -> ErrorRates | None:
     """Simulate new samples of the cases for every gate that was judged on figures.
 
-    Gates are taken to be independent of each other, every case to be judged, and a metric to be a proportion of as many
-    independent cases as its interval is worth; a figure of a control is normal, with the width of its interval. Whether
-    the model changes what it answers is not simulated: an unchanged
-    model gives the same replies to the same cases.
+    Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as many
+    independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each sample
+    is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a control is
+    normal. Whether the model changes what it answers is not simulated: an unchanged model gives the same replies to the
+    same cases.
 
     Args:
         decisions: the decisions of a run.
@@ -68,80 +91,123 @@ def error_rates(decisions: Sequence[Decision], correction: Correction = "none") 
     Returns: the rates; None if no gate was judged on figures.
     """
     judged = [one for one in decisions if one.outcome != "not run"]
-    on_threshold, unchanged = (
-        [found for one in judged if (found := _drawn(one, on_threshold=bar)) is not None] for bar in (True, False)
-    )
-    if not unchanged:
+    truths: tuple[Truth, ...] = ("on the threshold", "measured", "likely")
+    bar, same, likely = ([found for one in judged if (found := _drawn(one, truth))] for truth in truths)
+    if not same:
         return None
+    passes = np.stack([one.passes.mean(axis=1) for one in likely]).prod(axis=0)
+    low, high = np.quantile(passes, [0.5 - LIKELY / 2, 0.5 + LIKELY / 2])
     return ErrorRates(
-        gates=len(unchanged),
+        gates=len(same),
         correction=correction,
-        threshold_fails=float(_any_fail(on_threshold, correction).mean()),
-        unchanged_fails=float(_any_fail(unchanged, correction).mean()),
-        unchanged_passes=float(np.stack([one.passes for one in unchanged]).all(axis=0).mean()),
+        threshold_fails=float(_any_fail(bar, correction).mean()),
+        unchanged_fails=float(_any_fail(same, correction).mean()),
+        unchanged_passes=float(np.stack([one.passes for one in same]).all(axis=0).mean()),
+        unchanged_passes_low=float(low),
+        unchanged_passes_high=float(high),
     )
 
 
-def _any_fail(found: Sequence[_Drawn], correction: Correction) -> NDArray[np.bool_]:
-    tested = np.stack([one.scaled for one in found if one.tested] or [np.full(DRAWS, _NEVER)], axis=1)
-    others = [one.scaled <= 1.0 for one in found if not one.tested]
-    failed = np.stack([*stays(tested, correction).T, *others])
-    return np.asarray(failed.any(axis=0))
+def _any_fail(drawn: Sequence[_Drawn], correction: Correction) -> NDArray[np.bool_]:
+    failed = [one.fails.ravel() for one in drawn]
+    tested = [row for row, one in enumerate(drawn) if one.tested]
+    if correction != "none" and tested:
+        scaled = np.stack([np.where(drawn[row].fails, drawn[row].scaled, _NEVER).ravel() for row in tested], axis=1)
+        kept = stays(scaled, correction)
+        failed = [*(failed[row] for row in range(len(drawn)) if row not in tested), *kept.T]
+    return np.asarray(np.stack(failed).any(axis=0))
 
 
-def _drawn(decision: Decision, *, on_threshold: bool) -> _Drawn | None:
+def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
     """New samples of what a gate judges; None if it has no figures."""
-    gate, random = decision.gate, generator(f"error rates:{on_threshold}:{decision.gate.id}")
+    gate, random = decision.gate, generator(f"error rates:{truth}:{decision.gate.id}")
     if decision.metric is not None:
-        draw = _figures if gate.metric in CONTROLLED else _shares
-        scaled, passes = draw(gate, decision.metric, random, on_threshold=on_threshold)
+        draw = _figures if gate.metric in DIFFERENCES else _shares
+        scaled, fails, passes = draw(gate, decision.metric, random, truth)
         few = min(decision.metric.n, decision.metric.rarer or decision.metric.n) < gate.min_cases
     elif decision.difference is not None:
-        scaled, passes = _changes(decision, decision.difference, random, on_threshold=on_threshold)
+        draws = _drops if gate.kind == "max_drop" else _counts
+        scaled, fails, passes = draws(decision, decision.difference, random, truth)
         few = decision.difference.n < gate.min_cases
     else:
         return None
-    return _Drawn(scaled=scaled, passes=passes & (not few), tested=decision.tested)
+    return _Drawn(scaled=scaled, fails=fails, passes=passes & (not few), tested=decision.tested)
+
+
+def _models(
+    random: np.random.Generator, truth: Truth, on_threshold: Sequence[float], counts: Sequence[float]
+) -> FloatArray:
+    """The shares of k kinds of cases in the models that samples are drawn from, shape (models, 1, k).
+
+    ``counts`` are the numbers of cases of each kind. A kind that should be rare is thought possible if there is none.
+    """
+    measured = np.asarray(counts, dtype=np.float64)
+    if truth == "on the threshold":
+        return np.asarray(on_threshold)[None, None]
+    if truth == "likely":
+        return np.asarray(random.dirichlet(measured + _JEFFREYS, _MODELS)[:, None])
+    held = np.maximum(measured, _JEFFREYS * measured.sum() / (measured.sum() + 1))
+    return np.asarray((held / held.sum())[None, None], dtype=np.float64)
+
+
+def _size(truth: Truth) -> tuple[int, int]:
+    return (_MODELS, _EACH) if truth == "likely" else (1, DRAWS)
 
 
 def _shares(
-    gate: Gate, metric: Metric, random: np.random.Generator, *, on_threshold: bool
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
     """New samples of a metric."""
-    n = max(1, round(worth(metric, gate.confidence)))
+    judged = worth(metric, gate.confidence)
+    # The interval is that of fewer cases than the design effect leaves, because few images estimate that effect badly.
+    n = max(1, round(judged if gate.metric == "auroc" else max(judged, metric.n / metric.deff)))
     bar = gate.max if gate.min is None else gate.min
-    share = metric.value if bar is None or not on_threshold else bar
-    right = random.binomial(n, share, DRAWS)
-    return _by_value(right, lambda k: _share_judged(gate, int(k) / n, n))
+    share = metric.value if bar is None else bar
+    models = _models(random, truth, (share, 1 - share), (metric.value * n, n - metric.value * n))
+    right = random.binomial(n, models[..., 0], _size(truth))
+    return _by_value(right, lambda k: _share_judged(gate, int(k) / n, judged))
 
 
 def _figures(
-    gate: Gate, metric: Metric, random: np.random.Generator, *, on_threshold: bool
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """New samples of a figure of a control, which may be a difference; the interval gives its standard error."""
+    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """New samples of a difference of a control; the lower end of its interval gives the standard error."""
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
-    error = max(_ROUNDING, (metric.high - metric.low) / (2 * z))
+    error = max(_ROUNDING, (metric.value - metric.low or metric.high - metric.value) / z)
+    up = max(error, (metric.high - metric.value) / z)  # wider, as the smallest of several gains is judged
     bar = gate.max if gate.min is None else gate.min
-    values = random.normal(metric.value if bar is None or not on_threshold else bar, error, DRAWS)
-    above = [] if gate.min is None else [(values - gate.min) / error]
-    above += [] if gate.max is None else [(gate.max - values) / error]
-    least = np.minimum.reduce(above)
-    if gate.basis == "value":
-        return np.where(least < 0, 0.0, _NEVER), least >= 0
-    scaled = np.fromiter(map(_NORMAL.cdf, least.tolist()), dtype=np.float64, count=DRAWS) / alpha
-    return scaled, scaled > 1.0 if gate.kind == "limit" else least >= z
+    centre = metric.value if bar is None or truth != "on the threshold" else bar
+    centres = random.normal(centre, error, (_MODELS, 1)) if truth == "likely" else np.array([[centre]])
+    values = random.normal(centres, error, _size(truth))
+    point = gate.basis == "value"
+    fails, passes = np.zeros(values.shape, bool), np.ones(values.shape, bool)
+    scaled = np.full(values.shape, _NEVER)
+    for bound, side, down, above in ((gate.min, 1, error, up), (gate.max, -1, up, error)):
+        if bound is not None:
+            apart = side * (values - bound)
+            fails |= apart < (0.0 if point else -z * above)
+            passes &= apart >= (0.0 if point else z * down)
+            scaled = np.minimum(scaled, np.vectorize(_NORMAL.cdf)(apart / above) / alpha)
+    return scaled, fails, passes
 
 
-def _share_judged(gate: Gate, value: float, n: float) -> tuple[float, bool]:
-    """The scaled p-value of a share of n independent cases, and whether it passes; dual to Wilson's interval."""
+def _share_judged(gate: Gate, value: float, n: float) -> _Judged:
+    """What a gate decides about a share of n independent cases; dual to Wilson's interval, and exact near 0 and 1."""
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
     above = [_errors(value, gate.min, n)] if gate.min else []  # standard errors on the good side of each bound
     above += [] if gate.max is None or gate.max >= 1 else [-_errors(value, gate.max, n)]
     least = min(above, default=_NEVER)
     if gate.basis == "value":
-        return (0.0 if least < 0 else _NEVER), least >= 0
-    scaled = _NORMAL.cdf(least) / alpha if least > -_NEVER else 0.0
-    return scaled, scaled > 1.0 if gate.kind == "limit" else least >= z
+        return (0.0 if least < 0 else _NEVER), least < 0, least >= 0
+    p = _NORMAL.cdf(least) if least > -_NEVER else 0.0
+    if gate.metric == "auroc" or p > alpha:
+        fails = p <= alpha
+    else:
+        share, bound = (value, gate.min) if gate.min and value < gate.min else (1 - value, 1 - (gate.max or 0.0))
+        exact = at_most(share * n, n, bound)
+        fails = exact <= alpha or n * min(bound, 1 - bound) > FEW + _ROUNDING
+        p = max(p, exact)
+    return p / alpha, fails, not fails if gate.kind == "limit" else least >= z
 
 
 def _errors(value: float, bound: float, n: float) -> float:
@@ -152,41 +218,56 @@ def _errors(value: float, bound: float, n: float) -> float:
     return (value - bound) / sqrt(variance) if variance > 0.0 else _NEVER * (value - bound)
 
 
-def _changes(
-    decision: Decision, found: Difference, random: np.random.Generator, *, on_threshold: bool
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """New samples of the cases that are newly broken and fixed, or of those that a gate counts."""
-    gate, most = decision.gate, decision.gate.max or 0.0
-    if gate.kind != "max_drop":
-        count, n = decision.counted or (found.broken, found.n)
-        absolute = isinstance(gate.max, int)
-        share = (min(1.0, most / n) if absolute else most) if on_threshold else count / n
-        held = random.binomial(n, share, DRAWS) <= (most if absolute else most * n)
-        return np.where(held, _NEVER, 0.0), held
-    n = max(1, round(found.n / found.deff))
-    broken, fixed = found.broken / found.n, found.fixed / found.n
-    if on_threshold:
-        changing = max(broken + fixed, most)
-        broken, fixed = (changing + most) / 2, (changing - most) / 2
-    counts = random.multinomial(n, [broken, fixed, max(0.0, 1 - broken - fixed)], DRAWS)
-    return _by_value(counts[:, 0] * (n + 1) + counts[:, 1], lambda k: _drop_judged(gate, *divmod(int(k), n + 1), n))
+def _counts(
+    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """New samples of the cases that a gate counts: they come in as many lots as the images allow."""
+    most = decision.gate.max or 0.0
+    count, cases = decision.counted or (change.broken, change.n)
+    n = max(1, round(cases / change.deff))
+    allowed = most if isinstance(decision.gate.max, int) else most * cases
+    share = min(1.0, allowed / cases)
+    models = _models(random, truth, (share, 1 - share), (count * n / cases, n - count * n / cases))
+    held = random.binomial(n, models[..., 0], _size(truth)) * cases <= allowed * n * (1 + _ROUNDING)
+    return np.where(held, _NEVER, 0.0), ~held, held
 
 
-def _drop_judged(gate: Gate, broken: int, fixed: int, n: int) -> tuple[float, bool]:
-    most = gate.max or 0.0
+def _drops(
+    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """New samples of the cases that break and are fixed, each by the part that the changes of the run have."""
+    gate, part, most = decision.gate, decision.part, (decision.gate.max or 0.0) / decision.part
+    n = max(1, round(change.n / change.deff))
+    changed, net = (change.broken + change.fixed) * n / change.n, change.value * n / part
+    broken, fixed = max(0.0, changed - net) / 2, max(0.0, changed + net) / 2
+    changing = min(1.0, max(changed / n, most))
+    bar = (changing + most) / 2, max(0.0, changing - most) / 2
+    models = _models(random, truth, (*bar, max(0.0, 1 - sum(bar))), (broken, fixed, max(0.0, n - broken - fixed)))
+    counts = random.multinomial(n, models, _size(truth))
+    judged = worth_of_difference(change, part, gate.confidence)
+    return _by_value(
+        counts[..., 0] * (n + 1) + counts[..., 1],
+        lambda k: _drop_judged(gate, most, (k // (n + 1) / n, k % (n + 1) / n), judged),
+    )
+
+
+def _drop_judged(gate: Gate, most: float, shares: tuple[float, float], n: float) -> _Judged:
+    """What a gate decides about shares of broken and fixed cases, of n independent ones; dual to Tango's interval."""
+    broken, fixed = shares
     if gate.basis == "value":
-        held = (fixed - broken) / n >= -most
-        return (_NEVER if held else 0.0), held
-    above = score(broken, fixed, n, -most)
+        held = fixed - broken >= -most - _ROUNDING
+        return (_NEVER if held else 0.0), not held, held
+    above = score(broken * n, fixed * n, n, -most)
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
-    return (_NORMAL.cdf(above) / alpha if above > -_NEVER else 0.0), above >= z
+    p = _NORMAL.cdf(above) if above > -_NEVER else 0.0
+    return p / alpha, p <= alpha, above >= z
 
 
 def _by_value(
-    drawn: NDArray[np.int64], judge: Callable[[int], tuple[float, bool]]
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+    drawn: NDArray[np.int64], judge: Callable[[int], _Judged]
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
     """Judge each distinct sample once."""
-    values, places = np.unique(drawn, return_inverse=True)
-    found = [judge(value) for value in values.tolist()]
-    places = places.reshape(-1)
-    return np.array([p for p, _ in found])[places], np.array([held for _, held in found], dtype=bool)[places]
+    values, rows = np.unique(drawn, return_inverse=True)
+    rows = rows.reshape(drawn.shape)
+    scaled, fails, passes = zip(*map(judge, values.tolist()), strict=True)
+    return np.array(scaled)[rows], np.array(fails, dtype=bool)[rows], np.array(passes, dtype=bool)[rows]

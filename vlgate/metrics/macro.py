@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import Clusters, each
-from vlgate.metrics.stats import wilson
+from vlgate.metrics.stats import exact_sum, wilson
 from vlgate.types import FloatArray, Metric
 
 _ROUNDING = 1e-12
@@ -45,7 +47,7 @@ def macro(
     _, codes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     means = np.bincount(codes, weights=values) / sizes
-    value = min(1.0, float(means.sum() / sizes.size))
+    value = _mean_of_means(values, codes, sizes)
     weights = 1.0 / (sizes.size * sizes[codes])
     kish = 1.0 / float((weights**2).sum())
     groups = groups or each(n)
@@ -81,3 +83,10 @@ def _nearer(means: FloatArray, sizes: FloatArray, value: float, confidence: floa
     limits = [wilson(min(1.0, mean), max(1.0, n), confidence)[end] for mean, n in zip(means, sizes, strict=True)]
     distance = float(np.sqrt(((np.array(limits) - means) ** 2).sum())) / means.size
     return min(1.0, value + distance) if end else max(0.0, value - distance)
+
+
+def _mean_of_means(values: FloatArray, codes: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
+    """The mean over classes, rounded only once: a sum of rounded means may differ from a threshold by the last bit."""
+    of_size = sizes[codes]
+    total = sum((exact_sum(values[of_size == size]) / int(size) for size in np.unique(sizes)), Fraction(0))
+    return float(total / sizes.size)

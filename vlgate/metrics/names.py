@@ -43,6 +43,10 @@ HEADLINE: Mapping[Shape, str] = {
     "twin_captions": "group",
 }
 """The metric of each shape that decides whether a case as a whole is right."""
+PARTS: Mapping[str, int] = MappingProxyType(
+    {"acc": 2, "sen_acc": 2, "q_acc": 2, "i_acc": 2, "q_image_acc": 4, "read": 2}
+)
+"""Of how many verdicts a case is made up in a metric that counts them one by one; in the others it has one."""
 PARTIAL = frozenset(("precision", "recall", "f1", *GROUPED))
 """The metrics that are by definition over a part of the cases, or over groups of them."""
 CONTROLLED: Mapping[str, str] = MappingProxyType(

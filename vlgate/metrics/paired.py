@@ -6,15 +6,18 @@ A case that is right in the earlier run and wrong in the later one is *broken*, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, comb, inf, sqrt
+from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist
+from sys import float_info
 
 import numpy as np
 
 from vlgate.metrics.clusters import Clusters, each
+from vlgate.metrics.stats import mean
 from vlgate.types import Difference, FloatArray
 
 POWER = 0.80
+_SMALLEST, _P_STEPS = 1e-12, 40  # of a p-value from an interval, and of its bisection
 _MOST_PARTS = 12
 _SAME = 1e-9
 _STEPS = 60  # of a bisection: the interval is then exact to 2 ** -59
@@ -31,7 +34,7 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
         fixed: the number of cases that are wrong before and right after.
         exact: return the exact conditional p-value.
 
-    Returns: a number above 0 and at most 1.
+    Returns: a number above 0 and at most 1; 1 if nothing changed.
     Raises: ValueError if a count is negative.
 
     >>> round(mcnemar(1, 7), 4), round(mcnemar(1, 7, exact=True), 4)
@@ -40,11 +43,47 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
     if broken < 0 or fixed < 0:
         raise ValueError(f"mcnemar(broken={broken}, fixed={fixed}): expected counts of at least 0")
     total, fewer = broken + fixed, min(broken, fixed)
-    itself = float(comb(total, fewer) / 2**total)
+    if total == 0 or (exact and broken == fixed):
+        return 1.0
+    ways, below = 1, 0  # of choosing ``fewer`` cases, and fewer than that
+    for k in range(fewer):
+        below, ways = below + ways, ways * (total - k) // (k + 1)
     if broken == fixed:
-        return 1.0 if exact else 1.0 - itself / 2
-    tail = float(2 * sum(comb(total, k) for k in range(fewer + 1)) / 2**total)
-    return tail if exact else tail - itself
+        return 1.0 - float(ways / 2**total) / 2
+    return max(float_info.min, float((2 * below + (2 * ways if exact else ways)) / 2**total))
+
+
+def chance_of_change(before: FloatArray, after: FloatArray, groups: Clusters | None = None) -> float:
+    """Return the two-sided p-value that a metric is the same in two runs.
+
+    Independent cases that are right or wrong have McNemar's mid-p value. If images repeat, or if a case can change by a
+    part, it is the p-value that belongs to the interval of ``difference``: 1 less the largest confidence at which the
+    interval does not contain 0. So it is below 0.05 exactly if the interval of 95 % does not contain 0.
+
+    Args:
+        before: shape (n,), the values of the earlier run, each in 0..1.
+        after: shape (n,), the values of the later run, of the same cases.
+        groups: the images of the cases; None if the cases are independent.
+
+    Returns: a number above 0 and at most 1; 1 if nothing changed.
+    Raises: ValueError as ``difference`` does.
+    """
+    change = after - before
+    if not change.any():
+        return 1.0
+    if (groups is None or groups.single) and whole(change):
+        return mcnemar(int((change < 0).sum()), int((change > 0).sum()))
+    low, high = log(_SMALLEST), 0.0
+    for _ in range(_P_STEPS):
+        middle = (low + high) / 2
+        ends = difference(before, after, groups, 1 - exp(middle))
+        low, high = (low, middle) if ends.low > 0.0 or ends.high < 0.0 else (middle, high)
+    return exp(high)
+
+
+def whole(change: FloatArray) -> bool:
+    """Return whether each change, shape (n,), is 0 or between wrong and right, not a part of that."""
+    return bool(np.all((change == 0) | (np.abs(change) == 1)))
 
 
 def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -117,7 +156,7 @@ def difference(
     if not bool(np.all((before >= 0.0) & (before <= 1.0) & (after >= 0.0) & (after <= 1.0))):
         raise ValueError(f"difference of {n} pairs of values: expected each in 0..1; leave out pairs without a value")
     change = after - before
-    value = float(np.sort(change).sum() / n)
+    value = mean(change)
     groups = groups or each(n)
     parts = _parts(change)
     units = _units(change, parts)
@@ -130,6 +169,30 @@ def difference(
     return Difference(
         value=value, low=min(low, value), high=max(high, value), n=n, broken=broken, fixed=fixed, deff=deff
     )
+
+
+def worth_of_difference(found: Difference, part: float = 1.0, confidence: float = 0.95) -> float:
+    """Return the number of independent cases whose interval has the lower end of that of a difference.
+
+    It is ``found.n`` for independent cases that are right or wrong, and less if images repeat.
+
+    Args:
+        found: the difference.
+        part: by how much a case that changes does so; 1 for cases that are right or wrong.
+        confidence: of its interval.
+
+    >>> low, high = tango(7, 1, 21)
+    >>> round(worth_of_difference(Difference(value=-6 / 21, low=low, high=high, n=21, broken=7, fixed=1)), 3)
+    21.0
+    """
+    changed, net = (found.broken + found.fixed) / found.n, found.value / part
+    broken, fixed = max(0.0, changed - net) / 2, max(0.0, changed + net) / 2
+    few, many = 1e-3, 1e9
+    for _ in range(_P_STEPS):
+        n = sqrt(few * many)
+        low, _ = tango(broken * n, fixed * n, n, confidence)
+        few, many = (n, many) if part * low < found.low else (few, n)
+    return sqrt(few * many)
 
 
 def _effect(change: FloatArray, groups: Clusters, value: float, confidence: float) -> tuple[float, float]:

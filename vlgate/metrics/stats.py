@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, log, sqrt
+from fractions import Fraction
+from math import exp, fsum, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from vlgate.metrics.clusters import Clusters, each
 from vlgate.types import FloatArray, Metric
 
+_PARTS, _LAST_BITS = 1000, 1e-14  # of the fractions that a case can count, and how far a float is from them
 _STEPS = 50  # of a bisection between 1 and 1e12, whose result is then exact to thirteen digits
 
 
@@ -33,6 +35,32 @@ def wilson(value: float, n: float, confidence: float = 0.95) -> tuple[float, flo
     centre = (value + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * (value * (1 - value) / n + z * z / (4 * n * n)) ** 0.5
     return max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half))
+
+
+def mean(values: FloatArray) -> float:
+    """Return the mean of simple fractions, rounded only once.
+
+    So the mean of values such as 1/2 or 1/6 equals a threshold that is written as a decimal number exactly if the
+    fractions do, whatever the order of the cases is.
+
+    Args:
+        values: shape (n,), at least one; others than fractions of at most 1,000 parts are summed as they are.
+
+    >>> mean(np.array([0.1] * 3)), np.array([0.1] * 3).mean().item()
+    (0.1, 0.10000000000000002)
+    """
+    return float(exact_sum(values) / values.size)
+
+
+def exact_sum(values: FloatArray) -> Fraction:
+    """Return the sum of values that are simple fractions, shape (n,), without rounding; see ``mean``."""
+    if bool((values * 4 == np.rint(values * 4)).all()):  # halves and quarters add up exactly
+        return Fraction(float(values.sum()))
+    distinct, counts = np.unique(values, return_counts=True)
+    parts = [Fraction(one).limit_denominator(_PARTS) for one in distinct[:_PARTS].tolist()]
+    if distinct.size > _PARTS or any(abs(part - one) > _LAST_BITS for part, one in zip(parts, distinct, strict=True)):
+        return Fraction(fsum(values.tolist()))
+    return sum((part * count for part, count in zip(parts, counts.tolist(), strict=True)), Fraction(0))
 
 
 def worth(metric: Metric, confidence: float = 0.95) -> float:
@@ -79,7 +107,7 @@ def proportion(
     n = values.size
     if n == 0 or not bool(np.all((values >= 0.0) & (values <= 1.0))):
         raise ValueError(f"proportion of {n} values: expected at least one, each in 0..1")
-    value = min(1.0, float(values.sum() / n))
+    value = mean(values)
     if groups is None or groups.single:
         low, high = wilson(value, n, confidence)
         return Metric(value=value, low=low, high=high, n=n)
@@ -95,7 +123,8 @@ def _surplus(contributions: FloatArray, groups: Clusters, rows: NDArray[np.intp]
     if rows is None or groups.equal:
         return groups.surplus(contributions**2)
     _, first, cases = np.unique(rows, return_index=True, return_inverse=True)
-    return groups.take(first).surplus(np.bincount(cases.reshape(-1), weights=contributions) ** 2)
+    sums = np.bincount(cases.reshape(-1), weights=contributions).astype(np.float64)
+    return groups.take(first).surplus(sums**2)
 
 
 def smaller(first: FloatArray, second: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:

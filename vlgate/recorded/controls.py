@@ -78,7 +78,10 @@ def _said(figure: _Compared | None) -> str:
 def _task(measured: Mapping[str, Any]) -> ControlledTask:
     n = len(measured["cases"])
     columns = {name: _values(values, n) for name, values in measured["columns"].items()}
-    figures = {name: Figure(**figure) for name, figure in measured["figures"].items()}
+    figures = {
+        name: Figure(**{**figure, "others": tuple(figure.get("others", ()))})
+        for name, figure in measured["figures"].items()
+    }
     if len(measured["images"]) != n or not _named(figures.values()) <= columns.keys():
         raise ValueError("its columns do not belong together")
     return ControlledTask(
@@ -96,7 +99,7 @@ def _task(measured: Mapping[str, Any]) -> ControlledTask:
 
 def _named(figures: Iterable[Figure]) -> set[str]:
     """The columns that figures are made of."""
-    return {name for one in figures for name in (one.column, one.before) if name}
+    return {name for one in figures for name in (one.column, one.before, *one.others) if name}
 
 
 def _values(values: list[float | None], n: int) -> FloatArray:

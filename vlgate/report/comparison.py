@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from vlgate.comparing.pairing import Comparison, TaskChange
-from vlgate.metrics.names import HEADLINE
-from vlgate.metrics.paired import mcnemar
 
 MOST_NAMED = 10
 """The most newly broken cases that the terminal names; the files name all."""
@@ -49,6 +47,15 @@ def comparison_record(comparison: Comparison) -> dict[str, object]:
     }
 
 
+def p_words(p: float) -> str:
+    """Return a p-value with its sign.
+
+    >>> p_words(0.6251), p_words(0.0004)
+    ('= 0.625', '< 0.001')
+    """
+    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
+
+
 def _record(change: TaskChange) -> dict[str, object]:
     return {
         "n": change.n,
@@ -58,18 +65,18 @@ def _record(change: TaskChange) -> dict[str, object]:
         "churned": change.churned,
         "added": len(change.added),
         "unjudged": change.unjudged,
-        "p": mcnemar(len(change.broken), len(change.fixed)),
+        "p": change.p,
+        "metric": change.headline,
         "differences": {name: asdict(values.difference()) for name, values in change.values.items()},
     }
 
 
 def _task_line(change: TaskChange) -> str:
-    headline = next((name for name in HEADLINE.values() if name in change.values), None)
     line = f"{change.task}: {len(change.broken)} broken, {len(change.fixed)} fixed of {change.n}"
-    if headline is not None and change.n:
-        found = change.values[headline].difference()
-        p = mcnemar(len(change.broken), len(change.fixed))
-        line += f", {headline} {found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f}), McNemar p = {p:.3f}"
+    if change.headline in change.values:
+        found = change.values[change.headline].difference()
+        line += f", {change.headline} {found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+        line += f", {change.test} {p_words(change.p)}"
     line += f"; {change.churned} with another answer or verdict" if change.churned else ""
     line += f"; {len(change.added)} new cases" if change.added else ""
     return line + (f"; {change.unjudged} not judged in one of the runs" if change.unjudged else "")

@@ -17,10 +17,14 @@ from vlgate.run.model_card import ModelCard
 from vlgate.run.results import RunResult, TaskResult
 from vlgate.types import Ties
 
-ASSUMED = "simulated; assumes independent gates, and new samples of as many cases"
+ASSUMED = (
+    "simulated; assumes independent gates, and new samples of as many cases; in brackets: the rates of 80 % of the "
+    "models that may be the measured one"
+)
 """What the error rates of the gates stand on."""
 
 _EXAMPLES = 3
+_LEAST, _MOST = 1, 99  # hundredths of samples: simulation shows no rate of 0 or 1
 _LONGEST = 80  # characters of a quoted answer
 
 
@@ -129,18 +133,24 @@ def error_rate_lines(rates: ErrorRates | None) -> list[str]:
     r"""Return how often the gates give a false alarm, and whether an unchanged model passes again, as lines.
 
     >>> rates = ErrorRates(
-    ...     gates=14, correction="none", threshold_fails=0.298, unchanged_fails=0.0, unchanged_passes=0.61
+    ...     gates=14,
+    ...     correction="none",
+    ...     threshold_fails=0.298,
+    ...     unchanged_fails=0.03,
+    ...     unchanged_passes=0.61,
+    ...     unchanged_passes_low=0.2,
+    ...     unchanged_passes_high=0.93,
     ... )
     >>> print("\n".join(error_rate_lines(rates)))
     false alarms: a model exactly on the thresholds of all 14 gates sees at least one fail in 30 % of samples
-    another sample: a model as good as measured passes all of them in 61 %, and sees a fail in 0 %
+    another sample: a model as good as measured passes all of them in about 61 % (20 to 93 %), and sees a fail in 3 %
     """
     if rates is None:
         return []
     gates, them = ("its gate", "it") if rates.gates == 1 else (f"all {rates.gates} gates", "all of them")
     after = f" (corrected after {NAMES[rates.correction]})" if rates.correction != "none" else ""
     alarms = f"sees at least one fail in {_percent(rates.threshold_fails)} of samples{after}"
-    passes, fails = _percent(rates.unchanged_passes), _percent(rates.unchanged_fails)
+    passes, fails = _roughly(rates), _percent(rates.unchanged_fails)
     return [
         f"false alarms: a model exactly on the thresholds of {gates} {alarms}",
         f"another sample: a model as good as measured passes {them} in {passes}, and sees a fail in {fails}",
@@ -148,7 +158,19 @@ def error_rate_lines(rates: ErrorRates | None) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    hundredths = round(100 * share)
+    if hundredths < _LEAST:
+        return f"under {_LEAST} %"
+    return f"over {_MOST} %" if hundredths > _MOST else f"{hundredths} %"
+
+
+def _roughly(rates: ErrorRates) -> str:
+    """How often a model passes again, and between which rates that lies for models that could be the measured one."""
+    low, passes, high = (
+        min(_MOST, max(_LEAST, round(100 * share)))
+        for share in (rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high)
+    )
+    return f"about {passes} % ({low} to {high} %)" if low < high else _percent(rates.unchanged_passes)
 
 
 def check_lines(model: ModelCard) -> list[str]:

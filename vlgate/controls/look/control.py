@@ -119,7 +119,7 @@ def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, se
             kept[column] = float(np.nanmean(columns[column]))
     # Grey and blank put one image in the place of several, over which any model that sees pixels gains.
     if kept and (any(name.startswith("other") for name in kept) or not several):
-        figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]))
+        figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]), others=tuple(kept))
     return figures
 
 
@@ -132,7 +132,8 @@ LOOK = Control(
     name="look",
     says="What the model knows without looking, beside what text alone tells",
     figures={
-        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it",
+        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it; "
+        "its interval allows for the choice, and the smallest of several gains is by chance too small",
         IMAGE: "the metric of the task with the image",
         **CONDITIONS,
         **{f"gain_{name}": f"the metric with the image minus that of {name}" for name in CONDITIONS},

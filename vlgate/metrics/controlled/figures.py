@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,13 +12,19 @@ from vlgate.metrics.paired import difference
 from vlgate.metrics.stats import proportion
 from vlgate.types import FloatArray, Metric
 
+_SURELY = 20  # how much less than an interval of a figure may miss the one that leaves out a difference
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure of a control: the mean of a column, or the mean of its difference from the column ``before``."""
+    """A figure of a control: the mean of a column, or the mean of its difference from the column ``before``.
+
+    ``others`` are columns that ``before`` was chosen from, because its difference is the smallest of theirs.
+    """
 
     column: str
     before: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +56,40 @@ class ControlledTask:
     def metric(self, name: str, confidence: float = 0.95) -> Metric | None:
         """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1.
 
-        A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images.
+        A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images. The
+        interval of the smallest of k differences, without those that are surely larger, is from the smallest
+        lower end to the smallest upper end, the upper ones at the confidence ``1 - (1 - confidence) / k``: each end
+        misses the smallest true difference as seldom as that of a single one (Berger 1982, the intersection-union test;
+        Bonferroni). The value itself is too small by chance, the more so the more differences are nearly equal.
 
         Returns: the figure over the cases that have a value in its columns; None if there is no such figure or case.
         """
         figure = self.figures.get(name)
         if figure is None:
             return None
-        after = self.columns[figure.column]
-        before = self.columns[figure.before] if figure.before else np.zeros(after.size)
-        rows = np.flatnonzero(np.isfinite(after) & np.isfinite(before))
+        found = self._of(figure.column, figure.before, confidence)
+        if found is None or not figure.others:
+            return found
+        names = {self.columns[name].tobytes(): name for name in (*figure.others, figure.before)}.values()
+        strict = 1 - (1 - confidence) / _SURELY
+        apart = {name: self._of(figure.before, name, strict) for name in names if name != figure.before}
+        rivals = [figure.before, *(name for name, one in apart.items() if one is not None and one.low <= 0.0)]
+        wider = 1 - (1 - confidence) / len(rivals)
+        lower, upper = ([self._of(figure.column, name, level) for name in rivals] for level in (confidence, wider))
+        low, high = min(one.low for one in lower if one is not None), min(one.high for one in upper if one is not None)
+        return replace(found, low=min(low, found.value), high=max(high, found.value))
+
+    def _of(self, column: str, before: str, confidence: float) -> Metric | None:
+        """The mean of a column, or of its difference from another one; None if no case has a value."""
+        after = self.columns[column]
+        values = self.columns[before] if before else np.zeros(after.size)
+        rows = np.flatnonzero(np.isfinite(after) & np.isfinite(values))
         if not rows.size:
             return None
         groups = clusters([self.images[row] for row in rows.tolist()])
-        if not figure.before:
+        if not before:
             return proportion(after[rows], groups, confidence)
-        found = difference(before[rows], after[rows], groups, confidence)
+        found = difference(values[rows], after[rows], groups, confidence)
         return Metric(value=found.value, low=found.low, high=found.high, n=found.n, deff=found.deff)
 
     def metrics(self, confidence: float = 0.95) -> dict[str, Metric]:

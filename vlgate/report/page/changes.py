@@ -73,7 +73,8 @@ def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, n
 
 
 def _task(name: str, change: Mapping[str, Any]) -> ChangedTask:
-    headline = next((metric for metric in _HEADLINES if metric in change["differences"]), "")
+    known = (change.get("metric"), *_HEADLINES)  # runs of earlier versions do not name it
+    headline = next((metric for metric in known if metric in change["differences"]), "")
     found = change["differences"].get(headline)
     value, interval = difference_words(found["value"], found["low"], found["high"]) if found else ("", "")
     fixed, broken = tuple(change["fixed"]), len(change["broken"])
