@@ -22,7 +22,7 @@ from vlgate.judging.verdicts import judge
 from vlgate.run.examining import UNEXAMINED, examined
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
-from vlgate.run.options import Options
+from vlgate.run.options import FIRST, Options
 from vlgate.run.planning import sample
 from vlgate.run.quick import without_passes
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
@@ -87,7 +87,8 @@ def decided(
     verdicts = {result.task.id: result.verdicts for result in run.results}
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
+    kinds, first = {task.id: task.shape for task in tasks}, options.baseline == FIRST
+    changes = change_decisions(thresholds, run.comparison, kinds, left_out, first=first)
     neither = {result.task.id: result.neither for result in run.results}
     right = _right(verdicts, tasks_without_scores(neither, thresholds))
     held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right)]

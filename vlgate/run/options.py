@@ -10,11 +10,14 @@ from typing import Any, Literal
 
 from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.controls.registry import LIMIT
+from vlgate.errors import OptionError
 from vlgate.shrink.families import FAMILIES, Family
 from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
 DEFAULT_BATCH = 64
+FIRST: Literal["first"] = "first"
+"""What ``--baseline`` says of a run that no earlier one is there for: its gates on a comparison are not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,7 @@ class Options:
     pairs: int | None = 1000
     items: Literal["auto", "pair", "batch"] = "auto"
     thresholds: Path | None
-    baseline: Path | None = None
+    baseline: Path | Literal["first"] | None = None
     results: Path
     overwrite: bool = False
     device: str = "auto"
@@ -85,6 +88,29 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
+def baseline_of(given: str, folder: Path, own: Path | None = None) -> Path | Literal["first"]:
+    """Return the earlier run that ``--baseline`` names: a folder, or ``FIRST``.
+
+    Args:
+        given: what the user wrote.
+        folder: what a path is relative to.
+        own: the results folder of the run itself, which may have the name ``first``.
+
+    Raises: OptionError if it is ``first``, and a run lies in a folder of that name: left out without a word, its
+        comparison would let any model pass.
+
+    >>> baseline_of("first", Path("/nowhere")), baseline_of("./first", Path("/work")).as_posix()
+    ('first', '/work/first')
+    """
+    there = folder / given
+    if given != FIRST:
+        return there
+    if (there / "metrics.json").exists() and (own is None or own.resolve() != there.resolve()):
+        remedy = "write ./first to compare with it, or rename it if there is no earlier run"
+        raise OptionError(f"--baseline first: says that this run is the first, but {there} holds a run, too; {remedy}")
+    return FIRST
+
+
 def options_from(content: Mapping[str, Any]) -> Options:
     """Return the options that ``environment.json`` holds.
 
@@ -94,7 +120,8 @@ def options_from(content: Mapping[str, Any]) -> Options:
         raise ValueError("expected the options of this version")
     found = dict(content)
     for name in ("folder", "results", "thresholds", "baseline", "cache"):
-        found[name] = None if content[name] is None else Path(content[name])
+        if content[name] is not None and (name, content[name]) != ("baseline", FIRST):
+            found[name] = Path(content[name])
     shard = content["shard"]
     return Options(
         **{

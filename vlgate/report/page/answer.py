@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vlgate.comparing.changes import FIRST_RUN
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.records import Answer, Decided
 from vlgate.report.page.standing import Standing
@@ -32,6 +33,8 @@ def answer(figures: Mapping[str, Any], ended: Standing, unscored: int = 0) -> An
         said = [*(f"the run is {word}" for word in flaws), *said]
         reasons = (*(f"{word}: {why}" for word, found in flaws.items() for why in found), *reasons)
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+    first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
+    every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if ended.only_tests_fail:
         return Answer(tone="no", sentence=f"{_NO}: {every}, but a test that is not a gate fails.", reasons=reasons)
     if said:
