@@ -87,8 +87,8 @@ def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, option
     if thresholds.acuity:
         none += " (those of [acuity] are judged by vlgate acuity)"
     why = (
-        f"no gate was judged: {none}; add a gate with min, or name another file with --thresholds, or accept a run without gates "
-        "with --no-require-gates"
+        f"no gate was judged: {none}; add a gate with min, or name another file with --thresholds, or accept a run "
+        "without gates with --no-require-gates"
     )
     return [_about("run", "require-gates", "inconclusive", why)]
 
