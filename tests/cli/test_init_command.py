@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -9,10 +11,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
 
 from vlgate.cli import main
 
 FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
+ROOT = Path(__file__).parents[2]
+STEPS = yaml.safe_load((ROOT / "vlgate/cli/ci/action.yml").read_text())["runs"]["steps"]
 FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505, "chance": 0.5}
 
 
@@ -34,34 +39,140 @@ def runs_of(step, values, folder):
     return done.returncode, done.stdout + done.stderr
 
 
-ARGS = "--suite=scenes/foil-it,scenes/attributes --thresholds=thresholds.toml --health=off"
+CASES = 40
+OWN_MODEL = """
+import os
+
+class Model:
+    def match(self, pairs):
+        wrong = int(os.environ.get("BROKEN", "0"))
+        return [float(("not" in pair.text) == (int(pair.text.split()[-1]) < wrong)) for pair in pairs]
+
+def build():
+    return Model()
+"""
+"""A model that misses as many cases of ``own_data`` as the variable BROKEN says."""
 
 
-def test_the_action_that_it_writes_judges_blesses_and_compares(folder, capsys):
-    assert main(["init"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"wrote: {name}" in said and (folder / name).is_file() for name in FILES)
-    steps = {step["name"]: step for step in yaml.safe_load((folder / FILES[2]).read_text())["runs"]["steps"]}
-    values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": "results/first"}
-    status, said = runs_of(steps["Judge the gates"]["run"], values, folder)
+def own_data(folder, n=CASES):
+    """Cases of one's own in ``data/cases``, each with an image, and a gate on them that allows two broken cases."""
+    cases = folder / "data/cases"
+    cases.mkdir(parents=True)
+    lines = []
+    for i in range(n):
+        Image.new("RGB", (16, 16), (i * 6 % 256, 80, 40)).save(cases / f"{i}.png")
+        texts = {"caption": f"this is the number {i}", "foil": f"this is not the number {i}"}
+        lines.append(json.dumps({"task": "mine/numbers", "id": f"{i}", "image": f"{i}.png", **texts}))
+    (cases / "numbers.jsonl").write_text("\n".join(lines))
+    (folder / "my_model.py").write_text(OWN_MODEL)
+    gate = '[gate."mine/numbers".acc_r]\nmin = 0.5\nmax_broken = 2\n'
+    (folder / "thresholds.toml").write_text(f"schema = 1\n{gate}")
+
+
+ARGS = "--thresholds=thresholds.toml --data=data --health=off"
+
+
+class Github:
+    """The scripts of the action, run as its steps are on the default branch."""
+
+    def __init__(self, folder):
+        action = yaml.safe_load((folder / FILES[2]).read_text())
+        self.folder, self.steps = folder, {step["name"]: step.get("run") for step in action["runs"]["steps"]}
+
+    def push(self, name, broken=0, **values):
+        values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": name, "BROKEN": f"{broken}", **values}
+        status, said = runs_of(self.steps["Judge the gates"], values, self.folder)
+        if status == 0:
+            status, blessed = runs_of(self.steps["Make this run the baseline"], values, self.folder)
+            said += blessed
+        return status, said
+
+
+class Gitlab:
+    """The script of the job, run on the default branch; its baseline comes from the job before that passed."""
+
+    def __init__(self, folder):
+        self.folder, self.script = folder, yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["vlgate"]["script"]
+
+    def push(self, name, broken=0, **values):
+        branch = {"CI_COMMIT_BRANCH": "main", "CI_DEFAULT_BRANCH": "main"}
+        values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": name, "BROKEN": f"{broken}", **branch, **values}
+        ended = runs_of("\n".join(self.script), values, self.folder)
+        baseline, kept = self.folder / "baseline", self.folder / "earlier/baseline"
+        if ended[0] == 0 and baseline.exists():
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(baseline, kept)
+        shutil.rmtree(baseline, ignore_errors=True)
+        return ended
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def ci(request, folder):
+    """The workflow that init writes for a folder with its own data, model and gates."""
+    own_data(folder)
+    assert main(["init", f"--ci={request.param}"]) == 0
+    return {"github": Github, "gitlab": Gitlab}[request.param](folder)
+
+
+def test_the_first_run_is_kept_and_a_broken_model_is_stopped_but_a_good_one_is_not(ci):
+    status, said = ci.push("first")
+    assert (status, "1 not compared: first run" in said) == (0, True), said
+    assert (ci.folder / "first/junit.xml").is_file()
+    status, said = ci.push("broken", broken=3)
+    assert (status, "3 of 40 cases are newly broken" in said) == (1, True), said
+    status, said = ci.push("good", broken=1)
+    assert (status, "1 newly broken" in said) == (0, True), said
+
+
+def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
+    assert [ci.push(f"merge-{broken}", broken)[0] for broken in (0, 2, 4)] == [0, 0, 1]
+    status, said = ci.push("release", 2, BASELINE="release")  # by hand: this run is what later ones are compared with
     assert status == 0, said
-    assert (folder / "results/first/junit.xml").is_file()
-    assert runs_of(steps["Make this run the baseline"]["run"], values, folder)[0] == 0
-    status, said = runs_of(steps["Judge the gates"]["run"], values | {"RESULTS": "results/second"}, folder)
+    assert [ci.push(f"later-{broken}", broken)[0] for broken in (4, 6)] == [0, 1]
+
+
+def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
+    assert ci.push("first", broken=30)[0] == 1
+    assert not list(ci.folder.glob("**/blessed.json"))
+    status, said = ci.push("new", broken=0, BASELINE="first")
     assert status == 0, said
-    assert "compared with " in said
-    [gate, other] = json.loads((folder / "results/second/metrics.json").read_text())["gates"]
-    assert (gate["decision"], other["decision"]) == ("pass", "pass")
 
 
-def test_a_job_of_gitlab_fails_with_a_model_that_fails(folder):
+def test_a_baseline_that_cannot_be_downloaded_lets_no_comparison_pass(ci):
+    status, said = ci.push("lost", BASELINE_LOST="true", found="503")
+    assert (status, "compares with an earlier run, and none is given" in said) == (1, True), said
+    assert ci.push("new", BASELINE="first", BASELINE_LOST="true", found="503")[0] == 0
+
+
+def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folder):
     assert main(["init", "--ci=gitlab"]) == 0
     assert not (folder / ".github").exists()
     job = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["vlgate"]
-    values = {"MODEL": "blind", "ARGS": ARGS, "RESULTS": "out", "CI_COMMIT_BRANCH": "a", "CI_DEFAULT_BRANCH": "b"}
+    args = "--suite=scenes/foil-it,scenes/attributes --thresholds=thresholds.toml --health=off"
+    values = {"MODEL": "blind", "ARGS": args, "RESULTS": "out", "CI_COMMIT_BRANCH": "a", "CI_DEFAULT_BRANCH": "b"}
     status, said = runs_of("\n".join(job["script"]), values, folder)
     assert status == 1, said
     assert "FAIL: blind may not be released" in said
+    status, said = runs_of("\n".join(job["script"]), values | {"MODEL": "my_model:build", "RESULTS": "good"}, folder)
+    assert (status, (folder / "baseline").exists()) == (0, False), said
+
+
+@pytest.mark.parametrize(
+    ("runs", "wanted"),
+    [
+        ([], ""),
+        ([{"databaseId": 5, "event": "pull_request"}], ""),
+        ([{"databaseId": 5, "event": "pull_request_target"}, {"databaseId": 4, "event": "push"}], "4"),
+        ([{"databaseId": 6, "event": "workflow_dispatch"}, {"databaseId": 4, "event": "push"}], "6"),
+    ],
+)
+def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wanted):
+    if shutil.which("jq") is None:
+        pytest.skip("jq, whose language gh speaks, is not here")
+    [script] = [step["run"] for step in STEPS if step["name"] == "Get the baseline"]
+    query = re.search(r"--jq '(.*)'", script)[1]
+    found = subprocess.run(["jq", "-r", query], input=json.dumps(runs), capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == wanted
 
 
 def test_nothing_is_overwritten(folder, capsys):

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from vlgate.cache.place import DEFAULT_LIMIT
 from vlgate.controls.registry import LIMIT
-from vlgate.errors import OptionError
 from vlgate.shrink.families import FAMILIES, Family
 from vlgate.types import Ties
 
@@ -88,27 +87,21 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def baseline_of(given: str, folder: Path, own: Path | None = None) -> Path | Literal["first"]:
-    """Return the earlier run that ``--baseline`` names: a folder, or ``FIRST``.
+def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
+    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to.
 
-    Args:
-        given: what the user wrote.
-        folder: what a path is relative to.
-        own: the results folder of the run itself, which may have the name ``first``.
-
-    Raises: OptionError if it is ``first``, and a run lies in a folder of that name: left out without a word, its
-        comparison would let any model pass.
-
-    >>> baseline_of("first", Path("/nowhere")), baseline_of("./first", Path("/work")).as_posix()
+    >>> baseline_of("first", Path("/work")), baseline_of("./first", Path("/work")).as_posix()
     ('first', '/work/first')
     """
-    there = folder / given
-    if given != FIRST:
-        return there
-    if (there / "metrics.json").exists() and (own is None or own.resolve() != there.resolve()):
-        remedy = "write ./first to compare with it, or rename it if there is no earlier run"
-        raise OptionError(f"--baseline first: says that this run is the first, but {there} holds a run, too; {remedy}")
-    return FIRST
+    return FIRST if given == FIRST else folder / given
+
+
+def meant_folder(options: Options) -> str:
+    """Return a note if ``--baseline=first`` may have meant the folder of another run; empty if it did not."""
+    there = options.folder / FIRST
+    if options.baseline != FIRST or there == options.results or not (there / "metrics.json").exists():
+        return ""
+    return f"--baseline=first compares with no run; write --baseline=./first to compare with the run in {there}"
 
 
 def options_from(content: Mapping[str, Any]) -> Options:

@@ -49,7 +49,7 @@ def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.run, f"vlgate judge {given.run}")
     if given.results is not None:
         refuse_folder(recorded, given.results, overwrite=given.overwrite)
-    named = None if given.baseline is None else baseline_of(given.baseline, Path(), given.run)
+    named = None if given.baseline is None else baseline_of(given.baseline, Path())
     earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     first, required = named == FIRST, given.require_gates
     judged = judge_again(recorded, given.thresholds, earlier, first=first, require_gates=required)

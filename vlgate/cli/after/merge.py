@@ -70,7 +70,7 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
     except (ValueError, TypeError, KeyError):
         raise parts[0].wrong("the options of the part are not those of this version") from None
     first, here = found[0], Path.cwd()
-    required, results = given.require_gates, here / given.results
+    required = given.require_gates
     named = next((one.baseline for one in found if one.baseline != FIRST), FIRST)  # all parts must say that it is first
     options = replace(
         first,
@@ -78,9 +78,9 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
         disputes=tuple(place_of(file, here) for file in given.disputes) or first.disputes,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
-        baseline=named if given.baseline is None else baseline_of(given.baseline, here, results),
+        baseline=named if given.baseline is None else baseline_of(given.baseline, here),
         require_gates=any(one.require_gates for one in found) or in_ci() if required is None else required,
-        results=results,
+        results=here / given.results,
         overwrite=given.overwrite,
         shard=None,
     )

@@ -40,7 +40,6 @@ def read(config: pytest.Config) -> Options:
     controls = _controls(given["controls"])
     model = str(given["model"] or DEFAULT_MODEL)
     folder = config.invocation_params.dir
-    results = _results(config, given["results"], model)
     return Options(
         folder=folder,
         model=model,
@@ -55,8 +54,8 @@ def read(config: pytest.Config) -> Options:
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
         thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
-        baseline=_baseline(config, given["baseline"], results),
-        results=results,
+        baseline=_baseline(config, given["baseline"]),
+        results=_results(config, given["results"], model),
         overwrite=_flag(given["overwrite"], default=False),
         cache=_cache(config, given["cache"]),
         cache_named=bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
@@ -89,13 +88,13 @@ def read(config: pytest.Config) -> Options:
     )
 
 
-def _baseline(config: pytest.Config, given: Any, results: Path) -> Path | Literal["first"] | None:
+def _baseline(config: pytest.Config, given: Any) -> Path | Literal["first"] | None:
     from_ini = config.getoption(next(one.dest for one in SETTINGS if one.name == "baseline"), None) is None
     if given == FIRST and from_ini:
         problem = f"vlgate_baseline = {FIRST}: no run would ever be compared"
         remedy = f"write --baseline={FIRST} on the command line, or ./{FIRST} for a folder of this name"
         raise pytest.UsageError(f"{problem}; {remedy}")
-    return baseline_of(str(given), _base(config, "baseline"), results) if given else None
+    return baseline_of(str(given), _base(config, "baseline")) if given else None
 
 
 def _given(config: pytest.Config, setting: Setting) -> Any:
