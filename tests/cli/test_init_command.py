@@ -9,11 +9,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from PIL import Image
 
 from vlgate.cli import main
+from vlgate.metrics.stats import proportion
 
 FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
 ROOT = Path(__file__).parents[2]
@@ -45,8 +47,11 @@ import os
 
 class Model:
     def match(self, pairs):
-        wrong = int(os.environ.get("BROKEN", "0"))
-        return [float(("not" in pair.text) == (int(pair.text.split()[-1]) < wrong)) for pair in pairs]
+        return [float(self.says(pair.image.load(), pair.text)) for pair in pairs]
+
+    def says(self, image, text):
+        seen = "red" if image.getpixel((0, 0))[0] > 128 else "blue"
+        return (seen in text) != (int(text.split()[-1]) < int(os.environ.get("BROKEN", "0")))
 
 def build():
     return Model()
@@ -60,8 +65,9 @@ def own_data(folder, n=CASES):
     cases.mkdir(parents=True)
     lines = []
     for i in range(n):
-        Image.new("RGB", (16, 16), (i * 6 % 256, 80, 40)).save(cases / f"{i}.png")
-        texts = {"caption": f"this is the number {i}", "foil": f"this is not the number {i}"}
+        right, wrong = ("red", "blue") if i % 2 else ("blue", "red")
+        Image.new("RGB", (16, 16), (255 * (i % 2), i, 255 * (1 - i % 2))).save(cases / f"{i}.png")
+        texts = {"caption": f"a {right} card with the number {i}", "foil": f"a {wrong} card with the number {i}"}
         lines.append(json.dumps({"task": "mine/numbers", "id": f"{i}", "image": f"{i}.png", **texts}))
     (cases / "numbers.jsonl").write_text("\n".join(lines))
     (folder / "my_model.py").write_text(OWN_MODEL)
@@ -184,47 +190,128 @@ def test_nothing_is_overwritten(folder, capsys):
 
 
 def run_folder(folder, tasks):
-    (folder / "run").mkdir()
+    (folder / "run").mkdir(exist_ok=True)
     content = {"model": {"name": "clip", "weights": "a/b"}, "tasks": tasks}
     (folder / "run/metrics.json").write_text(json.dumps(content))
     return ["init", "--from", "run"]
 
 
-def test_the_gates_of_a_run_stand_at_the_lower_end_rounded_down(folder):
+def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_passes(folder):
     tasks = {
         "valse/existence": {"metrics": {"acc_r": FIGURE}},
-        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"low": 0.504}}},
+        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"value": 0.56, "low": 0.516, "high": 0.603}}},
         "valse/relations": {"metrics": {"acc_r": FIGURE | {"n": 29}}},
         "valse/actant-swap": {"metrics": {}},
-        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.63, "low": 0.6, "high": 0.66}}}},
-        "winoground/all": {"metrics": {"group": FIGURE | {"low": 0.29, "chance": 1 / 6}, "text": FIGURE}},
+        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.61, "low": 0.6, "high": 0.66}}}},
+        "winoground/all": {"metrics": {"group": FIGURE | {"chance": 1 / 6}, "text": FIGURE}},
     }
     assert main(run_folder(folder, tasks)) == 0
     text = (folder / "thresholds.toml").read_text()
     gates = tomllib.loads(text)["gate"]
-    assert {task: {name: gate["min"] for name, gate in found.items()} for task, found in gates.items()} == {
-        "valse/existence": {"acc_r": 0.62},
-        "winoground/all": {"group": 0.29},
+    assert {task: list(found) for task, found in gates.items()} == {
+        "valse/existence": ["acc_r"],
+        "winoground/all": ["group"],
     }
+    assert 0.5 < gates["valse/existence"]["acc_r"]["min"] < 0.6
     assert gates["valse/existence"]["acc_r"]["why"] == "clip:a/b reached 0.669 (0.628 to 0.709, n = 505)"
+    rates = [float(rate) for rate in re.findall(r"min = 0\.\d+   # the same model passes it in (.*) % of new", text)]
+    assert len(rates) == 2
+    assert min(rates) >= 98.7  # of four candidates, so that all of them together are passed in 95 %
+    together = float(re.search(r"# The same model passes all 2 gates together in at least (.*) % of new", text)[1])
+    assert together == pytest.approx(100 - sum(100 - rate for rate in rates), abs=0.2)
     reasons = {
-        "plurality": "is not above chance (0.500)",
+        "plurality": "which leaves a margin for other samples, is not above chance (0.500)",
         "relations": "only 29 cases",
         "actant-swap": "no acc_r",
-        "foil-it": "is not above what text alone reaches (0.630)",
+        "foil-it": "is not above what text alone reaches (0.610)",
     }
     for task, why in reasons.items():
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
-def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester):
+@pytest.mark.parametrize(("n", "shares"), [(40, (0.9, 0.95, 1.0)), (100, (0.7, 0.8, 0.9, 0.97)), (400, (0.6, 0.9))])
+def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folder, n, shares):
+    random, held = np.random.default_rng(n), []
+    for _ in range(40):
+        found = [proportion((np.arange(n) < random.binomial(n, share)).astype(float)) for share in shares]
+        tasks = {
+            f"valse/{i}": {"metrics": {"acc_r": {"value": m.value, "low": m.low, "high": m.high, "n": n, "deff": 1.0}}}
+            for i, m in enumerate(found)
+        }
+        arguments = run_folder(folder, tasks)
+        assert main(arguments) == 0
+        gates = tomllib.loads((folder / "thresholds.toml").read_text())["gate"]
+        for file in ("thresholds.toml", "run/metrics.json"):
+            (folder / file).unlink()
+        for _ in range(40):
+            lows = [proportion((np.arange(n) < random.binomial(n, share)).astype(float)).low for share in shares]
+            held.append(all(low >= gates[f"valse/{i}"]["acc_r"]["min"] for i, low in enumerate(lows)))
+    assert np.mean(held) >= 0.95
+
+
+def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
     suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
     arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]
     pytester.runpytest_inprocess(*arguments, "--results=run")
+    capsys.readouterr()
     assert main(["init", "--from", "run"]) == 0
+    said = capsys.readouterr().out
+    assert "my_model" not in said  # the run is of another model
+    assert "  1. look at the gates in thresholds.toml" in said
     assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0
     gates = json.loads((folder / "again/metrics.json").read_text())["gates"]
     assert "scenes/foil-it:acc_r" in {gate["gate"] for gate in gates if gate["decision"] == "pass"}
+    job = yaml.safe_load((folder / FILES[3]).read_text())["jobs"]["gates"]["steps"][-1]
+    assert job["with"]["model"] == "bag-of-words"
+
+
+def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys):
+    own_data(folder)
+    (folder / "thresholds.toml").unlink()
+    assert main(["init"]) == 0
+    said, text = capsys.readouterr().out, (folder / "thresholds.toml").read_text()
+    assert "gate" not in tomllib.loads(text)
+    assert '# [gate."mine/numbers".acc_r]\n# min = 0.80\n' in text
+    assert "scenes/" not in text
+    start = "pytest --pyargs tests_vl --model=my_model:build --data=data --results=results/first"
+    assert start in said
+    assert start in text
+    assert "args: --thresholds=thresholds.toml --data=data" in (folder / FILES[3]).read_text()
+    for file in ("thresholds.toml", "results/first", *FILES[2:]):
+        assert not (folder / file).is_dir()
+    shutil.rmtree(folder / ".github")
+    pytester.runpytest_inprocess(*start.split()[1:], "--health=off")
+    capsys.readouterr()
+    assert main(["init", "--from", "results/first"]) == 0  # in place of the file without gates
+    said = capsys.readouterr().out
+    assert "wrote: thresholds.toml" in said
+    assert "put your own model" not in said
+    judge, bless = (line.strip().removeprefix("2. ") for line in said.splitlines() if "results/judged" in line)
+    assert main(judge.split()[1:]) == 0
+    assert main(bless.split()[1:]) == 0
+    [again] = [line.strip().removeprefix("3. ") for line in said.splitlines() if "  3. " in line]
+    assert pytester.runpytest_inprocess(*again.split()[1:], "--health=off", "--results=second").ret == 0
+    assert json.loads((folder / "second/verdict.json").read_text())["gates"]["pass"] == 1
+
+
+@pytest.mark.parametrize("change", ["# mine\n", '[gate."mine/numbers".acc_r]\nmin = 0.9\n'])
+def test_gates_of_the_user_are_kept_when_there_is_a_run(folder, change, capsys):
+    own_data(folder)
+    (folder / "thresholds.toml").unlink()
+    assert main(["init"]) == 0
+    text = (folder / "thresholds.toml").read_text() + change
+    (folder / "thresholds.toml").write_text(text)
+    main(run_folder(folder, {"mine/numbers": {"metrics": {"acc_r": FIGURE}}}))
+    assert (folder / "thresholds.toml").read_text() == text
+    assert "1. remove thresholds.toml" in capsys.readouterr().out
+
+
+def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsys):
+    (folder / "data").mkdir()
+    assert main(["init", "--data", "data"]) == 4
+    assert main(["init"]) == 0
+    assert "scenes/foil-it" in (folder / "thresholds.toml").read_text()
+    assert "--data=data" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}"])

@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
         files["my_model.py"] = MODEL
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.data)
     written = [_write(Path(name), content) for name, content in files.items()]
-    steps = _first_steps(start) if folder is None else _later_steps(folder, start, ours=written[0])
+    steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
     lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
     print("\n".join(["next:", *lines]))  # noqa: T201  # what a command is for
     return 0 if any(written) else 1
@@ -123,8 +123,15 @@ def _first_steps(start: _Start) -> list[str]:
     ]
 
 
-def _later_steps(folder: Path, start: _Start, *, ours: bool) -> list[str]:
-    """What to do when there is a run, and gates from it; ``ours`` if the thresholds file is new."""
+def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list[str]:
+    """What to do when there is a run, and gates from it; ``ours`` if they are those of the thresholds file."""
+    if ours and "\n[gate." not in gates:
+        remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
+        return [
+            remedy,
+            f"pytest --pyargs tests_vl {start.arguments} --results=results/next",
+            "start again from that run",
+        ]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
     keeps = (
         f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"
