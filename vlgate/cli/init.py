@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +27,15 @@ _GATES = Path("thresholds.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
-    """What the files are about: the model, and the data folders as the user would name them."""
+    """What the files are about: the model, and the options that name the data and the tasks."""
 
     model: str = OWN
-    data: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     @property
-    def arguments(self) -> str:
-        """The options of a run."""
-        return " ".join([f"--model={self.model}", *(f"--data={one}" for one in self.data)])
+    def command(self) -> str:
+        """The command that starts a run."""
+        return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,7 @@ def run(given: argparse.Namespace) -> int:
     folder = given.run_folder
     if folder is None:
         folders, gates = _of_data(given)
-        start = _Start(data=folders)
+        start = _Start(options=tuple(f"--data={one}" for one in folders))
     else:
         gates = thresholds_of_run(folder)
         start = _start_of(folder)
@@ -65,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
     files = {str(_GATES): gates}
     if start.model == OWN:
         files["my_model.py"] = MODEL
-    files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.data)
+    files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
     written = [_write(Path(name), content) for name, content in files.items()]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
     lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
@@ -102,22 +103,23 @@ def _start_of(folder: Path) -> _Start:
         return _Start()
     here = Path.cwd()
     folders = [Path(one) for one in asked.get("data", ())]
-    names = [str(one.relative_to(here) if one.is_relative_to(here) else one) for one in folders]
-    return _Start(model=str(asked.get("model") or OWN), data=tuple(names))
+    options = [f"--data={one.relative_to(here) if one.is_relative_to(here) else one}" for one in folders]
+    options += [f"--suite={','.join(asked['suite'])}"] if asked.get("suite") else []
+    return _Start(model=str(asked.get("model") or OWN), options=tuple(options))
 
 
 def _first_steps(start: _Start) -> list[str]:
     """What to do before there is a run."""
     first = ["put your own model into my_model.py"]
-    first += [f"vlgate check {' '.join(f'--data {one}' for one in start.data)}"] if start.data else []
-    more = (
+    first += [shlex.join(["vlgate", "check", *start.options])] if start.options else []
+    hint = (
         ""
-        if start.data
+        if start.options
         else "\n     (with data of your own: add --data=DIR, and look at vlgate check --data DIR first)"
     )
     return [
         *first,
-        f"pytest --pyargs tests_vl {start.arguments} --results=results/first{more}",
+        f"{start.command} --results=results/first{hint}",
         "vlgate init --from results/first\n     (writes the gates that this model passes, with a margin)",
         "commit the files; CI judges the gates on every push",
     ]
@@ -129,7 +131,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [
             remedy,
-            f"pytest --pyargs tests_vl {start.arguments} --results=results/next",
+            f"{start.command} --results=results/next",
             "start again from that run",
         ]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
@@ -140,7 +142,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     return [
         looks if ours else keeps,
         f"{judged}\n     vlgate bless results/judged\n     (keeps that run as the baseline)",
-        f"pytest --pyargs tests_vl {start.arguments} --baseline=baseline",
+        f"{start.command} --baseline=baseline",
         "commit the files; CI judges the gates on every push",
     ]
 

@@ -77,17 +77,17 @@ CI: Mapping[str, Mapping[str, str]] = {
 """The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
 
 
-def ci_files(place: str, model: str = "", data: Sequence[str] = ()) -> dict[str, str]:
+def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
     """Return the files that run the gates in CI, by their paths.
 
     Args:
         place: a key of ``CI``.
         model: what ``--model`` names there; empty for the model of ``my_model.py``.
-        data: the data folders, which the repository must hold.
+        options: further options of a run, such as those that name data folders of the repository.
     """
     folder = files("vlgate.cli") / "ci"
-    more = "".join(f" --data={one}" for one in data)
-    changes = {"--thresholds=thresholds.toml": f"--thresholds=thresholds.toml{more}"}
+    args = "--thresholds=thresholds.toml"
+    changes = {args: " ".join([args, *options])}
     changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
     found = {}
     for name, source in CI[place].items():
