@@ -103,6 +103,7 @@ SELECTIONS = (
     ),
     _way("conftest-orders", "a conftest shuffles the items", files={"conftest.py": plugins.SHUFFLES}),
     _way("credit", "--ties=half", "--ties=half"),
+    _way("first-run", "--baseline=first says that there is no earlier run", "--baseline=first"),
 )
 
 PLUGINS = (

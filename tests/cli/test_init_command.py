@@ -2,17 +2,24 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 from vlgate.cli import main
+from vlgate.metrics.stats import proportion
 
 FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
+ROOT = Path(__file__).parents[2]
+STEPS = yaml.safe_load((ROOT / "vlgate/cli/ci/action.yml").read_text())["runs"]["steps"]
 FIGURE = {"value": 0.669, "low": 0.6279, "high": 0.709, "n": 505, "chance": 0.5}
 
 
@@ -34,34 +41,142 @@ def runs_of(step, values, folder):
     return done.returncode, done.stdout + done.stderr
 
 
-ARGS = "--suite=scenes/foil-it,scenes/attributes --thresholds=thresholds.toml --health=off"
+CASES = 40
+OWN_MODEL = """
+import os
+
+class Model:
+    def match(self, pairs):
+        return [float(self.says(pair.image.load(), pair.text)) for pair in pairs]
+
+    def says(self, image, text):
+        seen = "red" if image.getpixel((0, 0))[0] > 128 else "blue"
+        return (seen in text) != (int(text.split()[-1]) < int(os.environ.get("BROKEN", "0")))
+
+def build():
+    return Model()
+"""
+"""A model that misses as many cases of ``own_data`` as the variable BROKEN says."""
 
 
-def test_the_action_that_it_writes_judges_blesses_and_compares(folder, capsys):
-    assert main(["init"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"wrote: {name}" in said and (folder / name).is_file() for name in FILES)
-    steps = {step["name"]: step for step in yaml.safe_load((folder / FILES[2]).read_text())["runs"]["steps"]}
-    values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": "results/first"}
-    status, said = runs_of(steps["Judge the gates"]["run"], values, folder)
+def own_data(folder, n=CASES):
+    """Cases of one's own in ``data/cases``, each with an image, and a gate on them that allows two broken cases."""
+    cases = folder / "data/cases"
+    cases.mkdir(parents=True)
+    lines = []
+    for i in range(n):
+        right, wrong = ("red", "blue") if i % 2 else ("blue", "red")
+        Image.new("RGB", (16, 16), (255 * (i % 2), i, 255 * (1 - i % 2))).save(cases / f"{i}.png")
+        texts = {"caption": f"a {right} card with the number {i}", "foil": f"a {wrong} card with the number {i}"}
+        lines.append(json.dumps({"task": "mine/numbers", "id": f"{i}", "image": f"{i}.png", **texts}))
+    (cases / "numbers.jsonl").write_text("\n".join(lines))
+    (folder / "my_model.py").write_text(OWN_MODEL)
+    gate = '[gate."mine/numbers".acc_r]\nmin = 0.5\nmax_broken = 2\n'
+    (folder / "thresholds.toml").write_text(f"schema = 1\n{gate}")
+
+
+ARGS = "--thresholds=thresholds.toml --data=data --health=off"
+
+
+class Github:
+    """The scripts of the action, run as its steps are on the default branch."""
+
+    def __init__(self, folder):
+        action = yaml.safe_load((folder / FILES[2]).read_text())
+        self.folder, self.steps = folder, {step["name"]: step.get("run") for step in action["runs"]["steps"]}
+
+    def push(self, name, broken=0, **values):
+        values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": name, "BROKEN": f"{broken}", **values}
+        status, said = runs_of(self.steps["Judge the gates"], values, self.folder)
+        if status == 0:
+            status, blessed = runs_of(self.steps["Make this run the baseline"], values, self.folder)
+            said += blessed
+        return status, said
+
+
+class Gitlab:
+    """The script of the job, run on the default branch; its baseline comes from the job before that passed."""
+
+    def __init__(self, folder):
+        self.folder, self.script = folder, yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["vlgate"]["script"]
+
+    def push(self, name, broken=0, **values):
+        branch = {"CI_COMMIT_BRANCH": "main", "CI_DEFAULT_BRANCH": "main"}
+        values = {"MODEL": "my_model:build", "ARGS": ARGS, "RESULTS": name, "BROKEN": f"{broken}", **branch, **values}
+        ended = runs_of("\n".join(self.script), values, self.folder)
+        baseline, kept = self.folder / "baseline", self.folder / "earlier/baseline"
+        if ended[0] == 0 and baseline.exists():
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(baseline, kept)
+        shutil.rmtree(baseline, ignore_errors=True)
+        return ended
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def ci(request, folder):
+    """The workflow that init writes for a folder with its own data, model and gates."""
+    own_data(folder)
+    assert main(["init", f"--ci={request.param}"]) == 0
+    return {"github": Github, "gitlab": Gitlab}[request.param](folder)
+
+
+def test_the_first_run_is_kept_and_a_broken_model_is_stopped_but_a_good_one_is_not(ci):
+    status, said = ci.push("first")
+    assert (status, "1 not compared: first run" in said) == (0, True), said
+    assert (ci.folder / "first/junit.xml").is_file()
+    status, said = ci.push("broken", broken=3)
+    assert (status, "3 of 40 cases are newly broken" in said) == (1, True), said
+    status, said = ci.push("good", broken=1)
+    assert (status, "1 newly broken" in said) == (0, True), said
+
+
+def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
+    assert [ci.push(f"merge-{broken}", broken)[0] for broken in (0, 2, 4)] == [0, 0, 1]
+    status, said = ci.push("release", 2, BASELINE="release")  # by hand: this run is what later ones are compared with
     assert status == 0, said
-    assert (folder / "results/first/junit.xml").is_file()
-    assert runs_of(steps["Make this run the baseline"]["run"], values, folder)[0] == 0
-    status, said = runs_of(steps["Judge the gates"]["run"], values | {"RESULTS": "results/second"}, folder)
-    assert status == 0, said
-    assert "compared with " in said
-    [gate, other] = json.loads((folder / "results/second/metrics.json").read_text())["gates"]
-    assert (gate["decision"], other["decision"]) == ("pass", "pass")
+    assert [ci.push(f"later-{broken}", broken)[0] for broken in (4, 6)] == [0, 1]
 
 
-def test_a_job_of_gitlab_fails_with_a_model_that_fails(folder):
+def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
+    assert ci.push("first", broken=30)[0] == 1
+    assert not list(ci.folder.glob("**/blessed.json"))
+
+
+def test_a_baseline_that_cannot_be_downloaded_lets_no_comparison_pass(ci):
+    status, said = ci.push("lost", BASELINE_LOST="true", found="503")
+    assert (status, "compares with an earlier run, and none is given" in said) == (1, True), said
+    assert ci.push("new", BASELINE="first", BASELINE_LOST="true", found="503")[0] == 0
+
+
+def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folder):
     assert main(["init", "--ci=gitlab"]) == 0
     assert not (folder / ".github").exists()
     job = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["vlgate"]
-    values = {"MODEL": "blind", "ARGS": ARGS, "RESULTS": "out", "CI_COMMIT_BRANCH": "a", "CI_DEFAULT_BRANCH": "b"}
+    args = "--suite=scenes/foil-it,scenes/attributes --thresholds=thresholds.toml --health=off"
+    values = {"MODEL": "blind", "ARGS": args, "RESULTS": "out", "CI_COMMIT_BRANCH": "a", "CI_DEFAULT_BRANCH": "b"}
     status, said = runs_of("\n".join(job["script"]), values, folder)
     assert status == 1, said
     assert "FAIL: blind may not be released" in said
+    status, said = runs_of("\n".join(job["script"]), values | {"MODEL": "my_model:build", "RESULTS": "good"}, folder)
+    assert (status, (folder / "baseline").exists()) == (0, False), said
+
+
+@pytest.mark.parametrize(
+    ("runs", "wanted"),
+    [
+        ([], ""),
+        ([{"databaseId": 5, "event": "pull_request"}], ""),
+        ([{"databaseId": 5, "event": "pull_request_target"}, {"databaseId": 4, "event": "push"}], "4"),
+        ([{"databaseId": 6, "event": "workflow_dispatch"}, {"databaseId": 4, "event": "push"}], "6"),
+    ],
+)
+def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wanted):
+    if shutil.which("jq") is None:
+        pytest.skip("jq, whose language gh speaks, is not here")
+    [script] = [step["run"] for step in STEPS if step["name"] == "Get the baseline"]
+    query = re.search(r"--jq '(.*)'", script)[1]
+    found = subprocess.run(["jq", "-r", query], input=json.dumps(runs), capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == wanted
 
 
 def test_nothing_is_overwritten(folder, capsys):
@@ -73,47 +188,128 @@ def test_nothing_is_overwritten(folder, capsys):
 
 
 def run_folder(folder, tasks):
-    (folder / "run").mkdir()
+    (folder / "run").mkdir(exist_ok=True)
     content = {"model": {"name": "clip", "weights": "a/b"}, "tasks": tasks}
     (folder / "run/metrics.json").write_text(json.dumps(content))
     return ["init", "--from", "run"]
 
 
-def test_the_gates_of_a_run_stand_at_the_lower_end_rounded_down(folder):
+def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_passes(folder):
     tasks = {
         "valse/existence": {"metrics": {"acc_r": FIGURE}},
-        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"low": 0.504}}},
+        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"value": 0.56, "low": 0.516, "high": 0.603}}},
         "valse/relations": {"metrics": {"acc_r": FIGURE | {"n": 29}}},
         "valse/actant-swap": {"metrics": {}},
-        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.63, "low": 0.6, "high": 0.66}}}},
-        "winoground/all": {"metrics": {"group": FIGURE | {"low": 0.29, "chance": 1 / 6}, "text": FIGURE}},
+        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.61, "low": 0.6, "high": 0.66}}}},
+        "winoground/all": {"metrics": {"group": FIGURE | {"chance": 1 / 6}, "text": FIGURE}},
     }
     assert main(run_folder(folder, tasks)) == 0
     text = (folder / "thresholds.toml").read_text()
     gates = tomllib.loads(text)["gate"]
-    assert {task: {name: gate["min"] for name, gate in found.items()} for task, found in gates.items()} == {
-        "valse/existence": {"acc_r": 0.62},
-        "winoground/all": {"group": 0.29},
+    assert {task: list(found) for task, found in gates.items()} == {
+        "valse/existence": ["acc_r"],
+        "winoground/all": ["group"],
     }
+    assert 0.5 < gates["valse/existence"]["acc_r"]["min"] < 0.6
     assert gates["valse/existence"]["acc_r"]["why"] == "clip:a/b reached 0.669 (0.628 to 0.709, n = 505)"
+    rates = [float(rate) for rate in re.findall(r"min = 0\.\d+   # the same model passes it in (.*) % of new", text)]
+    assert len(rates) == 2
+    assert min(rates) >= 98.7  # of four candidates, so that all of them together are passed in 95 %
+    together = float(re.search(r"# The same model passes all 2 gates together in at least (.*) % of new", text)[1])
+    assert together == pytest.approx(100 - sum(100 - rate for rate in rates), abs=0.2)
     reasons = {
-        "plurality": "is not above chance (0.500)",
+        "plurality": "which leaves a margin for other samples, is not above chance (0.500)",
         "relations": "only 29 cases",
         "actant-swap": "no acc_r",
-        "foil-it": "is not above what text alone reaches (0.630)",
+        "foil-it": "is not above what text alone reaches (0.610)",
     }
     for task, why in reasons.items():
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
-def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester):
+@pytest.mark.parametrize(("n", "shares"), [(40, (0.9, 0.95, 1.0)), (100, (0.7, 0.8, 0.9, 0.97)), (400, (0.6, 0.9))])
+def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folder, n, shares):
+    random, held = np.random.default_rng(n), []
+    for _ in range(40):
+        found = [proportion((np.arange(n) < random.binomial(n, share)).astype(float)) for share in shares]
+        tasks = {
+            f"valse/{i}": {"metrics": {"acc_r": {"value": m.value, "low": m.low, "high": m.high, "n": n, "deff": 1.0}}}
+            for i, m in enumerate(found)
+        }
+        arguments = run_folder(folder, tasks)
+        assert main(arguments) == 0
+        gates = tomllib.loads((folder / "thresholds.toml").read_text())["gate"]
+        for file in ("thresholds.toml", "run/metrics.json"):
+            (folder / file).unlink()
+        for _ in range(40):
+            lows = [proportion((np.arange(n) < random.binomial(n, share)).astype(float)).low for share in shares]
+            held.append(all(low >= gates[f"valse/{i}"]["acc_r"]["min"] for i, low in enumerate(lows)))
+    assert np.mean(held) >= 0.95
+
+
+def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
     suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
     arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]
     pytester.runpytest_inprocess(*arguments, "--results=run")
+    capsys.readouterr()
     assert main(["init", "--from", "run"]) == 0
+    said = capsys.readouterr().out
+    assert "my_model" not in said  # the run is of another model
+    assert "  1. look at the gates in thresholds.toml" in said
     assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0
     gates = json.loads((folder / "again/metrics.json").read_text())["gates"]
     assert "scenes/foil-it:acc_r" in {gate["gate"] for gate in gates if gate["decision"] == "pass"}
+    job = yaml.safe_load((folder / FILES[3]).read_text())["jobs"]["gates"]["steps"][-1]
+    assert job["with"]["model"] == "bag-of-words"
+
+
+def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys):
+    own_data(folder)
+    (folder / "thresholds.toml").unlink()
+    assert main(["init"]) == 0
+    said, text = capsys.readouterr().out, (folder / "thresholds.toml").read_text()
+    assert "gate" not in tomllib.loads(text)
+    assert '# [gate."mine/numbers".acc_r]\n# min = 0.80\n' in text
+    assert "scenes/" not in text
+    start = "pytest --pyargs tests_vl --model=my_model:build --data=data --results=results/first"
+    assert start in said
+    assert start in text
+    assert "args: --thresholds=thresholds.toml --data=data" in (folder / FILES[3]).read_text()
+    for file in ("thresholds.toml", "results/first", *FILES[2:]):
+        assert not (folder / file).is_dir()
+    shutil.rmtree(folder / ".github")
+    pytester.runpytest_inprocess(*start.split()[1:], "--health=off")
+    capsys.readouterr()
+    assert main(["init", "--from", "results/first"]) == 0  # in place of the file without gates
+    said = capsys.readouterr().out
+    assert "wrote: thresholds.toml" in said
+    assert "put your own model" not in said
+    judge, bless = (line.strip().removeprefix("2. ") for line in said.splitlines() if "results/judged" in line)
+    assert main(judge.split()[1:]) == 0
+    assert main(bless.split()[1:]) == 0
+    [again] = [line.strip().removeprefix("3. ") for line in said.splitlines() if "  3. " in line]
+    assert pytester.runpytest_inprocess(*again.split()[1:], "--health=off", "--results=second").ret == 0
+    assert json.loads((folder / "second/verdict.json").read_text())["gates"]["pass"] == 1
+
+
+@pytest.mark.parametrize("change", ["# mine\n", '[gate."mine/numbers".acc_r]\nmin = 0.9\n'])
+def test_gates_of_the_user_are_kept_when_there_is_a_run(folder, change, capsys):
+    own_data(folder)
+    (folder / "thresholds.toml").unlink()
+    assert main(["init"]) == 0
+    text = (folder / "thresholds.toml").read_text() + change
+    (folder / "thresholds.toml").write_text(text)
+    main(run_folder(folder, {"mine/numbers": {"metrics": {"acc_r": FIGURE}}}))
+    assert (folder / "thresholds.toml").read_text() == text
+    assert "1. remove thresholds.toml" in capsys.readouterr().out
+
+
+def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsys):
+    (folder / "data").mkdir()
+    assert main(["init", "--data", "data"]) == 4
+    assert main(["init"]) == 0
+    assert "scenes/foil-it" in (folder / "thresholds.toml").read_text()
+    assert "--data=data" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}"])

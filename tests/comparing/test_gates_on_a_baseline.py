@@ -12,6 +12,7 @@ from tests.plugin.conftest import Workplace
 from vlgate.cli import main
 
 SCHEMA = json.loads((Path(vlgate.__file__).parent / "report/metrics.schema.json").read_text())
+VERDICT = json.loads((Path(vlgate.__file__).parent / "report/verdict.schema.json").read_text())
 
 
 @pytest.fixture
@@ -249,7 +250,7 @@ def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, cap
 
 def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, capsys):
     before.thresholds(gate("min = 0.999"))
-    before.run(before.model(worse([3]), "newer"))
+    before.run(before.model(worse(range(3, 9)), "newer"))
     assert main(["bless", "out"]) == 4
     assert "its gates do not pass (valse/existence:acc_r)" in capsys.readouterr().err
     assert main(["bless", "out", "--why", "the first release"]) == 0
@@ -293,3 +294,139 @@ def test_a_metric_that_is_no_mean_has_no_comparison(before):
     result = run(before, [])
     assert result.ret == 4
     result.stderr.fnmatch_lines(["*max_drop needs a mean over cases*"])
+
+
+FIRST = "not compared: first run; vlgate bless keeps it for --baseline"
+BOTH = gate("min = 0.1\nmax_broken = 2")
+MAX_BROKEN = "valse/existence:acc_r:max_broken"
+
+
+@pytest.fixture
+def first(place):
+    """The place with data, gates with and without a comparison, and no earlier run."""
+    place.valse()
+    place.thresholds(BOTH)
+    return place
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_first_run_is_not_compared_and_says_so_everywhere(first, workers, capsys):
+    result = first.run(first.model(worse([0, 1]), "older"), "--baseline=first", "--alluredir=allure", *workers)
+    assert result.ret == 0
+    said = "PASS: older:build may be released: 1 of 1 gate passes, 1 not compared: first run (exit status 0)"
+    result.stdout.fnmatch_lines([said, f"not run: {MAX_BROKEN}: {FIRST}"])
+    figures = first.metrics()
+    jsonschema.validate(figures, SCHEMA)
+    [compared] = [one for one in figures["gates"] if one["gate"] == MAX_BROKEN]
+    assert (compared["decision"], compared["why"]) == ("not run", FIRST)
+    out = first.path / "out"
+    verdict = json.loads((out / "verdict.json").read_text())
+    jsonschema.validate(verdict, VERDICT)
+    assert (verdict["verdict"], verdict["status"], verdict["run"]["baseline"]) == ("pass", 0, "first")
+    assert f"- **not run** `{MAX_BROKEN}`: {FIRST}" in (out / "summary.md").read_text()
+    page = (out / "report.html").read_text()
+    assert "This release may ship: its gate passes; 1 gate is not compared: first run." in page
+    assert f"Not run ({FIRST})" in page
+    allure = [json.loads(file.read_text()) for file in (first.path / "allure").glob("*-result.json")]
+    [skipped] = [one for one in allure if one["name"] == f"thresholds.toml::{MAX_BROKEN}"]
+    assert (skipped["status"], skipped["statusDetails"]["message"]) == ("skipped", f"not run: {FIRST}")
+    capsys.readouterr()
+    assert main(["bless", "out"]) == 0
+    assert first.run(first.model(worse([5, 6, 7]), "newer"), "--baseline=baseline").ret == 1
+
+
+@pytest.mark.parametrize(
+    ("broken", "keys", "more", "status"),
+    [
+        (range(40), "min = 0.1\nmax_broken = 2", (), 1),  # the other gate fails
+        (range(37), "min = 0.1\nmax_drop = 0.5", (), 1),  # the other gate is inconclusive
+        ([], "min = 0.1\nmax_churn = 0.2", (), 0),
+        ([], "min = 0.1\nmax_drop = 0.02", (), 4),  # refused already in the first run: the cases cannot show it
+        ([], "min = 0.1\nmax_broken = 2", ("-k=record_5",), 1),
+        ([], "min = 0.1\nmax_broken = 2", ("--quick",), 1),
+        ([], "max_broken = 2", ("--require-gates",), 1),  # only comparisons: nothing was judged
+        ([], "max_broken = 2", (), 0),
+    ],
+)
+def test_a_first_run_passes_by_its_other_gates_alone(first, broken, keys, more, status):
+    first.thresholds(gate(keys))
+    assert first.run(first.model(worse(broken), "older"), "--baseline=first", *more).ret == status
+
+
+def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated(first, capsys):
+    first.thresholds(gate("max_broken = 2"))
+    model = first.model(worse([0]), "older")
+    result = first.run(model, "--baseline=first", "--require-gates")
+    assert result.ret == 1
+    why = "*no gate was judged: every gate * compares with an earlier run, and this is the first; add a gate with min*"
+    result.stdout.fnmatch_lines([why])
+    result = first.run(model, "--baseline=first")
+    result.stdout.fnmatch_lines(["NOT GATED: *no gate was judged, 1 not compared: first run (exit status 0)"])
+    assert json.loads((first.path / "out/verdict.json").read_text())["verdict"] == "not gated"
+    capsys.readouterr()
+    assert main(["bless", "out"]) == 4
+    assert main(["bless", "out", "--why", "the first one"]) == 0
+
+
+def test_without_the_word_a_first_run_stays_inconclusive_and_is_blessed_with_a_reason_only(first, capsys):
+    assert first.run(first.model(worse([0]), "older")).ret == 1
+    assert decided(first)[MAX_BROKEN] == "inconclusive"
+    assert main(["bless", "out"]) == 4
+    assert "its gates do not pass" in capsys.readouterr().err
+
+
+def test_the_command_judge_knows_a_first_run(first, capsys):
+    first.run(first.model(worse([0]), "older"))
+    given = ["judge", "out", "--thresholds", "thresholds.toml"]
+    assert main(given) == 1
+    capsys.readouterr()
+    assert main([*given, "--baseline=first", "--results=again"]) == 0
+    assert f"not run: {MAX_BROKEN}: {FIRST}" in capsys.readouterr().out
+    verdict = json.loads((first.path / "again/verdict.json").read_text())
+    jsonschema.validate(verdict, VERDICT)
+    assert (verdict["verdict"], verdict["run"]["baseline"]) == ("pass", "first")
+    assert main(["bless", "again"]) == 0
+    shutil.copytree(first.path / "baseline", first.path / "first")
+    assert main(["judge", "again", "--thresholds", "thresholds.toml", "--baseline=./first", "--results=more"]) == 0
+    assert "baseline" not in json.loads((first.path / "more/verdict.json").read_text())["run"]
+    assert main(["judge", "again", "--thresholds", "thresholds.toml", "--baseline=first"]) == 0
+
+
+@pytest.mark.parametrize("name", ["./first", "first/"])
+def test_a_folder_of_that_name_is_compared_with_by_its_path(before, name):
+    (before.path / "before").rename(before.path / "first")
+    before.thresholds(BOTH)
+    result = before.run(before.model(worse([5, 6, 7]), "newer"), f"--baseline={name}")
+    assert (result.ret, decided(before)[MAX_BROKEN]) == (1, "fail")
+    result = before.run(before.model(worse([5, 6, 7]), "newer"), "--baseline=first")
+    assert (result.ret, decided(before)[MAX_BROKEN]) == (0, "not run")
+    result.stdout.fnmatch_lines(["--baseline=first compares with no run; write --baseline=./first to compare with *"])
+
+
+def test_an_ini_file_cannot_say_that_every_run_is_the_first(first):
+    (first.path / "pytest.ini").write_text("[pytest]\nvlgate_baseline = first\n")
+    result = first.run(first.model(worse([0]), "older"))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*vlgate_baseline = first: *write --baseline=first on the command line*"])
+
+
+@pytest.mark.parametrize(
+    ("parts", "joined", "status"),
+    [
+        (("--baseline=first", "--baseline=first"), (), 0),
+        ((), ("--baseline=first",), 0),
+        (("--baseline=first", "--baseline=before"), (), 1),
+        (("--baseline=first", ""), (), 1),
+        (("--baseline=first", "--baseline=first"), ("--baseline=before",), 1),
+    ],
+)
+def test_parts_of_a_first_run_are_joined_to_one(before, parts, joined, status):
+    before.thresholds(BOTH)
+    model = before.model(worse([5, 6, 7]), "newer")
+    for number, given in enumerate(parts or ("", ""), 1):
+        named = [given] if given else []
+        assert before.run(model, f"--shard={number}/2", f"--results=p{number}", *named).ret == 0
+    arguments = ["merge", "p1", "p2", "--results=joined", *joined]
+    assert main(arguments) == status
+    [outcome] = [one["decision"] for one in before.metrics("joined")["gates"] if one["gate"] == MAX_BROKEN]
+    assert outcome == ("not run" if status == 0 else "inconclusive" if "before" not in str((parts, joined)) else "fail")

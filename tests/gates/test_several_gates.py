@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from vlgate.comparing.changes import change_decisions, refuse_blunt_sizes
+from vlgate.comparing.changes import change_decisions, refuse_blunt
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import Comparison, PairedValues, TaskChange
 from vlgate.errors import ThresholdsError
@@ -493,6 +493,6 @@ def test_the_number_of_further_cases_of_a_drop_has_the_stated_power(part, per_im
 def test_a_drop_of_a_metric_that_counts_two_answers_a_case_needs_half_as_many_cases(metric, needed):
     rule = Gate(task="a/b", metric=metric, kind="max_drop", max=0.05, expected_churn=0.1)
     rules = Thresholds(file=Path("thresholds.toml"), rules=(), require=(), changes=(rule,))
-    refuse_blunt_sizes(rules, {"a/b": "questions"}, {"a/b": needed})
+    refuse_blunt(rules, {"a/b": ("questions", needed)}, quick=False)
     with pytest.raises(ThresholdsError, match=f"it takes {needed} cases"):
-        refuse_blunt_sizes(rules, {"a/b": "questions"}, {"a/b": needed - 1})
+        refuse_blunt(rules, {"a/b": ("questions", needed - 1)}, quick=False)

@@ -17,6 +17,8 @@ from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
+FIRST_RUN = "not compared: first run; vlgate bless keeps it for --baseline"
+"""Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
 MOST_NAMED = 3
 
 
@@ -54,7 +56,12 @@ def _needed(gate: Gate, most: float) -> int:
 
 
 def change_decisions(
-    thresholds: Thresholds, comparison: Comparison | None, shapes: Mapping[str, Shape], deselected: Mapping[str, int]
+    thresholds: Thresholds,
+    comparison: Comparison | None,
+    shapes: Mapping[str, Shape],
+    deselected: Mapping[str, int],
+    *,
+    first: bool = False,
 ) -> list[Decision]:
     """Decide every gate on a comparison.
 
@@ -63,11 +70,15 @@ def change_decisions(
         comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
         shapes: the shape of each task of the run.
         deselected: the number of cases of each task that the user left out.
+        first: whether the user says that there is no earlier run; these gates are then not run, and block nothing.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
     gates, rules = expand_changes(thresholds, shapes)
-    made = [_decide(gate, comparison, deselected.get(gate.task, 0)) for gate in gates]
+    if first and comparison is None:
+        made = [idle(gate, FIRST_RUN) for gate in gates]
+    else:
+        made = [_decide(gate, comparison, deselected.get(gate.task, 0)) for gate in gates]
     return [*made, *(idle(rule, NO_TASK) for rule in rules)]
 
 

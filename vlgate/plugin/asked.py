@@ -87,8 +87,8 @@ class Asked:
 
     @cached_property
     def earlier(self) -> EarlierRun | None:
-        """The run to compare with; None if none is named."""
-        if self.options.baseline is None:
+        """The run to compare with; None if none is named, or if this is the first."""
+        if not isinstance(self.options.baseline, Path):
             return None
         from vlgate.comparing.earlier import read_earlier
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate import __version__
+from vlgate.comparing.changes import FIRST_RUN
 from vlgate.comparing.pairing import Comparison
 from vlgate.gates.records import OUTCOMES, Decision
 from vlgate.report.whole_file import write_whole
@@ -80,6 +81,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
             "limit": options.limit,
             "ties": options.ties,
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
+            **_first(run.decisions),
         },
         "digests": {
             "thresholds": digests.thresholds,
@@ -106,6 +108,7 @@ def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, 
         **_ended(judged.outcome),
         **_decided(judged.decisions),
         "baseline": _baseline(judged.comparison),
+        "run": {name: value for name, value in content["run"].items() if name != "baseline"} | _first(judged.decisions),
         "digests": {**content["digests"], **made},
     }
 
@@ -121,6 +124,11 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
         "gates": {outcome: counted[outcome] for outcome in OUTCOMES},
         "decisions": [_decision(decision) for decision in decisions],
     }
+
+
+def _first(decisions: Sequence[Decision]) -> dict[str, str]:
+    """What tells that gates on a comparison were not run, because there is no earlier run."""
+    return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
 
 
 def _baseline(comparison: Comparison | None) -> dict[str, str] | None:

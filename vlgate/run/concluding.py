@@ -22,7 +22,7 @@ from vlgate.judging.verdicts import judge
 from vlgate.run.examining import UNEXAMINED, examined
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
-from vlgate.run.options import Options
+from vlgate.run.options import FIRST, Options, meant_folder
 from vlgate.run.planning import sample
 from vlgate.run.quick import without_passes
 from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
@@ -59,11 +59,12 @@ def conclude(
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     results = examined(figures, options)
     comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
+    unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
         results=results,
         decisions=(),
-        notes=(UNEXAMINED,) if results is figures and options.health == "auto" else (),
+        notes=tuple(filter(None, (unexamined, meant_folder(options)))),
         averages=rows,
         gaps=gaps,
         comparison=comparison,
@@ -87,7 +88,8 @@ def decided(
     verdicts = {result.task.id: result.verdicts for result in run.results}
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
+    kinds, first = {task.id: task.shape for task in tasks}, options.baseline == FIRST
+    changes = change_decisions(thresholds, run.comparison, kinds, left_out, first=first)
     neither = {result.task.id: result.neither for result in run.results}
     right = _right(verdicts, tasks_without_scores(neither, thresholds))
     held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right)]

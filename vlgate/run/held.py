@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from vlgate.comparing.changes import FIRST_RUN
 from vlgate.gates.allowed import CHECKS
 from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import Thresholds
@@ -81,11 +82,13 @@ def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, option
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none = f"no gate of {thresholds.file} is about a task of this run"
+    if any(decision.why == FIRST_RUN for decision in decisions):
+        none = f"every gate of {thresholds.file} about this run compares with an earlier run, and this is the first"
     if thresholds.acuity:
         none += " (those of [acuity] are judged by vlgate acuity)"
     why = (
-        f"no gate was judged: {none}; write one, or name another file with --thresholds, or accept a run without gates "
-        "with --no-require-gates"
+        f"no gate was judged: {none}; add a gate with min, or name another file with --thresholds, or accept a run "
+        "without gates with --no-require-gates"
     )
     return [_about("run", "require-gates", "inconclusive", why)]
 

@@ -44,7 +44,12 @@ class JudgedAgain:
 
 
 def judge_again(
-    run: RecordedRun, file: Path, earlier: EarlierRun | None = None, *, require_gates: bool = True
+    run: RecordedRun,
+    file: Path,
+    earlier: EarlierRun | None = None,
+    *,
+    first: bool = False,
+    require_gates: bool = True,
 ) -> JudgedAgain:
     """Decide every gate of a thresholds file about a finished run, as the run itself would.
 
@@ -52,6 +57,7 @@ def judge_again(
         run: the run.
         file: the thresholds file.
         earlier: the run to compare with; without one, the gates that need it are inconclusive.
+        first: whether there is no earlier run, so that these gates are not run.
         require_gates: whether a run of which no gate is judged is inconclusive.
 
     Returns: the decisions, in the order in which a run makes them.
@@ -74,7 +80,7 @@ def judge_again(
     left_out = {name: cases - selected for name, (selected, cases) in counts.items()}
     every = [
         *decide_all(thresholds, tasks, told["ties"], model),
-        *change_decisions(thresholds, comparison, kinds, left_out),
+        *change_decisions(thresholds, comparison, kinds, left_out, first=first),
     ]
     neither = {
         name: (one["replies"], one["of"]) for name, task in run.figures["tasks"].items() if (one := task.get("neither"))

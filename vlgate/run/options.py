@@ -15,6 +15,8 @@ from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
 DEFAULT_BATCH = 64
+FIRST: Literal["first"] = "first"
+"""What ``--baseline`` says of a run that no earlier one is there for: its gates on a comparison are not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class Options:
     pairs: int | None = 1000
     items: Literal["auto", "pair", "batch"] = "auto"
     thresholds: Path | None
-    baseline: Path | None = None
+    baseline: Path | Literal["first"] | None = None
     results: Path
     overwrite: bool = False
     device: str = "auto"
@@ -85,6 +87,23 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
+def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
+    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to.
+
+    >>> baseline_of("first", Path("/work")), baseline_of("./first", Path("/work")).as_posix()
+    ('first', '/work/first')
+    """
+    return FIRST if given == FIRST else folder / given
+
+
+def meant_folder(options: Options) -> str:
+    """Return a note if ``--baseline=first`` may have meant the folder of another run; empty if it did not."""
+    there = options.folder / FIRST
+    if options.baseline != FIRST or there == options.results or not (there / "metrics.json").exists():
+        return ""
+    return f"--baseline=first compares with no run; write --baseline=./first to compare with the run in {there}"
+
+
 def options_from(content: Mapping[str, Any]) -> Options:
     """Return the options that ``environment.json`` holds.
 
@@ -94,7 +113,8 @@ def options_from(content: Mapping[str, Any]) -> Options:
         raise ValueError("expected the options of this version")
     found = dict(content)
     for name in ("folder", "results", "thresholds", "baseline", "cache"):
-        found[name] = None if content[name] is None else Path(content[name])
+        if content[name] is not None and (name, content[name]) != ("baseline", FIRST):
+            found[name] = Path(content[name])
     shard = content["shard"]
     return Options(
         **{

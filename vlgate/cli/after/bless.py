@@ -72,7 +72,8 @@ def run(given: argparse.Namespace) -> int:
     for name in FILES:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.to / name)
-    print(f"{given.to} is the baseline now: {found.model}, {sum(len(one.ids) for one in found.tasks.values()):,} cases")  # noqa: T201
+    cases = sum(len(one.ids) for one in found.tasks.values())
+    print(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")  # noqa: T201
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
         given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

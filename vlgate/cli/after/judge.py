@@ -17,6 +17,7 @@ from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.recorded.folder import RecordedRun, read_run
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 from vlgate.run.judging_again import JudgedAgain, judge_again
+from vlgate.run.options import FIRST, baseline_of
 
 HELP = "decide the gates of a thresholds file about a finished run"
 ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOMES)))
@@ -27,7 +28,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
     baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
-    parser.add_argument("--baseline", type=Path, metavar="DIR", help=baseline)
+    baseline += "; with first, these are not run, because there is none yet"
+    parser.add_argument("--baseline", metavar="DIR|first", help=baseline)
     gates = "whether a run of which no gate is judged does not pass (default: yes)"
     parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=True, help=gates)
     results = "also write the run's files with these decisions, and their page, to this folder"
@@ -47,8 +49,10 @@ def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.run, f"vlgate judge {given.run}")
     if given.results is not None:
         refuse_folder(recorded, given.results, overwrite=given.overwrite)
-    earlier = None if given.baseline is None else read_earlier(given.baseline, f"--baseline {given.baseline}")
-    judged = judge_again(recorded, given.thresholds, earlier, require_gates=given.require_gates)
+    named = None if given.baseline is None else baseline_of(given.baseline, Path())
+    earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
+    first, required = named == FIRST, given.require_gates
+    judged = judge_again(recorded, given.thresholds, earlier, first=first, require_gates=required)
     figures = figures_again(recorded, judged, given.thresholds)
     if given.json:
         content = {

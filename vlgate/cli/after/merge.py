@@ -17,7 +17,7 @@ from vlgate.comparing.earlier import read_earlier
 from vlgate.errors import OptionError
 from vlgate.recorded.folder import titled
 from vlgate.recorded.part import RecordedPart, read_part
-from vlgate.run.options import Options, in_ci, options_from
+from vlgate.run.options import FIRST, Options, baseline_of, in_ci, options_from
 from vlgate.sources.disputes import place_of
 
 HELP = "join the parts of a run (--shard) and judge the gates once"
@@ -33,8 +33,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--disputes", action="append", default=[], type=Path, metavar="FILE", help=disputes)
     thresholds = "the file with the gates (default: that of the parts)"
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
-    baseline = "the results folder of an earlier run, to compare with (default: that of the parts)"
-    parser.add_argument("--baseline", type=Path, metavar="DIR", help=baseline)
+    baseline = "the results folder of an earlier run, to compare with, or first (default: that of the parts)"
+    parser.add_argument("--baseline", metavar="DIR|first", help=baseline)
     gates = "whether a run without a judged gate ends with status 1 (default: as in the parts, or on if CI is set)"
     parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=None, help=gates)
     parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in --results")
@@ -54,7 +54,8 @@ def run(given: argparse.Namespace) -> int:
     _refuse_twice(given.parts)
     parts = in_order([read_part(folder) for folder in given.parts], thresholds=given.thresholds is None)
     options = _options(parts, given)
-    earlier = None if options.baseline is None else read_earlier(options.baseline, f"--baseline {options.baseline}")
+    named = options.baseline
+    earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
     for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
@@ -70,13 +71,14 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         raise parts[0].wrong("the options of the part are not those of this version") from None
     first, here = found[0], Path.cwd()
     required = given.require_gates
+    named = next((one.baseline for one in found if one.baseline != FIRST), FIRST)  # all parts must say that it is first
     options = replace(
         first,
         folder=here,
         data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
         disputes=tuple(place_of(file, here) for file in given.disputes) or first.disputes,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
-        baseline=first.baseline if given.baseline is None else here / given.baseline,
+        baseline=named if given.baseline is None else baseline_of(given.baseline, here),
         require_gates=any(one.require_gates for one in found) or in_ci() if required is None else required,
         results=here / given.results,
         overwrite=given.overwrite,

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from decimal import ROUND_FLOOR, Decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vlgate.errors import DataError
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.deciding import Judged
+from vlgate.gates.margin import threshold_with_margin
+from vlgate.gates.records import Gate
+from vlgate.metrics.clusters import Clusters, numbered
 from vlgate.metrics.names import HEADLINE
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import CASES, read_run
+from vlgate.recorded.judged import judged_tasks
+from vlgate.types import FloatArray, Metric, Task
 
 MIN_CASES = 30
+MISSES = 0.05
+"""The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""
 HEAD = """\
 # The thresholds that a model must reach. The header of a gate is [gate."TASK OR PATTERN".METRIC].
 schema = 1
@@ -55,9 +69,6 @@ def build():
     """Return the model. vlgate also passes device, dtype, seed, weights and folder to the arguments of these names."""
     return Model()
 '''
-FILES: Mapping[str, str] = {"thresholds.toml": THRESHOLDS, "my_model.py": MODEL}
-"""The files by their paths; ``thresholds_of_run`` gives another thresholds.toml."""
-
 CI: Mapping[str, Mapping[str, str]] = {
     "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
@@ -66,58 +77,168 @@ CI: Mapping[str, Mapping[str, str]] = {
 """The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
 
 
-def ci_files(place: str) -> dict[str, str]:
-    """Return the files that run the gates in CI, by their paths; ``place`` is a key of ``CI``."""
+def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
+    """Return the files that run the gates in CI, by their paths.
+
+    Args:
+        place: a key of ``CI``.
+        model: what ``--model`` names there; empty for the model of ``my_model.py``.
+        options: further options of a run, such as those that name data folders of the repository.
+    """
     folder = files("vlgate.cli") / "ci"
-    return {name: (folder / source).read_text(encoding="utf-8") for name, source in CI[place].items()}
+    args = "--thresholds=thresholds.toml"
+    changes = {args: " ".join([args, *options])}
+    changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
+    found = {}
+    for name, source in CI[place].items():
+        content = (folder / source).read_text(encoding="utf-8")
+        for old, new in changes.items():
+            content = content.replace(old, new)
+        found[name] = content
+    return found
+
+
+def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
+    """Return a thresholds file that has a gate for each task in a comment, because no run says what a model reaches."""
+    named = " ".join(["--model=my_model:build", *(f"--data={one}" for one in data)])
+    lines = [
+        HEAD,
+        "# There is no gate yet: a threshold follows from what your model reaches. Ask it once, and write the gates:",
+        f"#   pytest --pyargs tests_vl {named} --results=results/first",
+        "#   vlgate init --from results/first",
+        "# The second command replaces this file, unless you changed it. To write a gate by hand, remove its #.",
+    ]
+    for task in tasks:
+        few = f", fewer than min_cases = {MIN_CASES}" if len(task.cases) < MIN_CASES else ""
+        lines += ["", f"# {len(task.cases):,} cases{few}"]
+        lines += [f"# [gate.{json.dumps(task.id, ensure_ascii=False)}.{HEADLINE[task.shape]}]", "# min = 0.80"]
+    return "\n".join(lines) + "\n"
 
 
 def thresholds_of_run(folder: Path) -> str:
     """Return a thresholds file with a gate on the headline metric of each task of a run.
 
-    A gate stands at the lower end of the metric's interval, rounded down to 0.01. A task has none, and a comment says
-    why, if the run judged fewer than ``MIN_CASES`` of its cases, if the model lacks the metric, or if the gate would
-    not be above chance and above what a text-only model reaches.
+    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
+    many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each other.
+    A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or could not
+    pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and above what a
+    text-only model reaches.
 
-    Raises: DataError if the folder does not hold the ``metrics.json`` of a run.
+    Raises: DataError if the folder does not hold the ``metrics.json`` of a run; OptionError if its other files are not
+        those of that run.
     """
     file = folder / "metrics.json"
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         name = f"{content['model']['name']}:{content['model']['weights']}".rstrip(":")
-        parts = [_gate(task, figures, name) for task, figures in sorted(content["tasks"].items())]
+        figures = sorted(content["tasks"].items())
+        measured = [_measured(task, told) for task, told in figures]
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
         raise DataError(file, None, problem, "name the results folder of a run that ended") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"is not the metrics.json of a run ({type(error).__name__}: {error})"
         raise DataError(file, None, problem, "name the results folder of a run that ended") from None
-    return "\n".join([HEAD, *parts])
+    rows = _rows(folder)
+    gated = sum(not one.lacks for one in measured)
+    ties = content.get("run", {}).get("ties", "strict")
+    made = [one if one.lacks else _with_margin(one, rows.get(one.task), MISSES / gated, ties) for one in measured]
+    return "\n".join([HEAD, *_about(made), *(_gate(one, name) for one in made)])
 
 
-def _gate(task: str, figures: Mapping[str, Any], name: str) -> str:
-    metric = next((name for name in HEADLINE.values() if name in figures["metrics"]), None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """The headline metric of a task of a run, and the gate on it; ``lacks`` says why it has none.
+
+    ``passes`` is the share of new samples in which the same model passes the gate.
+    """
+
+    task: str
+    metric: str = ""
+    found: Metric | None = None
+    chance: float | None = None
+    blind: float | None = None
+    least: Decimal = Decimal(0)
+    passes: float = 1.0
+    lacks: str = ""
+
+
+def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
+    metric = next((name for name in HEADLINE.values() if name in told["metrics"]), None)
     if metric is None:
-        return f"# {task}: no gate, because the run has no {' or '.join(dict.fromkeys(HEADLINE.values()))}\n"
-    found = figures["metrics"][metric]
-    low = Decimal(repr(found["low"])).quantize(Decimal("0.01"), rounding=ROUND_FLOOR)
-    if found["n"] < MIN_CASES:
-        return f"# {task}: no gate, because the run judged only {found['n']} cases\n"
-    chance, blind = found.get("chance"), found.get("blind")
-    if chance is not None and low <= chance:
-        return f"# {task}: no gate, because {metric} >= {low} is not above chance ({chance:.3f})\n"
-    if blind is not None and low <= blind["value"]:
-        text_only = f"what text alone reaches ({blind['value']:.3f})"
-        return f"# {task}: no gate, because {metric} >= {low} is not above {text_only}\n"
-    return "\n".join(_lines(task, metric, low, f"{name} reached {_figure(found)}"))
+        return _Measured(task=task, lacks=f"the run has no {' or '.join(dict.fromkeys(HEADLINE.values()))}")
+    of = told["metrics"][metric]
+    figure = Metric(value=of["value"], low=of["low"], high=of["high"], n=of["n"], deff=of.get("deff", 1.0))
+    few = f"the run judged only {figure.n} cases" if figure.n < MIN_CASES else ""
+    blind = None if of.get("blind") is None else of["blind"]["value"]
+    return _Measured(task=task, metric=metric, found=figure, chance=of.get("chance"), blind=blind, lacks=few)
 
 
-def _lines(task: str, metric: str, low: Decimal, why: str) -> Iterator[str]:
-    yield f"[gate.{json.dumps(task)}.{metric}]"
-    yield f"min = {low}"
-    yield f"why = {json.dumps(why, ensure_ascii=False)}"
-    yield ""
+def _rows(folder: Path) -> dict[str, Judged]:
+    """The judged cases of each task; none if the folder has only the figures."""
+    if not (folder / CASES).exists():
+        return {}
+    run = read_run(folder, f"--from {folder}")
+    return judged_tasks(run, read_cases(run))
 
 
-def _figure(found: Mapping[str, Any]) -> str:
-    return f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f}, n = {found['n']})"
+def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:
+    """Choose the threshold of a gate, or say why there is none."""
+    if one.found is None:
+        return one
+    values, groups = _cases(one, one.found, judged)
+    least, passes = threshold_with_margin(values, groups, misses, f"{one.task}:{one.metric}")
+    n = one.found.n
+    coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0) if judged is None else judged.coverage
+    gate = Gate(task=one.task, metric=one.metric, min=float(least))
+    made = decide(gate, coverage, {one.metric: one.found}, ties)
+    lacks = made.why if made.outcome != "pass" else ""
+    margin = f"{one.metric} >= {least}, which leaves a margin for other samples,"
+    if one.blind is not None and least <= one.blind:
+        lacks = f"{margin} is not above what text alone reaches ({one.blind:.3f})"
+    if least <= (one.chance or 0):
+        lacks = f"{margin} is not above chance ({one.chance or 0:.3f})"
+    return replace(one, least=least, passes=passes, lacks=lacks)
+
+
+def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
+    """What each case contributes, and its image; without rows, as many independent cases as they are worth."""
+    if judged is not None and judged.columns is not None and one.metric in judged.columns.facts:
+        values = judged.columns.facts[one.metric]
+        kept = np.isfinite(values)
+        return values[kept], numbered(judged.columns.images[kept])
+    n = max(1, round(found.n / found.deff))
+    return (np.arange(n) < round(found.value * n)).astype(np.float64), numbered(np.arange(n))
+
+
+def _about(made: Iterable[_Measured]) -> Iterator[str]:
+    """The comment on the rates of all gates."""
+    gates = [one for one in made if not one.lacks]
+    if not gates:
+        return
+    together = 1 - sum(1 - one.passes for one in gates)
+    every = f"all {len(gates)} gates together" if len(gates) > 1 else "the gate"
+    yield f"# The same model passes {every} in at least {_percent(together)} of new samples of this size."
+    yield "# The rates allow for two things: a new sample is drawn, and this run only measures the model's true share"
+    yield "# (beta-binomial, with Jeffreys' prior). They are about the lower end of the interval, which decides.\n"
+
+
+def _gate(one: _Measured, name: str) -> str:
+    if one.lacks or one.found is None:
+        return f"# {one.task}: no gate, because {one.lacks}\n"
+    figure = f"{one.found.value:.3f} ({one.found.low:.3f} to {one.found.high:.3f}, n = {one.found.n})"
+    lines = [
+        f"[gate.{json.dumps(one.task, ensure_ascii=False)}.{one.metric}]",
+        f"min = {one.least}   # the same model passes it in {_percent(one.passes)} of new samples",
+        f"why = {json.dumps(f'{name} reached {figure}', ensure_ascii=False)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    """A share in percent, rounded down to one decimal.
+
+    >>> _percent(0.97999), _percent(1.0)
+    ('97.9 %', '100.0 %')
+    """
+    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"

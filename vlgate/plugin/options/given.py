@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -15,7 +15,7 @@ from vlgate.cache.place import DEFAULT_LIMIT, LEAST_LIMIT, default_folder, file_
 from vlgate.errors import UnknownNameError
 from vlgate.plugin.options.controls import controls_of, limit_of
 from vlgate.plugin.options.settings import SETTINGS, Setting
-from vlgate.run.options import DEFAULT_MODEL, Options, in_ci
+from vlgate.run.options import DEFAULT_MODEL, FIRST, Options, baseline_of, in_ci
 from vlgate.run.parts.sharding import read_shard
 from vlgate.shrink.families import FAMILIES, Family
 from vlgate.sources.disputes import place_of
@@ -54,7 +54,7 @@ def read(config: pytest.Config) -> Options:
         pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
         items=_choice(given, "items", "auto"),
         thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
-        baseline=_base(config, "baseline") / str(given["baseline"]) if given["baseline"] else None,
+        baseline=_baseline(config, given["baseline"]),
         results=_results(config, given["results"], model),
         overwrite=_flag(given["overwrite"], default=False),
         cache=_cache(config, given["cache"]),
@@ -86,6 +86,15 @@ def read(config: pytest.Config) -> Options:
         shrink_edits=_edits(given["shrink-edits"]),
         require_gates=_flag(given["require-gates"], in_ci()),
     )
+
+
+def _baseline(config: pytest.Config, given: Any) -> Path | Literal["first"] | None:
+    from_ini = config.getoption(next(one.dest for one in SETTINGS if one.name == "baseline"), None) is None
+    if given == FIRST and from_ini:
+        problem = f"vlgate_baseline = {FIRST}: no run would ever be compared"
+        remedy = f"write --baseline={FIRST} on the command line, or ./{FIRST} for a folder of this name"
+        raise pytest.UsageError(f"{problem}; {remedy}")
+    return baseline_of(str(given), _base(config, "baseline")) if given else None
 
 
 def _given(config: pytest.Config, setting: Setting) -> Any:

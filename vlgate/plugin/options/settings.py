@@ -110,8 +110,10 @@ SETTINGS = (
     ),
     Setting(
         name="baseline",
-        metavar="DIR",
-        help="The results folder of an earlier run, to compare with case by case; by default there is none.",
+        metavar="DIR|first",
+        help="The results folder of an earlier run, to compare with case by case; by default there is none. With "
+        "first, gates on a comparison are not run, because there is no earlier run yet; a folder of that name is "
+        "./first.",
         default="no comparison",
     ),
     Setting(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vlgate.comparing.changes import FIRST_RUN
 from vlgate.gates.records import JUDGED
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 from vlgate.run.model_card import ModelCard
@@ -58,8 +59,10 @@ def _counts(run: RunResult) -> str:
         parts.append(f"{unsure}{of} {'is' if unsure == 1 else 'are'} inconclusive")
     if judged and passed == judged:
         parts.append(f"{judged} of {judged} {gates} pass{'es' if judged == 1 else ''}")
-    holding, idle = outcomes.count("cannot"), outcomes.count("not run")
+    first = sum(decision.why == FIRST_RUN for decision in run.decisions)
+    holding, idle = outcomes.count("cannot"), outcomes.count("not run") - first
     if not failed and not unsure:
         parts += [f"{holding} known limit{'s hold' if holding > 1 else ' holds'}"] if holding else []
         parts += [f"{idle} not run"] if idle else []
+        parts += [f"{first} not compared: first run"] if first else []
     return ", ".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vlgate.comparing.changes import FIRST_RUN
 from vlgate.report.page.cards import anchor
 from vlgate.report.page.records import Answer, Decided
 from vlgate.report.rows import NOT_PASSED, by_reason, count_words, difference_words, threshold_words
@@ -25,6 +26,8 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     said += [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+    first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
+    every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":
         return Answer(tone="yes", sentence=f"This release may ship: {every}.", reasons=())
     if outcome.verdict == "not gated":
