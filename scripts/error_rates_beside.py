@@ -15,7 +15,7 @@ from vlgate.comparing.pairing import PairedValues
 from vlgate.gates.correcting import stays
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
-from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.records import Decision, Gate, GateKind, Outcome
 from vlgate.gates.tails import tail
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
@@ -101,7 +101,7 @@ def another_sample() -> Iterator[tuple[str, ...]]:
 
 def _again(name: str, columns: tuple[FloatArray, ...], per_image: int, keys: dict[str, Any]) -> tuple[str, ...]:
     """One row: a share, or a drop between two columns."""
-    kind = "max_drop" if len(columns) == 2 else "gate"
+    kind: GateKind = "max_drop" if len(columns) == 2 else "gate"
     gate = Gate(task="a/b", metric="acc", kind=kind, min_cases=1, **keys)
     n = columns[0].size
     images = n // per_image

@@ -1,13 +1,11 @@
 """Charts of observers whose thresholds are known: each defect shows on its own chart, and on no other."""
 
-import numpy as np
 import pytest
 
 from vlgate.acuity.asking import charts, chosen, cost, seconds_per_call
 from vlgate.acuity.figure import sheet
 from vlgate.acuity.pages import change, lines, page
 from vlgate.acuity.record import Release, read_release, text_of
-from vlgate.acuity.staircase import ROUND, TRIALS, Staircase
 from vlgate.errors import OptionError
 from vlgate.fixtures.defects.limits import LIMITS
 from vlgate.fixtures.defects.table import DEFECTS
@@ -15,8 +13,6 @@ from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.inference.batching import Caller
 from vlgate.inference.predictor import ModelPredictor
-from vlgate.metrics.perception.faculties import FACULTIES
-from vlgate.metrics.perception.psychometric import share
 from vlgate.types import Prediction
 
 READING = Reading()
@@ -138,15 +134,3 @@ def test_two_releases_are_in_one_chart_and_in_one_table(intact):
     assert 'class="before"' in text
     hostile = Release(model="<script>", fingerprint="f", seed=0, charts=now.charts)
     assert "<script>" not in page(hostile, None) + sheet([one.about for one in now.charts], [hostile])
-
-
-def test_a_curve_as_shallow_as_the_range_does_not_look_better_than_it_is():
-    places, random, better = FACULTIES["noun"].places(), np.random.default_rng(3), []
-    for threshold in random.uniform(0.2, 0.8, 24):
-        stairs = Staircase.over(places)
-        while stairs.asked.sum() < TRIALS and not stairs.decided:
-            at = stairs.following(ROUND)
-            shares = share(places[at], np.array(threshold), np.array(0.3), np.array(0.95))
-            stairs.add(at, random.random(len(at)) < shares)
-        better.append(stairs.fit().high < threshold)
-    assert np.mean(better) <= 0.13

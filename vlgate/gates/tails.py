@@ -50,7 +50,7 @@ def exact(gate: Gate, metric: Metric) -> float:
         gate: the gate.
         metric: the share.
 
-    Returns: the p-value; 0 for a metric that is no share, so that its interval alone decides.
+    Returns: the p-value; 0 for a metric that is not a share, so that its interval alone decides.
     """
     n, bound, below = worth(metric, gate.confidence), *_crossed(gate, metric)
     if gate.metric in _NOT_SHARES:

@@ -96,3 +96,12 @@ def test_levels_and_places_are_the_same_thing_from_hard_to_easy(faculty):
     assert (places[0], places[-1]) == pytest.approx((0, 1))
     assert (np.diff(places) > 0).all()
     assert faculty.at(places) == pytest.approx(levels)
+
+
+def test_a_curve_as_shallow_as_the_range_does_not_look_better_than_it_is():
+    places, random = FACULTIES["noun"].places(), np.random.default_rng(3)
+    asked, better = np.full(len(places), 200 // len(places) + 1), []
+    for threshold in random.uniform(0.2, 0.8, 40):
+        right = random.binomial(asked, share(places, np.array(threshold), np.array(0.35), np.array(0.95)))
+        better.append(fitted(grid(places), right, asked).high < threshold)
+    assert np.mean(better) <= 0.1
