@@ -1,4 +1,4 @@
-"""Models whose scores depend on the call, and that remember what they said first, so that asking again tells nothing."""
+"""Models whose scores depend on the call, and that remember what they said first."""
 
 import functools
 import hashlib
@@ -89,7 +89,7 @@ def least_recently_used():
     """Keeps each score in a cache of functools, which holds the size of the first batch too."""
     size = []
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def score(key, text, pair):
         return _needs_company([pair] * size[0])[0]
 

@@ -193,7 +193,7 @@ def unneeded_prepare():
 def a_cache_by_pixels():
     """Remembers each score by the pixels and the text."""
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def score(pixels, size, text):
         image = Image.frombytes("RGB", size, pixels)
         return eyes.fit(SimpleNamespace(image=SimpleNamespace(load=lambda: image), text=text))

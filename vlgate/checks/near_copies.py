@@ -2,7 +2,7 @@
 
 A model with a memory of its own replies in the checks what it replied in the run, so that its replies seem not to
 depend on the batch. No memory knows a near-copy: an image with one pixel that differs by one level, and a text with
-another mark at its end. Near-copies of one request may get other scores; which of them are asked alone is drawn, so
+other marks at its end. Near-copies of one request may get other scores; which of them are asked alone is drawn, so
 that in a model that ignores the batch those that are asked alone stand apart by chance only.
 """
 
@@ -40,8 +40,8 @@ _BY_CHANCE = 2 / comb(2 * _ALONE, _ALONE)
 _LEVEL = 0.001
 _CASES = 2  # of each number of requests
 _COPIED = 8  # requests of these cases
-_GROUP = 24  # requests in a group
-_ENDS = ("", ".", "!", "?", "..", " .", "!!", " !", " ?", ";", ":", ",")
+_GROUP = 24  # requests in a group, as in the other rounds
+_ENDS = ("", "m", "mm", " m", "m ", "mmm", " ", " mm", "mm ", "  ", " m ")  # m is the mark at the end of a text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +66,20 @@ def renamed(request: Request) -> Request:
     return with_images(request, lambda image: replace(image, key=f"{image.key}#renamed"))
 
 
-def near_copy(request: Request, number: int, anew: Anew) -> Request:
-    """Return one of the near-copies of a request, all of which differ.
+def near_copy(request: Request, number: int, anew: Anew, place: int = 0) -> Request:
+    """Return one of the ten near-copies of a request; those of requests with another ``place`` have other pixels.
 
     >>> near_copy(Read(text="A red cup."), 1, "texts").text
-    'A red cup!'
+    'A red cup..'
     """
     text = text_of(request)
-    bare = text.rstrip(" .!?;:,")
-    other = [f"{bare}{end}" for end in _ENDS if f"{bare}{end}" != text][number]
+    bare = text.rstrip(" .!?")
+    mark = text[-1] if text[-1:] in {"!", "?"} else "."
+    other = [copy for end in _ENDS if (copy := bare + end.replace("m", mark)) != text][number]
     copy: Request = (
         replace(request, text=other) if isinstance(request, Match | Read) else replace(request, question=other)
     )
-    return with_images(copy, lambda image: _touched(image, number)) if anew == "all" else copy
+    return with_images(copy, lambda image: _touched(image, 2 * _ALONE * place + number)) if anew == "all" else copy
 
 
 def _touched(image: LazyImage, number: int) -> LazyImage:
@@ -101,24 +102,26 @@ def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Ane
 
     Args:
         model: the model; its exceptions pass through.
-        cases: the cases whose requests are copied: two of each number of requests; others fill the groups.
+        cases: the cases whose requests are copied: two of each kind and number of requests; others fill the groups.
         tolerance: see ``rounds.compare``.
         anew: what of a request is new.
 
     Cost: for two cases of two requests, twenty calls of one request and five of up to 24.
     """
     bases = _bases(cases)
-    asked = [*dict.fromkeys(one for some in bases for one in some), *(one for case in cases for one in case.requests)]
-    asked = list(dict.fromkeys(asked))[:_GROUP]
+    first = dict.fromkeys(one for some in bases for one in some)
+    texts = set(map(text_of, first))
+    others = (one for case in cases for one in case.requests if text_of(one) not in texts)
+    asked = list(dict.fromkeys((*first, *others)))[:_GROUP]
     alone: dict[Request, list[Prediction]] = {one: [] for some in bases for one in some if one in asked}
     grouped: dict[Request, list[Prediction]] = {one: [] for one in alone}
-    turns = [generator(f"near-copies:{place}").permutation(2 * _ALONE).tolist() for place in range(len(asked))]
+    orders = [generator(f"near-copies:{place}").permutation(2 * _ALONE).tolist() for place in range(len(asked))]
     for turn in range(_ALONE):
-        together = [near_copy(one, order[turn], anew) for one, order in zip(asked, turns, strict=True)]
+        together = [near_copy(one, orders[place][turn], anew, place) for place, one in enumerate(asked)]
         replies = model.predict(together)
-        for one, copy, order in zip(asked, together, turns, strict=True):
+        for place, (one, copy) in enumerate(zip(asked, together, strict=True)):
             if one in alone:
-                by_itself = near_copy(one, order[_ALONE + turn], anew)
+                by_itself = near_copy(one, orders[place][_ALONE + turn], anew, place)
                 alone[one].append(model.predict([by_itself])[by_itself])
                 grouped[one].append(replies[copy])
     for some in bases:
@@ -133,10 +136,10 @@ def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Ane
 
 
 def _bases(cases: Sequence[Case]) -> list[list[Request]]:
-    """The requests of the first cases of each number of requests."""
-    chosen: dict[int, list[Case]] = {}
+    """The requests of the first cases of each kind and number of requests."""
+    chosen: dict[tuple[type, int], list[Case]] = {}
     for case in cases:
-        chosen.setdefault(len(case.requests), []).append(case)
+        chosen.setdefault((type(case.requests[0]), len(case.requests)), []).append(case)
     requests = ([one for case in some[:_CASES] for one in case.requests] for some in chosen.values())
     return [list(dict.fromkeys(some))[:_COPIED] for some in requests]
 
