@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from vlgate.types import (
     Predictor,
     Read,
     Request,
+    images_of,
     text_of,
     with_images,
 )
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 Anew = Literal["", "texts", "all"]
 """What of a request may be new to a model: nothing, the text (a model that knows images by their names), or all."""
 _ALONE = 5
-"""How many near-copies of a request are asked alone; as many are asked in a group."""
-_BY_CHANCE = 2 / comb(2 * _ALONE, _ALONE)
-"""The largest probability that the replies alone stand apart from those in a group by chance."""
-_LEVEL = 0.001
-_CASES = 2  # of each number of requests
-_COPIED = 8  # requests of these cases
+"""How many near-copies of a request are asked alone; as many are asked in a group.
+
+By chance, all replies alone are on one side of all in a group with a probability of 2 / 252. That this is so for a
+quarter of the requests of each of two cases has one of at most 0.001.
+"""
+_COPIED = 8  # requests of a case
 _GROUP = 24  # requests in a group, as in the other rounds
 _ENDS = ("", "m", "mm", " m", "m ", "mmm", " ", " mm", "mm ", "  ", " m ")  # m is the mark at the end of a text
 
@@ -66,20 +66,17 @@ def renamed(request: Request) -> Request:
     return with_images(request, lambda image: replace(image, key=f"{image.key}#renamed"))
 
 
-def near_copy(request: Request, number: int, anew: Anew, place: int = 0) -> Request:
-    """Return one of the ten near-copies of a request; those of requests with another ``place`` have other pixels.
+def near_copy(request: Request, number: int) -> Request:
+    """Return one of the ten requests whose text differs in the marks at its end.
 
-    >>> near_copy(Read(text="A red cup."), 1, "texts").text
+    >>> near_copy(Read(text="A red cup."), 1).text
     'A red cup..'
     """
     text = text_of(request)
     bare = text.rstrip(" .!?")
     mark = text[-1] if text[-1:] in {"!", "?"} else "."
     other = [copy for end in _ENDS if (copy := bare + end.replace("m", mark)) != text][number]
-    copy: Request = (
-        replace(request, text=other) if isinstance(request, Match | Read) else replace(request, question=other)
-    )
-    return with_images(copy, lambda image: _touched(image, 2 * _ALONE * place + number)) if anew == "all" else copy
+    return replace(request, text=other) if isinstance(request, Match | Read) else replace(request, question=other)
 
 
 def _touched(image: LazyImage, number: int) -> LazyImage:
@@ -108,56 +105,85 @@ def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Ane
 
     Cost: for two cases of two requests, twenty calls of one request and five of up to 24.
     """
-    bases = _bases(cases)
-    first = dict.fromkeys(one for some in bases for one in some)
-    texts = set(map(text_of, first))
+    twos = _twos(cases)
+    copied = [one for two in twos for some in two for one in some]
+    texts = set(map(text_of, copied))
     others = (one for case in cases for one in case.requests if text_of(one) not in texts)
-    asked = list(dict.fromkeys((*first, *others)))[:_GROUP]
-    alone: dict[Request, list[Prediction]] = {one: [] for some in bases for one in some if one in asked}
-    grouped: dict[Request, list[Prediction]] = {one: [] for one in alone}
-    orders = [generator(f"near-copies:{place}").permutation(2 * _ALONE).tolist() for place in range(len(asked))]
+    asked = list(dict.fromkeys((*copied, *others)))[:_GROUP]
+    copies = _Copies(asked, anew)
+    alone: dict[Request, list[Prediction]] = {one: [] for one in copied}
+    grouped: dict[Request, list[Prediction]] = {one: [] for one in copied}
     for turn in range(_ALONE):
-        together = [near_copy(one, orders[place][turn], anew, place) for place, one in enumerate(asked)]
-        replies = model.predict(together)
-        for place, (one, copy) in enumerate(zip(asked, together, strict=True)):
-            if one in alone:
-                by_itself = near_copy(one, orders[place][_ALONE + turn], anew, place)
-                alone[one].append(model.predict([by_itself])[by_itself])
-                grouped[one].append(replies[copy])
-    for some in bases:
-        known = [one for one in some if one in alone and _all_replied((*alone[one], *grouped[one]))]
-        apart = sum(_apart(alone[one], grouped[one], tolerance) for one in known)
-        if known and _tail(apart, len(known)) < _LEVEL:
+        together = {one: copies.of(one, turn) for one in asked}
+        replies = model.predict(list(together.values()))
+        for one in (one for one in asked if one in alone):
+            by_itself = copies.of(one, _ALONE + turn)
+            alone[one].append(model.predict([by_itself])[by_itself])
+            grouped[one].append(replies[together[one]])
+    for two in twos:
+        apart = [[one for one in some if _apart(alone[one], grouped[one], tolerance)] for some in two]
+        if all(len(found) * 4 >= len(some) for found, some in zip(apart, two, strict=True)):
             return (
-                f"{len(known)} requests were asked anew in {_ALONE} near-copies alone and {_ALONE} in a group, and "
-                f"{apart} of them get other replies in a group than alone, which a memory of earlier replies may hide"
+                f"{sum(map(len, two))} requests were asked anew in {_ALONE} near-copies alone and {_ALONE} in a group, "
+                f"and {sum(map(len, apart))} of them get other replies in a group than alone"
             )
     return ""
 
 
-def _bases(cases: Sequence[Case]) -> list[list[Request]]:
-    """The requests of the first cases of each kind and number of requests."""
+class _Copies:
+    """The near-copies of requests: which of them has which turn is drawn for each image and for each text."""
+
+    def __init__(self, requests: Sequence[Request], anew: Anew) -> None:
+        self._anew: Anew = anew
+        self._texts = {one: _drawn("text", place) for place, one in enumerate(requests)}
+        images = dict.fromkeys(image for one in requests for image in images_of(one))
+        self._images = {
+            image: [2 * _ALONE * place + number for number in _drawn("image", place)]
+            for place, image in enumerate(images)
+        }
+
+    def of(self, request: Request, turn: int) -> Request:
+        """Return the copy of a request in one turn; requests about one image keep one image."""
+        copy = near_copy(request, self._texts[request][turn])
+        if self._anew != "all":
+            return copy
+        return with_images(copy, lambda image: _touched(image, self._images[image][turn]))
+
+
+def _drawn(of: str, place: int) -> list[int]:
+    drawn: list[int] = generator(f"near-copies:{of}:{place}").permutation(2 * _ALONE).tolist()
+    return drawn
+
+
+def _twos(cases: Sequence[Case]) -> list[tuple[list[Request], list[Request]]]:
+    """Two cases about different images of each kind and number of requests."""
     chosen: dict[tuple[type, int], list[Case]] = {}
     for case in cases:
         chosen.setdefault((type(case.requests[0]), len(case.requests)), []).append(case)
-    requests = ([one for case in some[:_CASES] for one in case.requests] for some in chosen.values())
-    return [list(dict.fromkeys(some))[:_COPIED] for some in requests]
+    found = []
+    for first, *others in chosen.values():
+        images = _images(first)
+        second = next((case for case in others if images.isdisjoint(_images(case))), None)
+        if second is not None:
+            found.append((_copied(first), _copied(second)))
+    return found
 
 
-def _all_replied(replies: Sequence[Prediction]) -> bool:
-    return all(reply.problem is None for reply in replies)
+def _images(case: Case) -> set[LazyImage]:
+    return {image for one in case.requests for image in images_of(one)}
+
+
+def _copied(case: Case) -> list[Request]:
+    return list(dict.fromkeys(case.requests))[:_COPIED]
 
 
 def _apart(alone: Sequence[Prediction], grouped: Sequence[Prediction], tolerance: float) -> bool:
     """Whether all replies alone differ from all in a group in one direction, or are the same and other ones."""
+    if not alone or any(reply.problem is not None for reply in (*alone, *grouped)):
+        return False
     a, b = ([reply.score for reply in some if reply.score is not None] for some in (alone, grouped))
     if a and b:
         allowed = tolerance * max(1.0, *map(abs, (*a, *b)))
         return max(a) + allowed < min(b) or max(b) + allowed < min(a)
     one, other = ({(reply.answer, reply.accepted) for reply in some} for some in (alone, grouped))
     return len(one) == len(other) == 1 and one != other
-
-
-def _tail(k: int, n: int) -> float:
-    """The probability that at least k of n requests stand apart by chance."""
-    return sum(comb(n, j) * _BY_CHANCE**j * (1 - _BY_CHANCE) ** (n - j) for j in range(k, n + 1))
