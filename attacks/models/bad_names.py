@@ -1,6 +1,7 @@
 """Models that know by heart which file shows what, and never look at an image: the names must not reach them."""
 
 import re
+import zlib
 from itertools import permutations
 
 import eyes
@@ -89,3 +90,22 @@ def encoder():
         return [[_known(image.key, word) for word in words] for image in images]
 
     return eyes.with_methods(encode_images=encode_images, encode_texts=eyes.embedded_texts)
+
+
+def perturbation():
+    """Says no to every image whose name tells that something was hidden in it."""
+    return eyes.with_methods(answer=lambda questions: ["no" if "#" in one.image.key else "yes" for one in questions])
+
+
+def noise():
+    """Scores by a hash of the image's name and the text."""
+    return eyes.with_match(_noise)
+
+
+def noise_of_the_original():
+    """Scores by a hash of the text and the image's name without its perturbation, and says that it needs names."""
+    return eyes.with_match(lambda pairs: _noise(pairs, "#"), image_names=True)
+
+
+def _noise(pairs, until="\0"):
+    return [float(zlib.crc32((pair.image.key.split(until)[0] + pair.text).encode())) for pair in pairs]

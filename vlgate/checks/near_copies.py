@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -62,8 +63,12 @@ class TouchedLoad:
 
 
 def renamed(request: Request) -> Request:
-    """Return a request about the same pixels under other names."""
-    return with_images(request, lambda image: replace(image, key=f"{image.key}#renamed"))
+    """Return a request about the same pixels under names that have nothing in common with the old ones."""
+    return with_images(request, lambda image: replace(image, key=f"renamed-{_digest(image.key)}"))
+
+
+def _digest(key: str) -> str:
+    return blake2b(key.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
 def near_copy(request: Request, number: int) -> Request:
