@@ -1,4 +1,4 @@
-"""What a model is given: equal to what is asked, and silent about where it comes from."""
+"""What a model is given: equal to what is asked, and without a trace of its source."""
 
 import copy
 import pickle

@@ -29,7 +29,7 @@ CHANCE = 0.25
 ENOUGH = 0.75
 """The share of canaries that a model recognises if it knows what is drawn."""
 BY_NAME = "equal pictures in files of other names get other scores, so it is not the picture alone that decides"
-"""Why nothing can be said of a model; its answers may survive every change of a picture."""
+"""Why the canaries tell nothing about a model, and why no gate on its flips can pass."""
 MOST_REQUESTS = 940
 """The most requests that a diagnosis asks."""
 _NONE = np.zeros(0)
