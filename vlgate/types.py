@@ -29,9 +29,10 @@ class LazyImage:
     """An image with a stable key, decoded only when a model asks for it.
 
     ``key`` is the name that the benchmark's own file uses (``v7w_2371044.jpg``), with ``#`` and the perturbation's
-    name if there is one (``2357834#blur6``). ``load()`` decodes the image: it returns an upright PIL image in mode RGB
-    of at least 1 x 1 pixels, or raises ImageError, which names the image, the file and the remedy. ``where`` is the
-    path of the file. Two images are equal if their keys and paths are equal.
+    name if there is one (``2357834#blur6``). A model gets a key of 16 digits instead, equal for equal images in one
+    process, and no path, unless it has an attribute ``image_names = True``. ``load()`` decodes the image: it returns an
+    upright PIL image in mode RGB of at least 1 x 1 pixels, or raises ImageError, which names the image, the file and
+    the remedy. ``where`` is the path of the file. Two images are equal if their keys and paths are equal.
     """
 
     key: str

@@ -51,3 +51,17 @@ def by_position():
 def match_disagrees():
     """Has encoders that are right, and a method match() that is the wrong way round and comes first."""
     return _encoders(match=lambda pairs: [-fit for fit in eyes.fits(pairs)])
+
+
+def masked_rows():
+    """Masks the row of the first image."""
+    return _encoders(images=lambda images: np.ma.masked_array(eyes.embedded(images), mask=_first(len(images))))
+
+
+def masked_rows_in_a_list():
+    """Returns a list of rows that are masked."""
+    return _encoders(texts=lambda texts: [np.ma.masked_array(row, mask=True) for row in eyes.embedded_texts(texts)])
+
+
+def _first(n):
+    return np.repeat(np.arange(n)[:, None] == 0, 8, axis=1)

@@ -94,3 +94,78 @@ def the_wrong_way_round():
 def underflow():
     """Returns probabilities that are all rounded to 0."""
     return eyes.with_match(lambda pairs: [1e-320 * fit * 1e-10 for fit in eyes.fits(pairs)])
+
+
+def all_masked():
+    """Masks every score, and has the right ones below."""
+    return eyes.with_match(lambda pairs: np.ma.masked_array(eyes.fits(pairs), mask=np.ones(len(pairs), dtype=bool)))
+
+
+def one_masked():
+    """Masks one score of each call."""
+    return eyes.with_match(lambda pairs: np.ma.masked_array(eyes.fits(pairs), mask=np.arange(len(pairs)) == 0))
+
+
+def masked_below_a_limit():
+    """Masks the scores of texts that do not fit."""
+    return eyes.with_match(lambda pairs: np.ma.masked_less(np.float32(eyes.fits(pairs)), 0.5))
+
+
+def masked_in_a_list():
+    """Returns a list of numbers that are masked each."""
+    return eyes.with_match(lambda pairs: [np.ma.masked_array(fit, mask=True) for fit in eyes.fits(pairs)])
+
+
+def masked_constants():
+    """Returns numpy's own constant for a masked number in a tuple."""
+    return eyes.with_match(lambda pairs: tuple(fit if fit == 1 else np.ma.masked for fit in eyes.fits(pairs)))
+
+
+def masked_objects():
+    """Returns an array of objects, some of them masked."""
+    return eyes.with_match(
+        lambda pairs: np.ma.masked_array(np.array(eyes.fits(pairs), dtype=object), mask=np.arange(len(pairs)) % 2 == 1)
+    )
+
+
+def objects_that_are_masked():
+    """Returns a plain array of objects that are masked arrays."""
+
+    def match(pairs):
+        scores = np.empty(len(pairs), dtype=object)
+        scores[:] = [np.ma.masked_array(fit, mask=fit == 0) for fit in eyes.fits(pairs)]
+        return scores
+
+    return eyes.with_match(match)
+
+
+def masked_by_another_class():
+    """Returns an array of a class of its own that has a mask."""
+
+    class Masked(np.ndarray):
+        mask = np.array([True])
+
+    return eyes.with_match(lambda pairs: np.array(eyes.fits(pairs)).view(Masked))
+
+
+def masked_when_converted():
+    """Returns an object that becomes a masked array."""
+
+    class Later:
+        def __init__(self, scores):
+            self.scores = scores
+
+        def __array__(self, dtype=None, copy=None):
+            return np.ma.masked_array(self.scores, mask=True)
+
+    return eyes.with_match(lambda pairs: Later(eyes.fits(pairs)))
+
+
+def masked_and_filled_in():
+    """Returns a masked array of a class that says it is filled when it is converted."""
+
+    class Filled(np.ma.MaskedArray):
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.data)
+
+    return eyes.with_match(lambda pairs: Filled(eyes.fits(pairs), mask=True))

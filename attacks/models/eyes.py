@@ -14,7 +14,7 @@ def seen(image):
     """Return the words that are true of an image: its colour and its number."""
     pixels = np.asarray(image.load(), dtype=np.float64)
     squares = np.abs(pixels - GREY).max(axis=2) > 60
-    mean = pixels[squares].mean(axis=0)
+    mean = pixels[squares].mean(axis=0) if squares.any() else np.full(3, GREY)
     colour = min(COLOURS, key=lambda name: np.abs(mean - COLOURS[name]).sum())
     count = squares.sum() / SQUARE**2
     return colour, min(NUMBERS, key=lambda name: abs(NUMBERS[name] - count))

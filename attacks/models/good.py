@@ -1,13 +1,17 @@
 """Good models with habits that are unusual and legitimate: a gate must pass each of them."""
 
+import copy
 import functools
 import logging
+import pickle
 import sys
 import time
 import warnings
+from types import SimpleNamespace
 
 import eyes
 import numpy as np
+from PIL import Image
 
 
 def plain():
@@ -184,3 +188,46 @@ def _sorted_back(fit, pairs):
 def unneeded_prepare():
     """Has a method of the name prepare() with a signature of its own."""
     return eyes.with_match(eyes.fits, prepare=lambda: None)
+
+
+def a_cache_by_pixels():
+    """Remembers each score by the pixels and the text."""
+
+    @functools.cache
+    def score(pixels, size, text):
+        image = Image.frombytes("RGB", size, pixels)
+        return eyes.fit(SimpleNamespace(image=SimpleNamespace(load=lambda: image), text=text))
+
+    def match(pairs):
+        images = [pair.image.load() for pair in pairs]
+        return [score(one.tobytes(), one.size, pair.text) for one, pair in zip(images, pairs, strict=True)]
+
+    return eyes.with_match(match)
+
+
+def rows_by_key():
+    """Encodes each image once, and keeps its row by the image's key."""
+    known = {}
+
+    def encode_images(images):
+        new = {image.key: image for image in images if image.key not in known}
+        if new:
+            known.update(zip(new, eyes.embedded(list(new.values())), strict=True))
+        return np.array([known[image.key] for image in images])
+
+    return eyes.with_methods(encode_images=encode_images, encode_texts=eyes.embedded_texts)
+
+
+def an_array_without_a_mask():
+    """Returns a masked array in which nothing is masked."""
+    return eyes.with_match(lambda pairs: np.ma.masked_array(eyes.fits(pairs), mask=False))
+
+
+def pickles_pairs():
+    """Copies and pickles its pairs, as a pool of processes does."""
+
+    def match(pairs):
+        kept = pickle.loads(pickle.dumps(list(pairs)))
+        return eyes.fits([copy.deepcopy(pair) for pair in kept])
+
+    return eyes.with_match(match)

@@ -341,3 +341,70 @@ def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
         "no row",
         4.0,
     ]
+
+
+class Masked(np.ndarray):
+    mask = np.array([False, True])
+
+
+class Later:
+    def __array__(self, dtype=None, copy=None):
+        return np.ma.masked_array([1.0, 2.0], mask=[False, True])
+
+
+class Lying(np.ma.MaskedArray):
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.data)
+
+
+def boxed(*values):
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+MASKED = [
+    np.ma.masked_array([1.0, 2.0], mask=[False, True]),
+    np.ma.masked_array([1.0, 2.0], mask=True).astype(np.float16),
+    np.ma.masked_array([1, 2], mask=[True, False]),
+    np.ma.masked_array(np.array([1.0, 2.0], dtype=object), mask=[False, True]),
+    [1.0, np.ma.masked],
+    (np.ma.masked_array(1.0, mask=True), 2.0),
+    boxed(1.0, np.ma.masked),
+    boxed(np.ma.masked_array(1.0, mask=True), 2.0),
+    np.array([1.0, 2.0]).view(Masked),
+    Later(),
+    [Later(), 1.0],
+    Lying([1.0, 2.0], mask=[False, True]),
+]
+
+
+@pytest.mark.parametrize("reply", MASKED, ids=lambda reply: type(reply).__name__)
+@pytest.mark.parametrize("nan", [False, True])
+def test_a_masked_number_is_refused_whatever_lies_under_the_mask(reply, nan):
+    with pytest.raises(ModelReplyError, match=r"match\(\).*some of its numbers are masked; return finite numbers only"):
+        caller().numbers(range(2), lambda _: reply, "match", nan=nan)
+
+
+def test_masked_rows_are_refused():
+    rows = np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3) == 1)
+    for reply in (rows, list(rows), rows.astype(object)):
+        with pytest.raises(ModelReplyError, match="some of its numbers are masked"):
+            caller().rows(range(2), lambda _, reply=reply: reply, "encode_images")
+
+
+def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
+    pandas, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
+    some = torch.tensor([1.0, 2.0])
+    with pytest.warns(UserWarning, match="prototype"):
+        hidden = torch.masked.masked_tensor(some, torch.tensor([True, False]))
+    nested = torch.nested.nested_tensor([some, some[:1]], layout=torch.jagged)
+    missing = [pandas.array([1.0, None], dtype="Float64"), pandas.Series([1, None], dtype="Int64"), [1.0, pandas.NA]]
+    for reply in (*missing, hidden, nested):
+        with pytest.raises(ModelReplyError):
+            caller().numbers(range(2), lambda _, reply=reply: reply, "match")
+
+
+@pytest.mark.parametrize("mask", [False, [False, False], np.ma.nomask])
+def test_a_masked_array_in_which_nothing_is_masked_is_an_array(mask):
+    assert caller().numbers(range(2), lambda _: np.ma.masked_array([1.0, 2.0], mask=mask), "match") == [1.0, 2.0]

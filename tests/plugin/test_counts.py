@@ -3,6 +3,8 @@
 import pytest
 
 HALF = """
+image_names = True
+
 def match(self, pairs):
     return np.array([-float(len(pair.text)) if pair.image.key[-5] in "02468" else 0.0 for pair in pairs])
 """

@@ -7,6 +7,8 @@ import pytest
 from PIL import Image
 
 BODY = """
+image_names = True
+
 def match(self, pairs):
     with open({log!r}, "a") as log:
         log.writelines(f"{{pair.image.key}} {{pair.text}}\\n" for pair in pairs)

@@ -16,6 +16,8 @@ def score(self, pair):
     return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
 """
 RAISING = """
+image_names = True
+
 def match(self, pairs):
     if any(pair.image.key.startswith("uniform") for pair in pairs):
         raise RuntimeError("I see nothing")
@@ -243,6 +245,8 @@ def test_a_gate_on_flips_does_not_pass_without_the_canaries(place):
     place.valse(n=40)
     place.thresholds(FLIPS.format(0.2))
     body = """
+image_names = True
+
 def match(self, pairs):
     if any("alone" in pair.image.key for pair in pairs):  # as the canaries are named
         raise RuntimeError("no canaries")

@@ -10,6 +10,8 @@ from vlgate.recorded.folder import read_run
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 
 BODY = """
+image_names = True
+
 def match(self, pairs):
     with open({log!r}, "a") as log:
         log.writelines(f"{{pair.image.key}} {{pair.text}}\\n" for pair in pairs)

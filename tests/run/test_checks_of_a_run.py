@@ -1,5 +1,6 @@
 """What the checks of a model ask: of the run's requests as few again as they can."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from vlgate.run.options import Options
 from vlgate.types import Case, LazyImage, Match, Task
 
 ASKED = 2 * CHECKED_CASES  # requests of the one task, in each round
+ALONE, GROUPS = 4 * 5, 5  # near-copies: five of each request of two cases alone, and five groups
 OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:build")
 
 
@@ -32,6 +34,8 @@ def task(n=80):
 
 class Counting:
     """Counts the items and the calls of each method."""
+
+    image_names = True
 
     def __init__(self):
         self.items, self.calls = 0, 0
@@ -54,7 +58,7 @@ class Encoding(Counting):
 
     def encode_texts(self, texts):
         self._count(texts)
-        return np.eye(160)[[int(text.split()[-1][:-1]) for text in texts]][:, :80]
+        return np.eye(160)[[int(re.findall(r"\d+", text)[0]) for text in texts]][:, :80]
 
 
 def checked(model):
@@ -78,15 +82,17 @@ def checked(model):
 def test_the_checks_of_a_matcher_share_a_round_and_take_true_texts_from_the_run():
     found, items, calls = checked(Matching())
     assert set(found.values()) == {"ok"}
-    assert items == 4 * ASKED + CAPTIONS  # together, in reverse, one at a time, together again; texts of other images
-    assert calls == 1 + 1 + ASKED + 1 + 1
+    # together, in reverse, one at a time, together again; texts of other images; near-copies
+    assert items == 4 * ASKED + CAPTIONS + ALONE + GROUPS * ASKED
+    assert calls == 1 + 1 + ASKED + 1 + 1 + ALONE + GROUPS
 
 
 def test_the_check_of_polarity_encodes_nothing_again():
     found, items, _ = checked(Encoding())
     assert set(found.values()) == {"ok"}
     images, texts = CHECKED_CASES, ASKED
-    assert items == 3 * (images + texts) + 2 * ASKED
+    anew = 2 * ALONE + GROUPS * (images + texts)
+    assert items == 3 * (images + texts) + 2 * ASKED + anew
 
 
 def test_a_round_in_which_the_model_raises_fails_both_checks():

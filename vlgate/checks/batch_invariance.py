@@ -5,11 +5,16 @@ If they do, every verdict depends on which requests happen to be asked together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from vlgate.checks.check import Check
+from vlgate.checks.near_copies import Anew, asked_as, company, renamed
 from vlgate.checks.rounds import ROUNDING, Replies, compare, together
+from vlgate.errors import described
 from vlgate.types import Case, Predictor, Request
+
+_ADVICE = "check that the model is in evaluation mode and masks its padding"
 
 
 def check_batch_invariance(
@@ -18,6 +23,7 @@ def check_batch_invariance(
     tolerance: float = ROUNDING["float32"],
     cases: Sequence[Case] = (),
     first: Replies | None = None,
+    anew: Anew = "",
 ) -> Check:
     """Check whether replies depend on what else is asked in the same batch.
 
@@ -31,6 +37,8 @@ def check_batch_invariance(
         tolerance: see ``rounds.compare``.
         cases: the cases that the requests belong to, to count the verdicts that rounding could change.
         first: the round of ``together``, if the model was asked it already.
+        anew: what of a request the model has no memory of: images get other names in the third round ("all"), and
+            near-copies are asked alone and in a group (see ``near_copies.company``).
 
     Returns: the check; see ``rounds.compare``.
     """
@@ -39,15 +47,26 @@ def check_batch_invariance(
     rounds = (
         first,
         model.predict(asked[::-1]),
-        {request: model.predict([request])[request] for request in asked},
+        {request: asked_as(model, [request], _change(anew))[request] for request in asked},
     )
-    return compare(
+    found = compare(
         "batch_invariance",
         rounds,
         (
             "together, in reverse order and one at a time",
-            "check that the model is in evaluation mode and masks its padding",
+            _ADVICE,
         ),
         tolerance,
         cases,
     )
+    if not anew or found.outcome != "ok":
+        return found
+    try:
+        hidden = company(model, cases, tolerance, anew)
+    except Exception as error:  # noqa: BLE001  # a user's model may know the texts of the run only
+        return replace(found, why=f"{found.why}; near-copies could not be asked ({described(error)})")
+    return replace(found, outcome="suspect", why=f"{found.why}; {hidden}; {_ADVICE}") if hidden else found
+
+
+def _change(anew: Anew) -> Callable[[Request], Request]:
+    return renamed if anew == "all" else lambda request: request

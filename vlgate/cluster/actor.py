@@ -27,6 +27,7 @@ from vlgate.cluster.records import (
 )
 from vlgate.inference.adapters import completed
 from vlgate.inference.batching import Caller, out_of_memory
+from vlgate.inference.items import Copies, gets_names
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import gpu_name
 from vlgate.models.loading.compiled import compiled
@@ -65,7 +66,8 @@ class Scorer:
             device = pick_device(wanted.device)
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
             self._loaded = compiled(loaded, device) if wanted.compiled else loaded
-            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype)
+            copies = Copies(names=gets_names(loaded.model))
+            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype, copies=copies)
             return _surface(self._loaded)
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
             return failed(error)
@@ -116,7 +118,7 @@ class Scorer:
         return tuple(text for item in items for text in _texts(item) if text in cut) if cut else ()
 
     def _neither(self, items: Sequence[object]) -> tuple[int, ...]:
-        unsure = getattr(self._model, "neither", None)
+        unsure = self._caller.neither(self._model, items)
         return tuple(place for place, item in enumerate(items) if item in unsure) if unsure else ()
 
 
@@ -158,6 +160,7 @@ def _surface(loaded: LoadedModel) -> Surface:
         methods=tuple(name for name in (*ASKED, *PLAIN) if callable(getattr(model, name, None))),
         threshold=getattr(model, "decision_threshold", None),
         prepares=isinstance(model, Prepared),
+        image_names=gets_names(model),
         gpu=gpu_name(loaded.device),
     )
 

@@ -38,7 +38,8 @@ class Surface:
     """What a loaded model shows of itself; see ``LoadedModel``.
 
     ``methods`` are those of ``ASKED`` and ``PLAIN`` that the model has, ``threshold`` is its ``decision_threshold``,
-    ``prepares`` whether it has a method ``prepare``. ``gpu`` is the name of its GPU, empty without one.
+    ``prepares`` whether it has a method ``prepare``, ``image_names`` whether it needs the names of images.
+    ``gpu`` is the name of its GPU, empty without one.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Surface:
     methods: tuple[str, ...]
     threshold: object = None
     prepares: bool = False
+    image_names: bool = False
     gpu: str = ""
 
 

@@ -22,6 +22,7 @@ class RemoteModel:
         self.pool = pool
         self.cut_texts: set[str] = set()
         self.neither: set[Match] = set()
+        self.image_names = surface.image_names
         if surface.threshold is not None:
             self.decision_threshold = surface.threshold
         for name in surface.methods:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, halved, printable
 from vlgate.inference.ahead import Ahead
 from vlgate.inference.call_limit import Watch, unwatched
+from vlgate.inference.items import Copies, copied
+from vlgate.inference.order import hashed_order
 from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, TextKeys
 
 Item = TypeVar("Item")
@@ -63,7 +65,7 @@ class Caller:
     field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
     limit its time. While the model works on a batch, ``ahead`` decodes the images of the next. If a batch of one item
     is too large, the error says what ``room`` says about the memory. ``dtype`` is the precision of the model, for the
-    error about a number that is not finite.
+    error about a number that is not finite. The model gets ``copies`` of the items.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Caller:
     sizes: Sizes = field(default_factory=Forgotten)
     room: Callable[[], str] = str
     dtype: str = "float32"
+    copies: Copies = field(default_factory=Copies)
 
     def numbers(
         self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
@@ -117,17 +120,35 @@ class Caller:
         if not isinstance(model, TextKeys):
             return {}
         distinct = list(dict.fromkeys(texts))
-        return dict(zip(distinct, model.text_keys(distinct), strict=True))
+        return dict(zip(distinct, self.keys_of(model, distinct), strict=True))
+
+    def keys_of(self, model: TextKeys, texts: Sequence[str]) -> Sequence[Hashable]:
+        """Return one key per text; the model gets the texts in an order that tells nothing.
+
+        Raises: ModelReplyError if its reply is not one hashable key per text.
+        """
+        order = hashed_order(texts, 0)
+        reply: object = model.text_keys([copied(texts[place]) for place in order])
+        if isinstance(reply, str) or not isinstance(reply, Sequence | np.ndarray) or len(reply) != len(texts):
+            what = f"{len(reply)} keys" if isinstance(reply, Sized) else f"a {type(reply).__name__}"
+            raise self._unusable("text_keys", f"{what} for {len(texts)} texts; return one key per text")
+        for key in reply:
+            if not isinstance(key, Hashable):
+                raise self._unusable("text_keys", f"a key that is a {type(key).__name__}; return tuples or strings")
+        keys = dict(zip(order, reply, strict=True))
+        return [keys[place] for place in range(len(texts))]
 
     def cut_texts(self, model: object) -> AbstractSet[str]:
         """Return the texts so far that a model did not read to the end."""
         found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
         return found
 
-    def neither(self, model: object) -> AbstractSet[Match]:
-        """Return the pairs so far whose answer probably begins with neither yes nor no."""
-        found: AbstractSet[Match] = getattr(model, "neither", frozenset())
-        return found
+    def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
+        """Return the pairs among some requests whose answer probably begins with neither yes nor no."""
+        unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
+        if not unsure:
+            return frozenset()
+        return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
 
     def _in_batches(
         self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
@@ -135,8 +156,13 @@ class Caller:
         found: list[Reply | Problem] = []
 
         def _watched(some: Sequence[Item]) -> list[Reply]:
+            shown = self.copies.of(some)
             with self.watch(called, len(some)):
-                return call(some)
+                try:
+                    return call(shown)
+                except Exception as error:
+                    self.copies.name(error, some)
+                    raise
 
         with self.ahead.through(items) as given:
             while len(found) < len(items):
@@ -187,6 +213,8 @@ class Caller:
 
 def _on_cpu(reply: object) -> object:
     """Turn a tensor of any device and precision into something that numpy accepts, without importing torch."""
+    if _is_masked(reply):
+        raise TypeError("some of its numbers are masked; return finite numbers only")
     if hasattr(reply, "detach"):
         return reply.detach().cpu().double()
     kind = np.asarray(reply).dtype.kind
@@ -195,6 +223,24 @@ def _on_cpu(reply: object) -> object:
     if kind == "O" and (text := next((one for one in np.asarray(reply).flat if isinstance(one, str | bytes)), None)):
         raise TypeError(f"it holds {text!r}, which is a {type(text).__name__}, not a number")
     return reply
+
+
+def _is_masked(reply: Any) -> bool:
+    """Whether a number of a reply is masked: ``np.asarray`` would take what lies under the mask."""
+    if hasattr(reply, "detach"):  # a MaskedTensor of torch marks what is valid
+        return hasattr(reply, "get_mask") and not bool(reply.get_mask().all())
+    mask = np.ma.getmaskarray(reply) if isinstance(reply, np.ma.MaskedArray) else np.asarray(_mask_of(reply))
+    if mask.dtype.kind == "b" and mask.any():
+        return True
+    if isinstance(reply, np.ndarray):
+        return reply.dtype.kind == "O" and any(map(_is_masked, reply.flat))
+    if isinstance(reply, Sequence):
+        return not isinstance(reply, str | bytes) and any(map(_is_masked, reply))
+    return hasattr(reply, "__array__") and not isinstance(reply, np.generic) and _is_masked(np.asanyarray(reply))
+
+
+def _mask_of(reply: object) -> object:
+    return False if isinstance(reply, float | int | np.generic) else getattr(reply, "mask", False)
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -1,10 +1,31 @@
-"""What an item that a model is asked is: its images, its text, and what tells it from every other item."""
+"""What an item that a model is asked is: its images, its text, what tells it from every other item; and its copies.
+
+A model gets copies of items, made in the order in which it is asked. The objects of a source would tell more than the
+images and the texts: a caption is read before its foil, so its address is lower; a key names the perturbation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
+from vlgate.errors import NoReplyError, VlgateError
 from vlgate.types import Ask, Compare, LazyImage, Match, images_of, text_of, with_images
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Item = TypeVar("Item")
+_KEY = 8  # bytes of a key that says nothing: two of a million images share one with a probability of 3e-8
+_OPAQUE = re.compile(r"\b[0-9a-f]{16}\b")
+_new = object.__new__  # the constructors of frozen dataclasses take twice as long
+_set_image, _set_text = (Match.__dict__[name].__set__ for name in ("image", "text"))
+_set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in ("key", "load", "where"))
 
 
 def images_in(item: object) -> tuple[LazyImage, ...]:
@@ -62,3 +83,131 @@ def named(item: object, called: str) -> Hashable:
 def as_bytes(text: str) -> bytes:
     """Return a text as bytes; two texts never give the same ones."""
     return text.encode(errors="surrogatepass")
+
+
+def copied(text: str) -> str:
+    """Return an equal text that is another object, with an address and a size of its own.
+
+    >>> text = "A red cup."
+    >>> copied(text) == text, copied(text) is text
+    (True, False)
+    """
+    return (text + " ")[:-1]
+
+
+def gets_names(model: object) -> bool:
+    """Return whether a model declares that it needs the names of images, by an attribute ``image_names``."""
+    return getattr(model, "image_names", False) is True
+
+
+class Opener:
+    """The ``load`` of an image that a model gets: it returns the pixels, and has no attributes."""
+
+    __slots__ = ("__weakref__",)
+
+    def __call__(self) -> Image:
+        """Return the image, without what tells how it was made."""
+        return _plain(_LOADS[self]())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, the same image is loaded."""
+        return _opener, (_LOADS[self],)
+
+
+_LOADS: WeakKeyDictionary[Opener, Callable[[], Image]] = WeakKeyDictionary()
+"""What each opener loads; beside the openers, because a model may look at what it is given."""
+
+
+def _opener(load: Callable[[], Image]) -> Opener:
+    made = Opener()
+    _LOADS[made] = load
+    return made
+
+
+def _plain(loaded: Image) -> Image:
+    """The same image; one with traces of its origin as a copy: a file's format, or memory that cannot be written."""
+    from PIL.Image import Image
+
+    own: object = loaded
+    if isinstance(own, Image) and (type(own) is not Image or own.readonly or own.info):
+        loaded = own.copy()
+        loaded.info.clear()
+    return loaded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Makes the copies of items that a model gets.
+
+    The key of an image is a salted hash of its key and path: equal for equal images as long as the process runs, and
+    another one in each process. With ``names``, a model gets the keys, paths and loaders as they are.
+    """
+
+    names: bool = True
+    salt: bytes = field(default_factory=lambda: token_bytes(16))
+
+    def of(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return copies of items, in the same order; equal images are one object."""
+        made: dict[LazyImage, LazyImage] = {}
+
+        def _shown(image: LazyImage) -> LazyImage:
+            if image not in made:
+                made[image] = self.image(image)
+            return made[image]
+
+        return tuple([cast("Item", _copy(item, _shown)) for item in items])
+
+    def image(self, image: LazyImage) -> LazyImage:
+        """Return an image as a model gets it."""
+        copy: LazyImage = _new(LazyImage)
+        if self.names:
+            _set_key(copy, copied(image.key))
+            _set_where(copy, copied(image.where))
+            _set_load(copy, image.load)
+        else:
+            _set_key(copy, self.key(image))
+            _set_where(copy, "")
+            _set_load(copy, _opener(image.load))
+        return copy
+
+    def key(self, image: LazyImage) -> str:
+        """Return the key of an image that a model gets in place of its name: 16 hexadecimal digits."""
+        named = f"{len(image.key)} {image.key}{image.where}"
+        return blake2b(as_bytes(named), digest_size=_KEY, key=self.salt).hexdigest()
+
+    def name(self, error: BaseException, items: Iterable[object]) -> None:
+        """Put the names of images back into an error that names them by the keys that the model got."""
+        if self.names or (not _OPAQUE.search(str(error)) and not isinstance(error, NoReplyError)):
+            return
+        names = {self.key(image): image.key for item in items for image in images_in(item)}
+
+        def _named(text: object) -> object:
+            return _OPAQUE.sub(lambda key: names.get(key[0], key[0]), text) if isinstance(text, str) else text
+
+        if isinstance(error, VlgateError):
+            error.args = tuple(map(_named, error.args))
+            if isinstance(error, NoReplyError):
+                error.reasons = {place: str(_named(why)) for place, why in error.reasons.items()}
+            return
+        for key in dict.fromkeys(_OPAQUE.findall(str(error))):
+            if key in names:
+                error.add_note(f"{key} is {names[key]!r}: models get no names of images unless image_names = True")
+
+
+def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
+    if type(item) is Match:  # the most frequent kind
+        match: Match = _new(Match)
+        _set_image(match, shown(item.image))
+        _set_text(match, copied(item.text))
+        return match
+    if isinstance(item, str):
+        return copied(item)
+    if isinstance(item, LazyImage):
+        return shown(item)
+    if isinstance(item, Ask):
+        choices, aliases = (tuple(map(copied, some)) for some in (item.choices, item.aliases))
+        return Ask(image=shown(item.image), question=copied(item.question), choices=choices, aliases=aliases)
+    if isinstance(item, Compare):
+        images, choices = tuple(map(shown, item.images)), tuple(map(copied, item.choices))
+        return Compare(images=images, question=copied(item.question), choices=choices)
+    return item

@@ -5,11 +5,13 @@ This module uses models through the protocols of ``vlgate.types`` only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from numbers import Real
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -153,12 +155,12 @@ class ModelPredictor:
         return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
 
     def _accepted(self, replies: Said, once: Callable[[], Arranged[Match]]) -> list[bool | None]:
-        threshold = getattr(self.model, "decision_threshold", None)
         if isinstance(self.model, Classifier):
             accepts = self.model.accepts
             said = once().ask(lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
             self._check_said(said)
             return [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said]
+        threshold = threshold_of(self.model, self.name)
         adapter = match_adapter(self.model)
         if adapter == "match by answer":  # each score is the model's own yes or no
             threshold = 0.5
@@ -228,7 +230,7 @@ class ModelPredictor:
     def _predictions(
         self, requests: Sequence[Request], said: Said, accepted: Sequence[bool | None] | None = None
     ) -> Replies:
-        cut, neither = self.caller.cut_texts(self.model), self.caller.neither(self.model)
+        cut, neither = self.caller.cut_texts(self.model), self.caller.neither(self.model, requests)
         problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
         return Replies(
@@ -245,6 +247,21 @@ class ModelPredictor:
 
     def _skipped(self, problem: Problem) -> bool:
         return problem.skipped or (problem.missing and self.on_missing == "skip")
+
+
+def threshold_of(model: object, name: str) -> float | None:
+    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none.
+
+    Raises: ModelReplyError if it is not a finite number.
+    """
+    threshold: Any = getattr(model, "decision_threshold", None)
+    if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
+        raise ModelReplyError(
+            f"the model {name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
+            "make it a finite number"
+        )
+    known: float | None = None if threshold is None else cast("float", threshold)
+    return known
 
 
 def _without(column: FloatArray, problems: Collection[int]) -> FloatArray:

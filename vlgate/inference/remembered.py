@@ -121,7 +121,7 @@ class RememberingCaller:
         missing = [text for text in distinct if keys[text] not in found]
         if missing:
             self._must_ask(len(missing))
-            told = model.text_keys(missing)
+            told = self.inner.keys_of(model, missing)
             if not all(isinstance(one, _PLAIN) for one in told):
                 return self.inner.text_keys(model, distinct)
             cut = self.inner.cut_texts(model)
@@ -136,10 +136,10 @@ class RememberingCaller:
         cut = self.inner.cut_texts(model)
         return cut | self.cut if cut and self.cut else cut or self.cut
 
-    def neither(self, model: object) -> AbstractSet[Match]:
-        """Return the pairs so far whose answer probably begins with neither yes nor no, now or when it was asked."""
-        said = self.inner.neither(model)
-        return said | self.unsure if said and self.unsure else said or self.unsure
+    def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
+        """Return the pairs among some requests whose answer probably begins with neither yes nor no, now or before."""
+        requests = list(requests)
+        return self.inner.neither(model, requests) | (self.unsure.intersection(requests) if self.unsure else set())
 
     def _replies(
         self,
@@ -195,12 +195,13 @@ class RememberingCaller:
     ) -> dict[Hashable, bytes]:
         """The replies to the items at some places as bytes, by their keys."""
         model = getattr(method, "__self__", None)
-        cut, unsure = self.inner.cut_texts(model), self.inner.neither(model)
+        cut = self.inner.cut_texts(model)
+        unsure = self.inner.neither(model, map(items.__getitem__, places))
         return {
             key: packed(
                 cast("float | str | FloatArray", reply),
                 cut=bool(cut) and text_in(items[place]) in cut,
-                neither=bool(unsure) and items[place] in unsure,
+                neither=items[place] in unsure,
             )
             for place, reply in zip(places, asked, strict=True)
             if (key := keys[place]) is not None and not isinstance(reply, Problem)

@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from vlgate.checks.near_copies import asked_as, renamed
+from vlgate.checks.rounds import REQUESTS
 from vlgate.controls.control import Control, Sample
+from vlgate.controls.delivery.diagnosing import BY_NAME
+from vlgate.controls.delivery.flips import differ
 from vlgate.controls.record import Controlled
 from vlgate.controls.registry import control
 from vlgate.errors import described
+from vlgate.inference.items import gets_names
 from vlgate.inference.predictor import ModelPredictor
 from vlgate.metrics.controlled import ControlledTask
 from vlgate.run.options import Options
 from vlgate.run.planning import sample
 from vlgate.run.results import TaskResult
 from vlgate.types import Task
+
+_NAMED = 4  # cases of each task that are asked again under other names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +77,29 @@ def controlled(results: Sequence[TaskResult], options: Options, predictor: Model
     Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
     """
     samples = [found for result in results if (found := sample_of(result, options)).verdicts]
-    return tuple(_asked(control(name), samples, options, predictor) for name in options.controls)
+    made = (_asked(control(name), samples, options, predictor) for name in options.controls)
+    doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
+    if not doubt:
+        return tuple(made)
+    return tuple(
+        replace(one, tasks={task: replace(of, doubt=of.doubt or doubt) for task, of in one.tasks.items()})
+        for one in made
+    )
+
+
+def _by_name(samples: Sequence[Sample], predictor: ModelPredictor) -> str:
+    """Why the controls of a model that gets the names of images tell nothing: the names decide, not the pictures.
+
+    Some requests are asked again about the same pictures under other names; a model may know no such names.
+    """
+    requests = [one for some in samples for case in some.cases[:_NAMED] for one in case.requests][:REQUESTS]
+    asked = replace(predictor.bare(), seed=None)
+    try:
+        replies, again = asked.predict(requests), asked_as(asked, requests, renamed)
+    except Exception:  # noqa: BLE001  # a foreign model may raise anything about a name that it does not know
+        return ""
+    both = [(replies[one], again[one]) for one in requests if replies[one].problem is None is again[one].problem]
+    return BY_NAME if any(differ(one, other) for one, other in both) else ""
 
 
 def sample_of(result: TaskResult, options: Options) -> Sample:

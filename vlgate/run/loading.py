@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from numbers import Real
 from typing import Any
 
 from vlgate.checks.batch_invariance import check_batch_invariance
 from vlgate.checks.check import Check
 from vlgate.checks.determinism import check_determinism
+from vlgate.checks.near_copies import Anew
 from vlgate.checks.polarity import check_polarity
 from vlgate.checks.precision import check_precision, drawn, lacks_room
 from vlgate.checks.rounds import ROUNDING, together
-from vlgate.errors import ModelLoadError, described, printable
+from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
 from vlgate.inference.batching import Caller, out_of_memory
 from vlgate.inference.call_limit import Watch, unwatched
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.inference.items import Copies, gets_names
+from vlgate.inference.predictor import ModelPredictor, threshold_of
 from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.share import room_of, share_threads
 from vlgate.models.loading.compiled import compiled
+from vlgate.models.loading.registered import registered
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.loading.unloaded import Unloaded, note_of
 from vlgate.models.reference.blind import Blind
@@ -104,12 +105,13 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
+    anew = _anew(predictor.model, options)
     found: list[Check] = []
     round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
         "polarity": lambda: check_polarity(remembers, tasks, options.seed),
-        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases, round_of()),
-        "determinism": lambda: check_determinism(as_given, requests, tolerance, cases, round_of()),
+        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases, round_of(), anew),
+        "determinism": lambda: check_determinism(as_given, requests, tolerance, cases, round_of(), anew),
     }
     if options.compiled or options.dtype != "float32":
         checks["precision"] = lambda: _check_precision(predictor, tasks, options)
@@ -122,6 +124,13 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
     keep_checks(caller, tuple(found), tasks, options, plan)
     return tuple(found)
+
+
+def _anew(model: object, options: Options) -> Anew:
+    """What is new in the requests of the checks: nothing for vlgate's own adapters, which remember no reply."""
+    if options.model.partition(":")[0] in registered():
+        return ""
+    return "texts" if gets_names(model) else "all"
 
 
 def _spread_over(tasks: Sequence[Task]) -> list[Case]:
@@ -192,12 +201,10 @@ def predictor_of(
 
     Raises: ModelLoadError if its ``decision_threshold`` is not a finite number, or it cannot be asked as the run asks.
     """
-    threshold = getattr(loaded.model, "decision_threshold", None)
-    if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
-        raise ModelLoadError(
-            f"the model {loaded.name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
-            "make it a finite number"
-        )
+    try:
+        threshold_of(loaded.model, loaded.name)
+    except ModelReplyError as error:
+        raise ModelLoadError(str(error)) from None
     if options.ask == "together":
         _check_together(loaded, tasks)
     if isinstance(loaded.model, Blind):
@@ -252,4 +259,5 @@ def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller 
 def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
     sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
     size = options.batch_size or sizes.first()
-    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype)
+    copies = Copies(names=gets_names(loaded.model))
+    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype, copies=copies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vlgate.controls.control import Control
 from vlgate.controls.delivery.arriving import LOST
 from vlgate.controls.delivery.canaries import CANARIES
-from vlgate.controls.delivery.diagnosing import MOST_REQUESTS, diagnose
+from vlgate.controls.delivery.diagnosing import BY_NAME, MOST_REQUESTS, diagnose
 from vlgate.controls.delivery.findings import Diagnosis
 from vlgate.controls.delivery.flips import measure, requests
 from vlgate.controls.delivery.variants import FAMILIES
@@ -27,8 +27,15 @@ def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
         notes=tuple(_said(found)),
         beside={"chance": found.chance} if n else {},
         requests=found.requests,
-        doubt=next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == LOST), ""),
+        doubt=_doubt(found),
     )
+
+
+def _doubt(found: Diagnosis) -> str:
+    """Why no change of a picture can tell anything."""
+    if found.inapplicable == BY_NAME:
+        return BY_NAME
+    return next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == LOST), "")
 
 
 def _said(found: Diagnosis) -> list[str]:

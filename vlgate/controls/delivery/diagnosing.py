@@ -28,6 +28,8 @@ CHANCE = 0.25
 """The share of canaries that guessing recognises: one text of four is true."""
 ENOUGH = 0.75
 """The share of canaries that a model recognises if it knows what is drawn."""
+BY_NAME = "equal pictures in files of other names get other scores, so it is not the picture alone that decides"
+"""Why the canaries tell nothing about a model, and why no gate on its flips can pass."""
 MOST_REQUESTS = 940
 """The most requests that a diagnosis asks."""
 _NONE = np.zeros(0)
@@ -53,10 +55,7 @@ def _diagnosed(asker: Asker) -> Diagnosis:
         return _nothing(sum(asker.asked), "the model gives no score to pictures that are not in the tasks of the run")
     nothing = lost(apart)
     if nothing is None and by_name(asker, apart):
-        return _nothing(
-            sum(asker.asked),
-            "equal pictures in files of other names get other scores, so it is not the picture alone that decides",
-        )
+        return _nothing(sum(asker.asked), BY_NAME)
     moved = nothing or misplaced(asker, apart)
     if moved is not None:
         return Diagnosis(

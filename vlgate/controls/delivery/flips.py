@@ -148,10 +148,11 @@ def _share(happened: Sequence[bool]) -> float:
 
 def _changed(verdict: Verdict, other: Verdict) -> bool:
     """Whether an answer is another one, or a score differs by more than rounding explains."""
-    return any(_differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
+    return any(differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
 
 
-def _differ(reply: Prediction, other: Prediction) -> bool:
+def differ(reply: Prediction, other: Prediction) -> bool:
+    """Return whether a reply is another answer, or a score that differs by more than rounding."""
     if reply.score is None or other.score is None:
         return reply.answer != other.answer or (reply.score is None) != (other.score is None)
     return abs(reply.score - other.score) > ROUNDING["float32"] * max(1.0, abs(reply.score))

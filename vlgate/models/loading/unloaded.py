@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.inference.items import gets_names
 from vlgate.models.checkpoints.transformers_loading import NOTES
 from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import Match
 
+_NAMED = "it gets the names of images (image_names), which may tell more than the pixels"
 _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")
 
 
@@ -55,6 +57,7 @@ def note_of(loaded: LoadedModel) -> str:
     """Return what the readers of the results should know of a model: its own note, and those of its checkpoints."""
     modules = modules_of(loaded.model) if loaded.registered else []
     notes = [str(getattr(loaded.model, "note", "")), *(note for one in modules for note in getattr(one, NOTES, ()))]
+    notes += [_NAMED] if gets_names(loaded.model) and _NAMED not in notes[0] else []
     return "; ".join(dict.fromkeys(filter(None, notes)))
 
 

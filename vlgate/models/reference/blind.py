@@ -42,6 +42,7 @@ class Blind:
     """
 
     decision_threshold = 0.0
+    image_names = True
 
     def __init__(self) -> None:
         self._scores: dict[tuple[str, str], float] = {}

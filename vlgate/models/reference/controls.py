@@ -21,6 +21,7 @@ class Oracle:
     """
 
     decision_threshold = 0.5
+    image_names = True
 
     def __init__(self) -> None:
         self._true: dict[tuple[str, str], bool] = {}
@@ -95,6 +96,7 @@ class Random:
     """A model that replies with a hash of the seed and the request, whatever the order and the batch."""
 
     decision_threshold = 0.5
+    image_names = True
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = str(seed)

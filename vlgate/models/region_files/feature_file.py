@@ -31,6 +31,8 @@ _ENDS = 65_536  # bytes at the beginning and end of a larger file that its finge
 class FeatureFile:
     """A file or folder of features; a ``RegionSource``."""
 
+    image_names = True
+
     def __init__(self, path: Path, records: Records, *, width: int | None, count: int | None) -> None:
         """Take an open file, and the numbers per box and boxes per image that the model takes."""
         self.fingerprint = f"regions {_identity(path)}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.explaining.record import Attended
+from vlgate.inference.items import gets_names
 from vlgate.models.answering.answer_lists import AnswerList
 from vlgate.models.attending.regions import attention
 from vlgate.models.attending.rollout import METHOD, mean_of_heads, rolled_out
@@ -47,6 +48,11 @@ class VisualBert:
         self._model = model
         self._inputs = inputs
         self._box_type = box_type
+
+    @property
+    def image_names(self) -> bool:
+        """Whether the regions are read from a file, by the names of images."""
+        return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:

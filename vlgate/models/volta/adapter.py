@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.inference.items import gets_names
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
@@ -53,6 +54,11 @@ class Volta:
         import torch
 
         self._logits = torch.compile(self._logits)
+
+    @property
+    def image_names(self) -> bool:
+        """Whether the regions are read from a file, by the names of images."""
+        return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:
