@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from math import exp, lgamma, log
 from pathlib import Path
 from statistics import NormalDist
@@ -310,9 +311,7 @@ def _size(n: int, *, exact: bool) -> float:
 def hard() -> Iterator[tuple[str, ...]]:
     """Yield how often the interval misses the truth on each side, for images, classes and truths of unequal size."""
     sys.path.insert(0, str(PAGE.parents[1]))
-    from benchmarks.false_passes import rows
-
-    for kind, name, above, below in rows(HARD):
+    for kind, name, above, below in import_module("benchmarks.false_passes").rows(HARD):
         yield kind, name, percent(above), percent(below)
 
 

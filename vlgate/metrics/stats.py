@@ -95,7 +95,8 @@ def _surplus(contributions: FloatArray, groups: Clusters, rows: NDArray[np.intp]
     if rows is None or groups.equal:
         return groups.surplus(contributions**2)
     _, first, cases = np.unique(rows, return_index=True, return_inverse=True)
-    return groups.take(first).surplus(np.bincount(cases.reshape(-1), weights=contributions) ** 2)
+    of_cases = np.bincount(cases.reshape(-1), weights=contributions).astype(np.float64)
+    return groups.take(first).surplus(of_cases**2)
 
 
 def smaller(first: FloatArray, second: FloatArray, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
