@@ -114,6 +114,24 @@ def test_a_drop_that_the_cases_cannot_show_is_refused_with_the_number_they_need(
     assert not (before.path / "out").exists()
 
 
+@pytest.mark.parametrize("most", [40, 41, 10**9])
+def test_a_number_of_broken_cases_that_no_model_exceeds_is_refused(before, most):
+    before.thresholds(gate(f"max_broken = {most}"))
+    result = run(before, list(range(2, 40)))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["*max_broken = * of 40 cases: every model keeps to it, so nothing is judged; write a *"]
+    )
+    assert not (before.path / "out").exists()
+
+
+def test_a_number_that_the_compared_cases_cannot_exceed_is_inconclusive(before):
+    before.valse(n=60)
+    before.thresholds(gate("max_broken = 45"))
+    assert run(before, list(range(60))).ret == 1
+    assert decided(before) == {"valse/existence:acc_r:max_broken": "inconclusive"}
+
+
 def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
     before.thresholds(gate("min = 0.1\nmax_broken = 0"))
     run(before, [0, 1])

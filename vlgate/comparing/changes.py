@@ -21,9 +21,9 @@ MOST_NAMED = 3
 
 
 def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
-    """Refuse a ``max_drop`` that the cases of a task cannot show, even if the model does not change.
+    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
 
-    Raises: ThresholdsError if the lower end of the difference's interval stays above the drop with less than 80 %
+    Raises: ThresholdsError if a task has no more cases than may break, or if the lower end of the difference's interval stays above the drop with less than 80 %
         power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
     """
     refuse_blunt_sizes(thresholds, {one.id: one.shape for one in tasks}, {one.id: len(one.cases) for one in tasks})
@@ -32,6 +32,11 @@ def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
 def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], sizes: Mapping[str, int]) -> None:
     """Do as ``refuse_blunt`` does, with the shape and the number of cases of each task by id."""
     for gate in expand_changes(thresholds, shapes)[0]:
+        if _allows_all(gate, sizes[gate.task]):
+            raise ThresholdsError(
+                f'{thresholds.file}: gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {sizes[gate.task]:,} '
+                "cases: every model keeps to it, so nothing is judged; write a smaller number, or a share below 1"
+            )
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
         needed = cases_for_margin(gate.max, gate.expected_churn, gate.confidence) if gate.max else None
@@ -42,6 +47,11 @@ def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], size
                 f"{sizes[gate.task]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
                 'verdicts change; raise max_drop, add cases, lower expected_churn, or write basis = "value"'
             )
+
+
+def _allows_all(gate: Gate, cases: int) -> bool:
+    """Whether a number of newly broken cases is allowed that no model can exceed."""
+    return gate.kind == "max_broken" and isinstance(gate.max, int) and gate.max >= cases > 0
 
 
 def change_decisions(
@@ -127,6 +137,8 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
         return (
             f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
         )
+    if _allows_all(gate, found.n):
+        return f"max_broken = {gate.max:g} allows all {found.n} compared cases to break; write a smaller number"
     if found.n < gate.min_cases:
         return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
     return None

@@ -34,7 +34,7 @@ def read_must_hold(file: Path) -> MustHold:
     """
     try:
         content = file.read_bytes()
-        lines = content.decode().splitlines()
+        lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise ThresholdsError(f"{file}: cannot be read ({error.strerror}); name another file as must_hold") from None
     except UnicodeDecodeError as error:

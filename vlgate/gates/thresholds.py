@@ -29,6 +29,7 @@ _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
+_NO_BOUND = "keeps to it, so nothing is judged"
 _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 
@@ -80,7 +81,7 @@ def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
         if not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file with --thresholds")
         given = file.read_bytes()
-        content = tomllib.loads(given.decode())
+        content = tomllib.loads(given.decode("utf-8-sig"))  # Windows' editors begin a file with a mark
     except OSError as error:
         message = f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
         raise ThresholdsError(message) from None
@@ -112,7 +113,7 @@ class _Parser:
     def read(self, content: dict[str, object]) -> Thresholds:
         """Read the whole file."""
         self.known("top level", content, _TOP)
-        if content.get("schema") != 1:
+        if type(content.get("schema")) is not int or content["schema"] != 1:  # true and 1.0 equal 1
             raise self.wrong("schema", f"is {content.get('schema')!r}", "write schema = 1")
         defaults = self.section("defaults", content.get("defaults", {}))
         self.known("[defaults]", defaults, _DEFAULTS)
@@ -204,6 +205,10 @@ class _Parser:
             raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
         if low is not None and high is not None and low > high:
             raise self.wrong(where, f"min = {low:g} is above max = {high:g}, so no value can pass", "exchange them")
+        if (low is None or low <= least) and (high is None or high >= 1):
+            bounds = " and ".join(f"{end} = {given[end]!r}" for end in ("min", "max") if end in given)
+            remedy = f"write a min above {least:g}" if low is not None else "write a max below 1"
+            raise self.wrong(where, f"{bounds}: every model {_NO_BOUND}", f"{remedy}, or leave this table out")
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
@@ -213,6 +218,9 @@ class _Parser:
         for kind in kinds:
             if kind in given:
                 share = None if kind == "max_broken" else self.fraction(where, given, kind)
+                if share == 1:
+                    problem = f"{kind} = {given[kind]!r}: every model {_NO_BOUND}"
+                    raise self.wrong(where, problem, f"write a {kind} below 1, or leave it out")
                 found[kind] = self.broken(where, given[kind]) if share is None else share
         if found and metric in CONTROLLED:
             problem = f"{next(iter(found))} compares the cases of two runs, and {metric} is a figure of the control"
