@@ -296,8 +296,8 @@ def test_what_a_part_cannot_do_is_refused_at_the_start(data, right):
         ("--shard=1/2", "--explain=3"): "--explain explains the worst missed cases of a whole run",
         ("--shard=1/2", "-m", "shrink"): "-m shrink searches a sample of the whole run",
         ("--shard=3/2",): "--shard=3/2: expected a part I/N",
-        ("--shard=",): "--shard=: expected a part I/N",
-        ("--ray=",): "--ray=: expected auto, HOST:PORT or none",
+        ("--shard=",): "--shard=: expected I/N, but a value is empty",
+        ("--ray=",): "--ray=: expected auto|HOST:PORT, but a value is empty",
         ("--shard=1/50",): "40 cases make at most 40 parts",
     }.items():
         result = data.run(right, *args)
