@@ -132,6 +132,12 @@ def _base(config: pytest.Config, name: str) -> Path:
     return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
 
 
+def requires_gates(config: pytest.Config) -> bool | None:
+    """Whether an option or the ini file requires a judged gate; None if neither says so."""
+    found = _given(config, next(setting for setting in SETTINGS if setting.name == "require-gates"))
+    return None if found is None else bool(found)
+
+
 def asks_for_suite(config: pytest.Config) -> bool:
     """Whether the arguments ask for the suite: known before anything is collected."""
     if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS):
@@ -141,7 +147,8 @@ def asks_for_suite(config: pytest.Config) -> bool:
 
 def names_suite(config: pytest.Config) -> bool:
     """Whether the paths of the command line name the suite, or a folder that holds it."""
-    places = [arg.split("::")[0] for arg in config.args]
+    args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
+    places = [arg.split("::")[0] for arg in args]
     return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
 
 
