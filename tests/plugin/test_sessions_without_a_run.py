@@ -104,12 +104,8 @@ def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers
     (place.path / "test_own.py").write_text("def test_own():\n    pass\n")
     result = place.pytester.runpytest_subprocess("--model=bag-of-words", "--results=res x", *workers)
     assert result.ret == (1 if ci == "true" else 0)
-    result.stdout.fnmatch_lines(
-        [
-            "vlgate: no gate was judged, because no test of the suite was named: "
-            "pytest --pyargs tests_vl --model=bag-of-words '--results=res x'"
-        ]
-    )
+    command = "pytest --pyargs tests_vl --model=bag-of-words '--results=res x'"
+    result.stdout.fnmatch_lines([f"vlgate: no gate was judged, because no test of the suite was named: {command}"])
     result.assert_outcomes(passed=1)
     assert not (place.path / "res x").exists()
 

@@ -11,7 +11,7 @@ from vlgate.gates.decide import NO_TASK, idle
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.tails import tail
-from vlgate.gates.thresholds import Thresholds
+from vlgate.gates.thresholds import NO_BOUND, Thresholds
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.paired import POWER, cases_for_margin
 from vlgate.types import Difference, Shape, Task
@@ -23,8 +23,9 @@ MOST_NAMED = 3
 def refuse_blunt(thresholds: Thresholds, tasks: Sequence[Task]) -> None:
     """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
 
-    Raises: ThresholdsError if a task has no more cases than may break, or if the lower end of the difference's interval stays above the drop with less than 80 %
-        power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
+    Raises: ThresholdsError if no more cases are asked than may break, or if the lower end of the difference's interval
+        stays above the drop with less than 80 % power when ``expected_churn`` of the verdicts change; the message has
+        the number of cases that it takes.
     """
     refuse_blunt_sizes(thresholds, {one.id: one.shape for one in tasks}, {one.id: len(one.cases) for one in tasks})
 
@@ -33,10 +34,9 @@ def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], size
     """Do as ``refuse_blunt`` does, with the shape and the number of cases of each task by id."""
     for gate in expand_changes(thresholds, shapes)[0]:
         if _allows_all(gate, sizes[gate.task]):
-            raise ThresholdsError(
-                f'{thresholds.file}: gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {sizes[gate.task]:,} '
-                "cases: every model keeps to it, so nothing is judged; write a smaller number, or a share below 1"
-            )
+            named = f'gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {sizes[gate.task]:,} cases'
+            remedy = "write a smaller number, or a share below 1"
+            raise ThresholdsError(f"{thresholds.file}: {named}: every model {NO_BOUND}; {remedy}")
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
         needed = cases_for_margin(gate.max, gate.expected_churn, gate.confidence) if gate.max else None

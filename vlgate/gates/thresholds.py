@@ -29,7 +29,7 @@ _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
-_NO_BOUND = "keeps to it, so nothing is judged"
+NO_BOUND = "keeps to it, so nothing is judged"
 _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 
@@ -208,7 +208,7 @@ class _Parser:
         if (low is None or low <= least) and (high is None or high >= 1):
             bounds = " and ".join(f"{end} = {given[end]!r}" for end in ("min", "max") if end in given)
             remedy = f"write a min above {least:g}" if low is not None else "write a max below 1"
-            raise self.wrong(where, f"{bounds}: every model {_NO_BOUND}", f"{remedy}, or leave this table out")
+            raise self.wrong(where, f"{bounds}: every model {NO_BOUND}", f"{remedy}, or leave this table out")
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
@@ -219,7 +219,7 @@ class _Parser:
             if kind in given:
                 share = None if kind == "max_broken" else self.fraction(where, given, kind)
                 if share == 1:
-                    problem = f"{kind} = {given[kind]!r}: every model {_NO_BOUND}"
+                    problem = f"{kind} = {given[kind]!r}: every model {NO_BOUND}"
                     raise self.wrong(where, problem, f"write a {kind} below 1, or leave it out")
                 found[kind] = self.broken(where, given[kind]) if share is None else share
         if found and metric in CONTROLLED:

@@ -103,9 +103,10 @@ def decided(
     )
 
 
-def unjudged(thresholds: Thresholds) -> RunResult:
-    """Return the result of a run without figures, in which every gate is listed as not run."""
-    return RunResult(results=(), decisions=decisions(thresholds, ()))
+def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
+    """Return the result of a session that only searched, without figures: every gate is listed as not run."""
+    made = decisions(thresholds, ())
+    return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
 def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:

@@ -76,17 +76,22 @@ def required(
     return found
 
 
-def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, options: Options) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
+def unjudged_gates(
+    decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
+) -> list[Decision]:
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged.
+
+    ``searched`` says that the session only searched for smallest changes.
+    """
     if not options.require_gates or any(decision.outcome not in {"not run", "cannot"} for decision in decisions):
         return []
     none = f"no gate of {thresholds.file} is about a task of this run"
-    if thresholds.acuity:
+    if searched:
+        none = "the session only searched for smallest changes (-m shrink)"
+    elif thresholds.acuity:
         none += " (those of [acuity] are judged by vlgate acuity)"
-    why = (
-        f"no gate was judged: {none}; write one, or name another file with --thresholds, or accept a run without gates "
-        "with --no-require-gates"
-    )
+    remedy = "leave -m shrink out" if searched else "write one, or name another file with --thresholds"
+    why = f"no gate was judged: {none}; {remedy}, or accept a run without gates with --no-require-gates"
     return [_about("run", "require-gates", "inconclusive", why)]
 
 
