@@ -217,6 +217,46 @@ def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
     result.stderr.fnmatch_lines(["*held.jsonl, record 2: *write one case per line*"])
 
 
+ELSEWHERE = [("valse/existence", "record_5"), ("valse/plurality", "record_7")]
+
+
+@pytest.mark.parametrize(
+    ("held", "args", "outcome"),
+    [
+        (ELSEWHERE[1:], (), "not run"),
+        (ELSEWHERE[1:], ("--require-gates",), "inconclusive"),
+        (ELSEWHERE, ("--require-gates",), "inconclusive"),
+        (ELSEWHERE, (), "pass"),
+        (ELSEWHERE, ("--require-gates", "--suite=valse/existence"), "pass"),
+        (ELSEWHERE[1:], ("--require-gates", "--suite=valse/existence"), "not run"),
+    ],
+    ids=str,
+)
+def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
+    lines = [json.dumps({"task": task, "case": case}) for task, case in held]
+    (before.path / "held.jsonl").write_text("\n".join(lines))
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
+    result = run(before, [], "--health=off", *args)
+    assert decided(before)["run:must_hold"] == outcome
+    assert result.ret == (1 if outcome == "inconclusive" else 0)
+    judged = ["judge", "out", "--thresholds", "thresholds.toml", "--baseline", "before"]
+    required = [] if "--require-gates" in args else ["--no-require-gates"]
+    capsys.readouterr()
+    assert main([*judged, *required]) == result.ret
+
+
+def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
+    before.valse(file="plurals.json")
+    (before.path / "held.jsonl").write_text('{"task": "valse/existence", "case": "record_5"}')
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1", "valse/plurality"))
+    model = before.model(worse([]), "newest")
+    result = before.run(model, "--missing-images=skip", "--health=off", "-k", "plurality")
+    assert (decided(before)["run:must_hold"], result.ret) == ("inconclusive", 1)
+    capsys.readouterr()
+    assert main(["judge", "out", "--thresholds", "thresholds.toml"]) == 1
+    assert "run:must_hold" in capsys.readouterr().out
+
+
 def test_two_folders_are_compared_without_a_model(before, capsys):
     run(before, [1, 5, 9])
     capsys.readouterr()

@@ -322,3 +322,21 @@ def test_data_may_lie_elsewhere_when_the_parts_are_joined(parts, capsys):
     assert "asked other cases than those of" in capsys.readouterr().err
     file.write_text(text)
     assert merge(parts, "p1", "p2", more=[f"--data={parts.path / 'moved'}"]) == 0
+
+
+def test_parts_with_other_disputes_are_told_from_parts_with_other_data(data, right, capsys):
+    for number in (3, 4):
+        line = {"task": "valse/existence", "case": f"record_{number}", "claim": "wrong", "evidence": "seen"}
+        (data.path / f"{number}.jsonl").write_text(json.dumps(line))
+    mine, others = (f"--disputes={data.path / name}" for name in ("3.jsonl", "4.jsonl"))
+    for number in (1, 2):
+        data.run(right, mine, "--health=off", f"--shard={number}/2", f"--results=p{number}")
+    capsys.readouterr()
+    assert merge(data, "p1", "p2", more=[others]) == 4
+    said = capsys.readouterr().err
+    assert "3.jsonl; these are " in said
+    assert "4.jsonl; name the same files with --disputes FILE" in said
+    shutil.copy(data.path / "4.jsonl", data.path / "3.jsonl")
+    assert merge(data, "p1", "p2") == 4
+    said = capsys.readouterr().err
+    assert "name the same data with --data DIR, and name the same files with --disputes FILE, as they were" in said

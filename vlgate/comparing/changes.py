@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from vlgate.comparing.pairing import Comparison, TaskChange
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import NO_TASK, idle
+from vlgate.gates.decide import NO_TASK, Coverage, idle, too_disputed
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.tails import tail
@@ -51,11 +52,15 @@ def refuse_blunt_sizes(thresholds: Thresholds, shapes: Mapping[str, Shape], size
 
 def _allows_all(gate: Gate, cases: int) -> bool:
     """Whether a number of newly broken cases is allowed that no model can exceed."""
-    return gate.kind == "max_broken" and isinstance(gate.max, int) and gate.max >= cases > 0
+    return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
 
 
 def change_decisions(
-    thresholds: Thresholds, comparison: Comparison | None, shapes: Mapping[str, Shape], deselected: Mapping[str, int]
+    thresholds: Thresholds,
+    comparison: Comparison | None,
+    shapes: Mapping[str, Shape],
+    deselected: Mapping[str, int],
+    coverages: Mapping[str, Coverage] = MappingProxyType({}),
 ) -> list[Decision]:
     """Decide every gate on a comparison.
 
@@ -64,15 +69,16 @@ def change_decisions(
         comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
         shapes: the shape of each task of the run.
         deselected: the number of cases of each task that the user left out.
+        coverages: the counts of the cases of each task that was asked.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
     gates, rules = expand_changes(thresholds, shapes)
-    made = [_decide(gate, comparison, deselected.get(gate.task, 0)) for gate in gates]
+    made = [_decide(gate, comparison, deselected.get(gate.task, 0), coverages.get(gate.task)) for gate in gates]
     return [*made, *(idle(rule, NO_TASK) for rule in rules)]
 
 
-def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decision:
+def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage: Coverage | None) -> Decision:
     if comparison is None:
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
@@ -84,6 +90,8 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decis
     found = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, found)
     doubt = _doubt(gate, change, found, deselected)
+    if doubt is None and coverage is not None:
+        doubt = too_disputed(gate, coverage)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""

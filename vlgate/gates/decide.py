@@ -30,7 +30,8 @@ class Coverage:
     counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
     that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
     answer that names none of the choices, or several. ``unreadable`` counts the records of the benchmark that could not
-    be read; a gate takes each for a skipped case.
+    be read; a gate takes each for a skipped case. ``undrawn`` counts the cases that ``--limit`` and ``--quick`` leave
+    out.
     """
 
     cases: int
@@ -43,6 +44,7 @@ class Coverage:
     corrected: int = 0
     unread: int = 0
     unreadable: int = 0
+    undrawn: int = 0
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -51,7 +53,7 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
     even ``high`` does not reach it, and is inconclusive otherwise. With basis ``value`` the value alone decides. A gate
     cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost to records that
-    cannot be read, is above ``max_skipped``, if there
+    cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if there
     are fewer than ``min_cases`` different cases, if the model gives the metric for none of the cases or only for some
     of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
 
@@ -122,7 +124,16 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if lost > gate.max_skipped * cases:
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
-    return _too_few(gate, coverage, metric.n)
+    return too_disputed(gate, coverage) or _too_few(gate, coverage, metric.n)
+
+
+def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
+    """Return why a gate decides nothing: disputes left out or corrected too many cases; None if they did not."""
+    disputed = coverage.disputed + coverage.corrected
+    cases = coverage.cases + coverage.deselected + coverage.undrawn + coverage.unreadable + coverage.disputed
+    if disputed <= gate.max_disputed * cases:
+        return None
+    return f"{disputed:,} of {cases:,} cases are disputed, more than max_disputed = {gate.max_disputed:g}"
 
 
 def _too_few(gate: Gate, coverage: Coverage, n: int) -> str | None:

@@ -27,6 +27,7 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
+_Basis = Literal["lower", "value"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
 NO_BOUND = "keeps to it, so nothing is judged"
@@ -175,7 +176,7 @@ class _Parser:
         wrong = why_no_gate(metric, {id_: self.tasks[id_] for id_ in self.matched(task, where)})
         if wrong is not None:
             raise self.wrong(where, *wrong)
-        basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})
+        basis, confidence, cases, skipped, disputed = self.judged_by(where, {**defaults, **given})
         churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
         rule = Gate(
             task=task,
@@ -184,6 +185,7 @@ class _Parser:
             confidence=confidence,
             min_cases=cases,
             max_skipped=skipped,
+            max_disputed=disputed,
             why=str(given.get("why", "")),
             kind=kind,
             model=self.text(where, given, "model"),
@@ -249,9 +251,9 @@ class _Parser:
                 raise UnknownTaskError(f"{held.file}: no task is named {task!r}; {remedy}", task)
         return held
 
-    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[Literal["lower", "value"], float, int, float]:
-        """Read a gate's basis, confidence, smallest number of cases and largest share of skipped ones."""
-        basis, confidence, cases, _ = (keys.get(key, usual) for key, usual in _USUAL.items())
+    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[_Basis, float, int, float, float]:
+        """Read a gate's basis, confidence, smallest number of cases and largest shares of skipped and disputed ones."""
+        basis, confidence, cases, *_ = (keys.get(key, usual) for key, usual in _USUAL.items())
         if basis not in ("lower", "value"):  # a tuple, because a TOML list is not hashable
             raise self.wrong(where, f"basis = {basis!r}", 'write "lower" (the interval\'s end) or "value"')
         if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
@@ -260,8 +262,8 @@ class _Parser:
             )
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
             raise self.wrong(where, f"min_cases = {cases!r}", "write a whole number above 0")
-        skipped = self.fraction(where, {"max_skipped": 0.05, **keys}, "max_skipped")
-        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0
+        skipped, disputed = (self.fraction(where, {**_USUAL, **keys}, name) for name in ("max_skipped", "max_disputed"))
+        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0, disputed or 0.0
 
     def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
         """Read a number from ``least`` to 1, None if the key is absent."""

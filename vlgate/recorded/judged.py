@@ -18,7 +18,7 @@ from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.cases import fact_names, tags_of
 from vlgate.recorded.controls import read_controls
 from vlgate.recorded.folder import CASES, METRICS, RecordedRun
-from vlgate.types import UNREADABLE, FloatArray, Shape
+from vlgate.types import UNREADABLE, FloatArray, Shape, undrawn
 
 _SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 
@@ -99,6 +99,7 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
         corrected=told.get("disputed", {}).get("corrected", 0),
         unread=int((facts["read"] < 1.0).sum()) if "read" in facts else 0,
         unreadable=told["left_out"].get(UNREADABLE, 0),
+        undrawn=undrawn(told["left_out"]),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
     columns = Columns(

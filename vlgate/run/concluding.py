@@ -87,10 +87,13 @@ def decided(
     verdicts = {result.task.id: result.verdicts for result in run.results}
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    changes = change_decisions(thresholds, run.comparison, {task.id: task.shape for task in tasks}, left_out)
+    coverages = {result.task.id: result.coverage for result in run.results}
+    kinds = {task.id: task.shape for task in tasks}
+    changes = change_decisions(thresholds, run.comparison, kinds, left_out, coverages)
     neither = {result.task.id: result.neither for result in run.results}
     right = _right(verdicts, tasks_without_scores(neither, thresholds))
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right)]
+    whole_run = options.require_gates and not options.suite
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right, whole=whole_run)]
     made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
     counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
