@@ -86,7 +86,7 @@ def test_a_minimum_may_be_any_number_above_0(read, written, value):
         'max_drop = 1.0\nbasis = "value"',
     ],
 )
-def test_a_gate_that_every_model_passes_is_refused(read, complaint, keys):
+def test_a_gate_that_every_model_passes_is_refused(complaint, keys):
     said = complaint(f"schema = 1\n{gate(keys)}")
     assert said.startswith('gate."valse/existence".acc_r: ')
     assert "every model keeps to it, so nothing is judged; write a m" in said

@@ -84,7 +84,7 @@ def decided(
 
     The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
     """
-    verdicts = {result.task.id: result.verdicts for result in run.results}
+    verdicts = {task.id: () for task in tasks} | {result.task.id: result.verdicts for result in run.results}
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
     coverages = {result.task.id: result.coverage for result in run.results}
