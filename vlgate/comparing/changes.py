@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from vlgate.comparing.pairing import Comparison, TaskChange
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import NO_TASK, Coverage, idle, too_disputed
+from vlgate.gates.decide import NO_TASK, Coverage, idle, too_disputed, too_few
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.tails import tail
@@ -91,7 +91,7 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage
     outcome, why = _judged(gate, change, found)
     doubt = _doubt(gate, change, found, deselected)
     if doubt is None and coverage is not None:
-        doubt = too_disputed(gate, coverage)
+        doubt = too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""

@@ -27,7 +27,8 @@ class Coverage:
     """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
 
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
-    counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
+    counts the judged cases with different requests; None means that all of them differ. ``copies`` names those that
+    ask what others ask, if they are known by their pixels only. ``disputed`` counts the cases
     that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
     answer that names none of the choices, or several. ``unreadable`` counts the records of the benchmark that could not
     be read; a gate takes each for a skipped case. ``undrawn`` counts the cases that ``--limit`` and ``--quick`` leave
@@ -45,6 +46,7 @@ class Coverage:
     unread: int = 0
     unreadable: int = 0
     undrawn: int = 0
+    copies: str = ""
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -124,7 +126,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if lost > gate.max_skipped * cases:
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
-    return too_disputed(gate, coverage) or _too_few(gate, coverage, metric.n)
+    return too_disputed(gate, coverage) or too_few(gate, coverage, metric.n)
 
 
 def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
@@ -136,13 +138,15 @@ def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
     return f"{disputed:,} of {cases:,} cases are disputed, more than max_disputed = {gate.max_disputed:g}"
 
 
-def _too_few(gate: Gate, coverage: Coverage, n: int) -> str | None:
-    """Why ``n`` cases are too few for a gate; None if they are enough."""
+def too_few(gate: Gate, coverage: Coverage, n: int) -> str | None:
+    """Return why ``n`` cases are too few for a gate; None if they are enough."""
     if n < gate.min_cases:
         there = "is only 1 case" if n == 1 else f"are only {n} cases"
         return f"there {there}, fewer than min_cases = {gate.min_cases}"
     if coverage.distinct is not None and coverage.distinct < gate.min_cases:
-        return f"only {coverage.distinct} of {n} cases have different requests, fewer than min_cases = {gate.min_cases}"
+        copies = f": {coverage.copies}" if coverage.copies else ""
+        counted = f"only {coverage.distinct} of {n} cases have different requests"
+        return f"{counted}, fewer than min_cases = {gate.min_cases}{copies}"
     return None
 
 

@@ -88,13 +88,15 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
     facts = {name: _numbers(kept, name) for name in fact_names(kept)}
     facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
     images, texts, truths = (kept.column(name).to_pylist() for name in ("images", "texts", "truths"))
+    named = len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)})
     coverage = Coverage(
         cases=len(states),
         judged=len(images),
         unscored=int((states == "unscored").sum()),
         skipped=int((states == "skipped").sum()),
         deselected=told["deselected"],
-        distinct=len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)}),
+        distinct=told.get("distinct", {}).get("cases", named),
+        copies=told.get("distinct", {}).get("copies", ""),
         disputed=told.get("disputed", {}).get("left_out", 0),
         corrected=told.get("disputed", {}).get("corrected", 0),
         unread=int((facts["read"] < 1.0).sum()) if "read" in facts else 0,

@@ -19,7 +19,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.inference.predictor import score
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.run.examining import UNEXAMINED, examined
+from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.options import Options
@@ -57,6 +57,7 @@ def conclude(
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
+    figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
     comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
     rows, gaps = averages(results, shapes(options.data))
