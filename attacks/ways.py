@@ -115,7 +115,7 @@ EMPTY = (
     _part("empty-data", "--data= of a variable that is not set", "--data=", without="--data"),
     _part("empty-thresholds", "--thresholds= of a variable that is not set", "--thresholds=", without="--thresholds"),
     _part("empty-suite", "--suite= of a variable that is not set", "--suite="),
-    _part("half-suite", "--suite= of two variables, one of which is not set", "--suite=valse/*,"),
+    _part("half-suite", "--suite= of two variables, one of which is not set", "--suite=,valse/*"),
     _part("empty-limit", "--limit= of a variable that is not set", "--limit="),
     _part("empty-baseline", "--baseline= of a variable that is not set", "--baseline="),
     _part("empty-variable", "VLGATE_DATA is empty", env={"VLGATE_DATA": ""}, without="--data"),

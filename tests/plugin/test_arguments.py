@@ -54,7 +54,7 @@ def test_an_empty_value_is_refused(place, name):
     "given",
     [
         *("--model= ", "--model=\t", "--model=\u00a0", "--data=data --data=", "--suite=,", "--suite= , "),
-        *("--suite=valse/existence,", "--suite=valse/existence,,valse/plurality", "--suite=,valse/existence"),
+        *("--suite=valse/existence,,", "--suite=valse/existence,,valse/plurality", "--suite=,valse/existence"),
         *("--suite=valse/existence --suite=", "--disputes=known --disputes=", "--protocol=,", "--baseline= "),
     ],
 )

@@ -92,7 +92,7 @@ def _given(config: pytest.Config, setting: Setting) -> Any:
     option = config.getoption(setting.dest, None)
     if option is not None or not setting.lasting:
         commas = setting.many and setting.name not in _PATHS
-        parts = [part for entry in _entries(option) for part in (entry.split(",") if commas else [entry])]
+        parts = [part for entry in _entries(option) for part in (_between_commas(entry) if commas else [entry])]
         _refuse_blank(f"--{setting.name}", option, parts, setting)
         return option
     try:
@@ -105,6 +105,12 @@ def _given(config: pytest.Config, setting: Setting) -> Any:
 
 def _entries(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _between_commas(entry: str) -> list[str]:
+    """The values of a list; people may end one with a comma."""
+    parts = entry.split(",")
+    return parts if parts[-1].strip() else parts[:-1] or parts
 
 
 def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
