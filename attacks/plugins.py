@@ -74,6 +74,35 @@ def pytest_runtestloop(session):
     return True
 """
 
+ENDS_FIRST = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main():
+    return 0
+"""
+
+ENDS_LAST = """
+import pytest
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main():
+    yield
+    return 0
+"""
+
+ENDS_START = """
+import pytest
+
+def pytest_sessionstart():
+    pytest.exit("enough", returncode=0)
+"""
+
+EXITS = """
+def pytest_cmdline_main():
+    raise SystemExit(0)
+"""
+
 KILLS = """
 import os, signal
 

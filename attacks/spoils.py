@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 
@@ -76,3 +77,44 @@ def thresholds_elsewhere(folder: Path) -> None:
     """Move the thresholds to a folder below."""
     (folder / "gates").mkdir()
     (folder / "thresholds.toml").rename(folder / "gates/thresholds.toml")
+
+
+def no_bounds(folder: Path) -> None:
+    """Ask for 0 in each gate, which every model reaches."""
+    file = folder / "thresholds.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace("min = 0.7", "min = 0.0"), encoding="utf-8")
+
+
+def copy_image(folder: Path) -> None:
+    """Repeat one record of a task, each time about a copy of its image under another name."""
+    file = folder / "data/valse/counting-hard.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    first = next(iter(records.values()))
+    for place, name in enumerate(records):
+        records[name] = {**first, "image_file": f"v7w_{200 + place}.jpg"}
+        shutil.copy(folder / "data/images/vg/100.jpg", folder / f"data/images/vg/{200 + place}.jpg")
+    file.write_text(json.dumps(records), encoding="utf-8")
+
+
+def encode_image(folder: Path) -> None:
+    """Do as ``copy_image`` does, with files of other contents that decode to the same pixels."""
+    from PIL import Image
+
+    copy_image(folder)
+    pixels = Image.open(folder / "data/images/vg/100.jpg").convert("RGB")
+    for place in range(24):
+        pixels.save(folder / f"data/images/vg/{200 + place}.jpg", ("PNG", "BMP", "TIFF")[place % 3])
+
+
+def dispute(folder: Path) -> None:
+    """Call three of the 24 cases of a task ambiguous."""
+    lines = [
+        {
+            "task": "valse/counting-balanced",
+            "case": f"counting-hard_{place:02}",
+            "claim": "ambiguous",
+            "evidence": "odd",
+        }
+        for place in range(3)
+    ]
+    (folder / "disputes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")

@@ -104,6 +104,34 @@ SELECTIONS = (
     _way("conftest-orders", "a conftest shuffles the items", files={"conftest.py": plugins.SHUFFLES}),
     _way("credit", "--ties=half", "--ties=half"),
     _way("first-run", "--baseline=first says that there is no earlier run", "--baseline=first"),
+    _part("search", "-m shrink searches for smallest changes only", "-m", "shrink", "--shrink-cases=1"),
+    _part("unknown-marker", "-m names a marker that no test has", "-m", "search"),
+    _part("last-failed-none", "--lf after nothing failed selects nothing", "--lf", "--lfnf=none"),
+    _part("unnamed-suite", "the command names no test", without="tests_vl"),
+)
+
+EMPTY = (
+    _part("empty-model", "--model= of a variable that is not set", "--model=", without="--model"),
+    _part("blank-model", "--model= of a variable that holds a blank", "--model= ", without="--model"),
+    _part("empty-data", "--data= of a variable that is not set", "--data=", without="--data"),
+    _part("empty-thresholds", "--thresholds= of a variable that is not set", "--thresholds=", without="--thresholds"),
+    _part("empty-suite", "--suite= of a variable that is not set", "--suite="),
+    _part("half-suite", "--suite= of two variables, one of which is not set", "--suite=,valse/*"),
+    _part("empty-limit", "--limit= of a variable that is not set", "--limit="),
+    _part("empty-baseline", "--baseline= of a variable that is not set", "--baseline="),
+    _part("empty-variable", "VLGATE_DATA is empty", env={"VLGATE_DATA": ""}, without="--data"),
+    _part("empty-key", "an ini file has an empty key", files={"pytest.ini": "[pytest]\nvlgate_suite =\n"}),
+)
+
+LISTS = (
+    _part("fixtures", "PYTEST_ADDOPTS lists the fixtures", env={"PYTEST_ADDOPTS": "--fixtures"}),
+    _part(
+        "fixtures-per-test", "an ini file lists them", files={"pytest.ini": "[pytest]\naddopts = --fixtures-per-test\n"}
+    ),
+    _part("help", "PYTEST_ADDOPTS shows the help", env={"PYTEST_ADDOPTS": "--help"}),
+    _part("markers", "an ini file lists the markers", files={"pytest.ini": "[pytest]\naddopts = --markers\n"}),
+    _part("versions", "PYTEST_ADDOPTS shows versions", env={"PYTEST_ADDOPTS": "-VV"}),
+    _part("list", "PYTEST_ADDOPTS lists the tests", env={"PYTEST_ADDOPTS": "--collect-only"}),
 )
 
 PLUGINS = (
@@ -113,6 +141,10 @@ PLUGINS = (
     _plugin("repeats", "a plugin runs each test twice", plugins.REPEATS),
     _part("own-model", "a conftest has a fixture of the name model", files={"conftest.py": plugins.MODEL}),
     _plugin("swallows", "a plugin replaces the loop over the tests and runs none", plugins.LOOP, whole=False),
+    _plugin("ends-first", "a plugin returns 0 before the session", plugins.ENDS_FIRST, whole=False),
+    _plugin("ends-last", "a plugin returns 0 after the session", plugins.ENDS_LAST, whole=None),
+    _plugin("ends-start", "a plugin exits with 0 as the session starts", plugins.ENDS_START, whole=False),
+    _part("conftest-ends", "a conftest exits with 0 before the session", files={"conftest.py": plugins.EXITS}),
     _way("no-xdist", "without xdist", "-p", "no:xdist"),
     _way("no-cache", "without the cache", "-p", "no:cacheprovider"),
     _way("no-capture", "with nothing captured", "-s"),
@@ -192,6 +224,10 @@ DATA = (
         without="--thresholds",
     ),
     _part("thresholds-cut", "the thresholds are cut", spoil=spoils.cut_thresholds),
+    _part("no-bounds", "the gates ask for 0 or more", spoil=spoils.no_bounds),
+    _part("copied-image", "a task holds one image under many names", spoil=spoils.copy_image),
+    _part("encoded-image", "a task holds one image in many files that differ", spoil=spoils.encode_image),
+    _part("disputed", "an eighth of a task is disputed", "--disputes=disputes.jsonl", spoil=spoils.dispute),
 )
 
-WAYS = (*SELECTIONS, *PLUGINS, *WORKERS, *PLACES, *DATA)
+WAYS = (*SELECTIONS, *EMPTY, *LISTS, *PLUGINS, *WORKERS, *PLACES, *DATA)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import import_module
 from math import exp, lgamma, log
 from pathlib import Path
 from statistics import NormalDist

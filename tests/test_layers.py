@@ -374,7 +374,8 @@ def test_asking_for_help_or_for_a_list_of_the_tests_loads_no_framework(arguments
     (tmp_path / "note_what_is_loaded.py").write_text(NOTE)
     command = [sys.executable, "-m", "pytest", *arguments, "-p", "no:cacheprovider", "-p", "note_what_is_loaded"]
     command += ["--model=open_clip:ViT-B-32/laion2b_s34b_b79k"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "VLGATE_DATA": ""}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment.pop("VLGATE_DATA", None)
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     loaded = set((tmp_path / "loaded").read_text().splitlines())

@@ -163,6 +163,14 @@ class Case:
 UNREADABLE = "record that cannot be read"
 """The reason in ``Task.left_out`` for records that are lost; a gate counts them as skipped cases."""
 
+UNDRAWN = "beyond --"
+"""How the reasons in ``Task.left_out`` begin for cases that ``--limit`` and ``--quick`` did not draw."""
+
+
+def undrawn(left_out: Mapping[str, int]) -> int:
+    """Return how many cases of a task were not drawn, from its ``left_out``."""
+    return sum(count for reason, count in left_out.items() if reason.startswith(UNDRAWN))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:

@@ -4,7 +4,7 @@ import pytest
 
 from attacks.ways import BAD, GOOD, WAYS
 
-BY_ITSELF = {"no-capture", "no-terminal", "sets-status", "swallows"}
+BY_ITSELF = {"no-capture", "no-terminal", "sets-status", "swallows", "conftest-ends"}
 """Ways that change how this process prints, or how it ends."""
 LIKE_LOAD = ("loadfile", "loadscope", "loadgroup", "worksteal")
 """Ways to which a good model is the same as to --dist load; each takes three processes."""

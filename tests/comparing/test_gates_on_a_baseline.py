@@ -130,6 +130,24 @@ def test_a_drop_that_the_cases_cannot_show_is_refused_with_the_number_they_need(
     assert not (before.path / "out").exists()
 
 
+@pytest.mark.parametrize("most", [40, 41, 10**9])
+def test_a_number_of_broken_cases_that_no_model_exceeds_is_refused(before, most):
+    before.thresholds(gate(f"max_broken = {most}"))
+    result = run(before, list(range(2, 40)))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["*max_broken = * of 40 cases: every model keeps to it, so nothing is judged; write a *"]
+    )
+    assert not (before.path / "out").exists()
+
+
+def test_a_number_that_the_compared_cases_cannot_exceed_is_inconclusive(before):
+    before.valse(n=60)
+    before.thresholds(gate("max_broken = 45"))
+    assert run(before, list(range(60))).ret == 1
+    assert decided(before) == {"valse/existence:acc_r:max_broken": "inconclusive"}
+
+
 def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
     before.thresholds(gate("min = 0.1\nmax_broken = 0"))
     run(before, [0, 1])
@@ -213,6 +231,46 @@ def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
     result = run(before, [])
     assert result.ret == 4
     result.stderr.fnmatch_lines(["*held.jsonl, record 2: *write one case per line*"])
+
+
+ELSEWHERE = [("valse/existence", "record_5"), ("valse/plurality", "record_7")]
+
+
+@pytest.mark.parametrize(
+    ("held", "args", "outcome"),
+    [
+        (ELSEWHERE[1:], (), "not run"),
+        (ELSEWHERE[1:], ("--require-gates",), "inconclusive"),
+        (ELSEWHERE, ("--require-gates",), "inconclusive"),
+        (ELSEWHERE, (), "pass"),
+        (ELSEWHERE, ("--require-gates", "--suite=valse/existence"), "pass"),
+        (ELSEWHERE[1:], ("--require-gates", "--suite=valse/existence"), "not run"),
+    ],
+    ids=str,
+)
+def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
+    lines = [json.dumps({"task": task, "case": case}) for task, case in held]
+    (before.path / "held.jsonl").write_text("\n".join(lines))
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
+    result = run(before, [], "--health=off", *args)
+    assert decided(before)["run:must_hold"] == outcome
+    assert result.ret == (1 if outcome == "inconclusive" else 0)
+    judged = ["judge", "out", "--thresholds", "thresholds.toml", "--baseline", "before"]
+    required = [] if "--require-gates" in args else ["--no-require-gates"]
+    capsys.readouterr()
+    assert main([*judged, *required]) == result.ret
+
+
+def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
+    before.valse(file="plurals.json")
+    (before.path / "held.jsonl").write_text('{"task": "valse/existence", "case": "record_5"}')
+    before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1", "valse/plurality"))
+    model = before.model(worse([]), "newest")
+    result = before.run(model, "--missing-images=skip", "--health=off", "-k", "plurality")
+    assert (decided(before)["run:must_hold"], result.ret) == ("inconclusive", 1)
+    capsys.readouterr()
+    assert main(["judge", "out", "--thresholds", "thresholds.toml"]) == 1
+    assert "run:must_hold" in capsys.readouterr().out
 
 
 def test_two_folders_are_compared_without_a_model(before, capsys):

@@ -70,11 +70,67 @@ def test_an_unsaid_key_has_its_default_and_the_files_defaults_come_between(read)
     assert (rule.basis, rule.confidence, rule.min_cases) == ("lower", 0.99, 6)
 
 
-@pytest.mark.parametrize(("written", "value"), [("0", 0.0), ("1", 1.0), ("0.0", 0.0), ("1.0", 1.0), ("1e-3", 0.001)])
-def test_a_fraction_may_be_any_number_from_0_to_1(read, written, value):
+@pytest.mark.parametrize(("written", "value"), [("1", 1.0), ("1.0", 1.0), ("1e-3", 0.001), ("0.5", 0.5)])
+def test_a_minimum_may_be_any_number_above_0(read, written, value):
     rule = one(read, f"min = {written}")
     assert rule.min == value
     assert isinstance(rule.min, float)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        *("min = 0", "min = 0.0", "min = -0.0", "min = -0", "min = 0e0", "max = 1", "max = 1.0", "max = 1e0"),
+        *("min = 0\nmax = 1", "min = -0.0\nmax = 1.0", 'min = 0.0\nbasis = "value"', "min = 0\nmin_cases = 1"),
+        *("min = 0\nmax_drop = 0.1", "max_drop = 1", "max_drop = 1.0", "min = 0.5\nmax_churn = 1"),
+        'max_drop = 1.0\nbasis = "value"',
+    ],
+)
+def test_a_gate_that_every_model_passes_is_refused(complaint, keys):
+    said = complaint(f"schema = 1\n{gate(keys)}")
+    assert said.startswith('gate."valse/existence".acc_r: ')
+    assert "every model keeps to it, so nothing is judged; write a m" in said
+
+
+@pytest.mark.parametrize("keys", ["max = 1", "max = 1.0", 'max = 1.0\nmodel = "blip"'])
+def test_a_limit_that_no_model_exceeds_is_refused(complaint, keys):
+    assert "max = 1" in complaint(f"schema = 1\n{gate(keys).replace('gate', 'limit')}")
+
+
+def test_a_difference_may_be_above_0_only(read, complaint):
+    assert "write a min above -1" in complaint(f"schema = 1\n{gate('min = -1', metric='visual_gain')}")
+    [rule] = read(f"schema = 1\n{gate('min = 0', metric='visual_gain')}").rules
+    assert rule.min == 0.0
+
+
+@pytest.mark.parametrize(
+    ("keys", "bounds"),
+    [("min = 0\nmax = 0.4", (0.0, 0.4)), ("min = 0.5\nmax = 1.0", (0.5, 1.0)), ("max = 0", (None, 0))],
+)
+def test_a_bound_of_the_scale_may_stand_beside_one_that_decides(read, keys, bounds):
+    rule = one(read, keys)
+    assert (rule.min, rule.max) == bounds
+
+
+def test_the_mark_that_windows_writes_at_the_beginning_is_not_read(tmp_path):
+    file = tmp_path / "gates.toml"
+    file.write_bytes(
+        b"\xef\xbb\xbf" + f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}'.encode()
+    )
+    held = b'\xef\xbb\xbf{"task": "valse/existence", "case": "1"}\n'
+    (tmp_path / "held.jsonl").write_bytes(held)
+    found = read_thresholds(file, TASKS)
+    assert [rule.min for rule in found.rules] == [0.5]
+    assert found.must_hold is not None
+    assert (found.must_hold.cases, found.must_hold.digest) == (
+        {"valse/existence": ("1",)},
+        hashlib.sha256(held).hexdigest(),
+    )
+
+
+@pytest.mark.parametrize("written", ["true", "1.0", "false", "0x2", "[1]", "1e0", "inf"])
+def test_a_schema_that_only_equals_1_is_refused(complaint, written):
+    assert "write schema = 1" in complaint(f"schema = {written}")
 
 
 def test_a_file_without_gates_has_no_rules(read):

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from vlgate.recorded.folder import read_run
 from vlgate.run.judging_again import judge_again
 
@@ -16,7 +18,7 @@ def write(place, *lines, name="disputes.jsonl"):
 
 def test_disputes_are_applied_and_counted_everywhere(place, right):
     place.valse(40)
-    place.thresholds()
+    place.thresholds('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n')
     assert place.run(right).ret == 0
     before = json.loads((place.path / "out" / "verdict.json").read_text())
     assert not any("disput" in gate["why"] for gate in place.metrics()["gates"])
@@ -50,3 +52,56 @@ def test_an_unknown_case_refuses_the_run(place, right):
     result.stderr.fnmatch_lines(
         ["*disputes.jsonl, record on line 2: valse/existence has no case 'rekord_7'; did you mean 'record_7'? (*"]
     )
+
+
+def many(n, claim, first=0):
+    return [{"case": f"record_{number}", "claim": claim} for number in range(first, first + n)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "said"),
+    [
+        (many(17, "ambiguous"), "", "17 of 40 cases are disputed, more than max_disputed = 0.05"),
+        (many(40, "swapped"), "", "40 of 40 cases are disputed"),
+        (many(3, "broken"), "", "3 of 40 cases are disputed"),
+        ([*many(2, "wrong"), *many(1, "swapped", 2)], "", "3 of 40 cases are disputed"),
+        (many(1, "wrong"), "max_disputed = 0", "1 of 40 cases are disputed, more than max_disputed = 0"),
+        (many(2, "ambiguous"), "", ""),
+        (many(9, "ambiguous"), "max_disputed = 0.3", ""),
+    ],
+    ids=str,
+)
+def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines, key, said):
+    place.valse(40)
+    place.thresholds(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n')
+    write(place, *lines)
+    swapped = all(line["claim"] == "swapped" for line in lines)
+    model = place.model("def match(self, pairs):\n    return np.array([float(len(p.text)) for p in pairs])", "other")
+    result = place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off")
+    assert result.ret == (1 if said else 0)
+    assert said in place.metrics()["gates"][0]["why"]
+    again = judge_again(read_run(place.path / "out", "out"), place.path / "thresholds.toml", require_gates=False)
+    assert said in again.decisions[0].why
+
+
+def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place, right):
+    place.valse(80)
+    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n')
+    write(place, *many(4, "ambiguous"))
+    disputed = (right, "--disputes=disputes.jsonl", "--limit=40", "--health=off")
+    assert place.run(*disputed).ret == 0
+    write(place, *many(5, "ambiguous"))
+    assert place.run(*disputed, "-n", "2").ret == 1
+    assert place.metrics()["gates"][0]["why"].startswith("5 of 80 cases are disputed")
+
+
+def test_a_gate_on_a_comparison_is_inconclusive_too(place, right):
+    place.valse(40)
+    place.thresholds('[gate."valse/*".acc_r]\nmax_broken = 2\n')
+    write(place, *many(9, "ambiguous"))
+    disputed = (right, "--disputes=disputes.jsonl", "--health=off")
+    place.run(*disputed, "--results=before")
+    assert place.run(*disputed, "--baseline=before").ret == 1
+    assert "9 of 40 cases are disputed" in place.metrics()["gates"][0]["why"]
+    again = judge_again(read_run(place.path / "out", "out"), place.path / "thresholds.toml", require_gates=False)
+    assert again.decisions[0].outcome == "inconclusive"

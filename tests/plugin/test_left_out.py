@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from vlgate.cli import main
+
 
 @pytest.fixture(autouse=True)
 def images_may_be_missing(place):
@@ -165,6 +167,106 @@ def test_copies_of_one_case_are_one_case(place, right):
     result = place.run(right)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*"])
+
+
+def _same(place, change=None):
+    """40 records about one image, under a name of its own for each."""
+
+    def one(i, record):
+        record.update(image_file=f"v7w_{100 + i}.jpg", caption="There are 3 dogs.", foil="There are no 3 dogs.")
+        if change is not None:
+            change(i, record)
+
+    place.valse(change=one)
+    for i in range(40):
+        place.image(f"vg/{100 + i}.jpg", (7, 90, 40))
+    place.thresholds()
+
+
+def _bytes(place, write):
+    for i, file in enumerate(sorted((place.path / "data/images/vg").iterdir())):
+        write(i, file)
+
+
+def _rewritten(i, record):
+    texts = [
+        "There are 3 dogs.",
+        "there are 3 dogs.",
+        "There  are 3 dogs.",
+        "There are\u00a03 dogs. ",
+        "THERE ARE \uff13 DOGS.",
+    ]
+    record.update(caption=texts[i % 5], foil=f"No: {texts[i % 5]}" + "\u200b" * (i % 3))
+
+
+def _encoded(i, file):
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    pixels, note = Image.open(file).convert("RGB"), PngInfo()
+    note.add_text("number", str(i))
+    kinds = [
+        ("PNG", {"compress_level": i % 10, "pnginfo": note}),
+        ("BMP", {}),
+        ("TIFF", {}),
+        ("WEBP", {"lossless": True}),
+    ]
+    kind, options = kinds[i % 4]
+    pixels.save(file, kind, **options)  # the content tells the kind, whatever the name
+
+
+COPIES = {
+    "other-names": _same,
+    "other-texts": lambda place: _same(place, _rewritten),
+    "other-files": lambda place: (_same(place), _bytes(place, _encoded)),
+    "longer-files": lambda place: (
+        _same(place),
+        _bytes(place, lambda i, file: file.write_bytes(file.read_bytes() + b"\0" * i)),
+    ),
+    "links": lambda place: (
+        _same(place),
+        _bytes(place, lambda i, file: i and (file.unlink(), file.symlink_to("100.jpg"))),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_of_one_image_are_one_case(place, right, how):
+    COPIES[how](place)
+    result = place.run(right, "--health=off")
+    assert result.ret == 1
+    named = "record_1, record_2, record_3 and 36 more ask what other cases ask, of images with the same pixels"
+    result.stdout.fnmatch_lines([f"*: only 1 of 40 cases have different requests, fewer than min_cases = 30: {named}"])
+    judged = ["judge", "out", "--thresholds", "thresholds.toml", "--no-require-gates"]
+    assert main(judged) == 1
+    if how == "other-names":
+        assert place.run(right, "--health=off", "-n", "2").ret == 1
+        place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 1\n')
+        assert place.run(right, "--health=off").ret == 0
+
+
+def test_some_copies_among_enough_cases_do_no_harm(place):
+    _same(
+        place, lambda i, record: record.update(caption=f"There are {i % 30 + 1} dogs.", foil=f"No {i % 30 + 1} dogs.")
+    )
+    model = place.model(
+        "def match(self, pairs):\n    return np.array([float('There' in p.text) for p in pairs])", "other"
+    )
+    assert place.run(model, "--health=off").ret == 0
+    _same(
+        place, lambda i, record: record.update(caption=f"There are {i % 29 + 1} dogs.", foil=f"No {i % 29 + 1} dogs.")
+    )
+    assert place.run(model, "--health=off").ret == 1
+
+
+def test_images_are_compared_only_if_the_texts_are_too_few(place, right):
+    _same(place)
+    for i in range(40):
+        place.image(f"vg/{100 + i}.jpg", (7, 6 * i, 40))
+    assert place.run(right, "--health=off").ret == 0  # texts are equal, images are not
+    place.valse()
+    _bytes(place, lambda _, file: file.write_bytes(b"not an image"))
+    assert place.run(right, "--health=off").ret == 0  # nothing is decoded for 40 different texts
 
 
 @pytest.mark.parametrize(("ties", "status"), [("half", 0), ("credit", 1)])

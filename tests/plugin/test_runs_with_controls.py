@@ -201,7 +201,7 @@ def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
 
 @pytest.mark.parametrize(("args", "says"), [
     (("--controls=lok",), "unknown control in --controls 'lok'; did you mean 'look'?"),
-    (("--controls=",), "--controls=: expected NAME*, the names of controls, or none"),
+    (("--controls=",), "--controls=: expected NAME*, but a value is empty*"),
     (("--controls=none,look",), "--controls=none,look: leave out none, or the others"),
     (("--controls=look", "--controls-limit=0"), "--controls-limit=0: expected a whole number above 0"),
     (("--controls-limit=9",), "--controls-limit=9: no control is asked; name some with --controls"),

@@ -296,8 +296,8 @@ def test_what_a_part_cannot_do_is_refused_at_the_start(data, right):
         ("--shard=1/2", "--explain=3"): "--explain explains the worst missed cases of a whole run",
         ("--shard=1/2", "-m", "shrink"): "-m shrink searches a sample of the whole run",
         ("--shard=3/2",): "--shard=3/2: expected a part I/N",
-        ("--shard=",): "--shard=: expected a part I/N",
-        ("--ray=",): "--ray=: expected auto, HOST:PORT or none",
+        ("--shard=",): "--shard=: expected I/N, but a value is empty",
+        ("--ray=",): "--ray=: expected auto|HOST:PORT, but a value is empty",
         ("--shard=1/50",): "40 cases make at most 40 parts",
     }.items():
         result = data.run(right, *args)
@@ -322,3 +322,21 @@ def test_data_may_lie_elsewhere_when_the_parts_are_joined(parts, capsys):
     assert "asked other cases than those of" in capsys.readouterr().err
     file.write_text(text)
     assert merge(parts, "p1", "p2", more=[f"--data={parts.path / 'moved'}"]) == 0
+
+
+def test_parts_with_other_disputes_are_told_from_parts_with_other_data(data, right, capsys):
+    for number in (3, 4):
+        line = {"task": "valse/existence", "case": f"record_{number}", "claim": "wrong", "evidence": "seen"}
+        (data.path / f"{number}.jsonl").write_text(json.dumps(line))
+    mine, others = (f"--disputes={data.path / name}" for name in ("3.jsonl", "4.jsonl"))
+    for number in (1, 2):
+        data.run(right, mine, "--health=off", f"--shard={number}/2", f"--results=p{number}")
+    capsys.readouterr()
+    assert merge(data, "p1", "p2", more=[others]) == 4
+    said = capsys.readouterr().err
+    assert "3.jsonl; these are " in said
+    assert "4.jsonl; name the same files with --disputes FILE" in said
+    shutil.copy(data.path / "4.jsonl", data.path / "3.jsonl")
+    assert merge(data, "p1", "p2") == 4
+    said = capsys.readouterr().err
+    assert "name the same data with --data DIR, and name the same files with --disputes FILE, as they were" in said

@@ -103,6 +103,30 @@ def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place
     assert (one["score"], one["changed_score"]) == (-len(one["text"]), len(one["text"]))
 
 
+@pytest.mark.parametrize(
+    ("marks", "how", "workers"),
+    [
+        ("shrink", "--require-gates", ()),
+        ("shrink", "CI", ("-n", "2")),
+        ("shrink and not foil", "CI", ()),
+        ("not foil and (shrink or slow)", "CI", ()),
+    ],
+)
+def test_a_search_alone_does_not_pass_if_gates_are_required(place, asked, monkeypatch, marks, how, workers):
+    place.valse(n=4)
+    few = ("--shrink-cases=1", "--shrink-budget=2", "--device=cpu", *workers)
+    if how == "CI":
+        monkeypatch.setenv("CI", "true")
+    required = (how,) if how != "CI" else ()
+    result = place.run(asked.model("True"), "-m", marks, *few, *required)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["inconclusive: run:require-gates: no gate was judged: the session only searched *; leave -m shrink out, or *"]
+    )
+    if required:
+        assert place.run(asked.model("True"), "-m", marks, *few, "--no-require-gates").ret == 0
+
+
 def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
     place.valse(n=12)
     model = asked.model(BLURRED)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from vlgate.comparing.pairing import Comparison, TaskChange
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import NO_TASK, idle
+from vlgate.gates.decide import NO_TASK, Coverage, idle, too_disputed, too_few
 from vlgate.gates.expanding import expand_changes
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.tails import tail
-from vlgate.gates.thresholds import Thresholds
+from vlgate.gates.thresholds import NO_BOUND, Thresholds
 from vlgate.metrics.names import HEADLINE, PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
 from vlgate.types import Difference, Shape
@@ -23,20 +24,25 @@ MOST_NAMED = 3
 
 
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
-    """Refuse a ``max_drop`` that the cases of a task cannot show, even if the model does not change.
+    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
 
     Args:
         thresholds: the gates.
         cases: the shape and the number of cases of each task.
         quick: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
 
-    Raises: ThresholdsError if the lower end of the difference's interval stays above the drop with less than 80 %
-        power, if ``expected_churn`` of the verdicts change; the message has the number of cases that it takes.
+    Raises: ThresholdsError if no more cases are asked than may break, or if the lower end of the difference's interval
+        stays above the drop with less than 80 % power when ``expected_churn`` of the verdicts change; the message has
+        the number of cases that it takes.
     """
     if quick or not thresholds.changes:
         return
     shapes = {name: shape for name, (shape, _) in cases.items()}
     for gate in expand_changes(thresholds, shapes)[0]:
+        if _allows_all(gate, cases[gate.task][1]):
+            named = f'gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {cases[gate.task][1]:,} cases'
+            remedy = "write a smaller number, or a share below 1"
+            raise ThresholdsError(f"{thresholds.file}: {named}: every model {NO_BOUND}; {remedy}")
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
         needed = _needed(gate, gate.max) if gate.max else None
@@ -55,11 +61,17 @@ def _needed(gate: Gate, most: float) -> int:
     return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
 
 
+def _allows_all(gate: Gate, cases: int) -> bool:
+    """Whether a number of newly broken cases is allowed that no model can exceed."""
+    return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
+
+
 def change_decisions(
     thresholds: Thresholds,
     comparison: Comparison | None,
     shapes: Mapping[str, Shape],
     deselected: Mapping[str, int],
+    coverages: Mapping[str, Coverage] = MappingProxyType({}),
     *,
     first: bool = False,
 ) -> list[Decision]:
@@ -70,6 +82,7 @@ def change_decisions(
         comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
         shapes: the shape of each task of the run.
         deselected: the number of cases of each task that the user left out.
+        coverages: the counts of the cases of each task that was asked.
         first: whether the user says that there is no earlier run; these gates are then not run, and block nothing.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
@@ -78,11 +91,11 @@ def change_decisions(
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
     else:
-        made = [_decide(gate, comparison, deselected.get(gate.task, 0)) for gate in gates]
+        made = [_decide(gate, comparison, deselected.get(gate.task, 0), coverages.get(gate.task)) for gate in gates]
     return [*made, *(idle(rule, NO_TASK) for rule in rules)]
 
 
-def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decision:
+def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage: Coverage | None) -> Decision:
     if comparison is None:
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
@@ -94,6 +107,8 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int) -> Decis
     found = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, found, values.part)
     doubt = _doubt(gate, change, found, deselected)
+    if doubt is None and coverage is not None:
+        doubt = too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
     if doubt is not None and (outcome != "fail" or deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
@@ -152,6 +167,8 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
         return (
             f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
         )
+    if _allows_all(gate, found.n):
+        return f"max_broken = {gate.max:g} allows all {found.n} compared cases to break; write a smaller number"
     if found.n < gate.min_cases:
         return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
     return None

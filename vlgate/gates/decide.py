@@ -28,10 +28,12 @@ class Coverage:
     """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
 
     ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
-    counts the judged cases with different requests; None means that all of them differ. ``disputed`` counts the cases
+    counts the judged cases with different requests; None means that all of them differ. ``copies`` names those that
+    ask what others ask, if they are known by their pixels only. ``disputed`` counts the cases
     that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
     answer that names none of the choices, or several. ``unreadable`` counts the records of the benchmark that could not
-    be read; a gate takes each for a skipped case.
+    be read; a gate takes each for a skipped case. ``undrawn`` counts the cases that ``--limit`` and ``--quick`` leave
+    out.
     """
 
     cases: int
@@ -44,6 +46,8 @@ class Coverage:
     corrected: int = 0
     unread: int = 0
     unreadable: int = 0
+    undrawn: int = 0
+    copies: str = ""
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
@@ -53,9 +57,10 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     even ``high`` does not reach it, and is inconclusive otherwise. Near 0 and 1 intervals miss too often on that side,
     so a share fails only if the exact binomial test says so, too; see ``tails``. With basis ``value`` the value alone
     decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
-    to records that cannot be read, is above ``max_skipped``, if there are fewer than ``min_cases`` different cases, or
-    for an ``auroc`` of statements cases of the rarer truth, if the model gives the metric for none of the cases or only
-    for some of them, or if exact ties count as right. A figure of a control is about a sample of the cases.
+    to records that cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if
+    there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, if
+    the model gives the metric for none of the cases or only for some of them, or if exact ties count as right. A figure
+    of a control is about a sample of the cases.
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
@@ -124,19 +129,29 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
     if lost and lost / cases > gate.max_skipped:  # a product would be rounded: 0.29 * 100 is below 29
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
-    return _too_few(gate, coverage, metric)
+    return too_disputed(gate, coverage) or too_few(gate, coverage, metric.n, metric.rarer)
 
 
-def _too_few(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
-    """Why the cases of a metric are too few for a gate; None if they are enough."""
-    n = metric.n
+def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
+    """Return why a gate decides nothing: disputes left out or corrected too many cases; None if they did not."""
+    disputed = coverage.disputed + coverage.corrected
+    cases = coverage.cases + coverage.deselected + coverage.undrawn + coverage.unreadable + coverage.disputed
+    if not disputed or disputed / cases <= gate.max_disputed:
+        return None
+    return f"{disputed:,} of {cases:,} cases are disputed, more than max_disputed = {gate.max_disputed:g}"
+
+
+def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) -> str | None:
+    """Return why ``n`` cases, of which ``rarer`` have the rarer truth, are too few for a gate; None if they are not."""
     if n < gate.min_cases:
         there = "is only 1 case" if n == 1 else f"are only {n} cases"
         return f"there {there}, fewer than min_cases = {gate.min_cases}"
     if coverage.distinct is not None and coverage.distinct < gate.min_cases:
-        return f"only {coverage.distinct} of {n} cases have different requests, fewer than min_cases = {gate.min_cases}"
-    if metric.rarer is not None and metric.rarer < gate.min_cases:
-        return f"only {metric.rarer} of {n} cases have the rarer truth, fewer than min_cases = {gate.min_cases}"
+        copies = f": {coverage.copies}" if coverage.copies else ""
+        counted = f"only {coverage.distinct} of {n} cases have different requests"
+        return f"{counted}, fewer than min_cases = {gate.min_cases}{copies}"
+    if rarer is not None and rarer < gate.min_cases:
+        return f"only {rarer} of {n} cases have the rarer truth, fewer than min_cases = {gate.min_cases}"
     return None
 
 

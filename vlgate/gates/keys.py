@@ -150,6 +150,13 @@ KEYS = (
         about="a gate is inconclusive if a larger share of its task's cases is skipped or cannot be read",
     ),
     Key(
+        name="max_disputed",
+        sections=COMMON,
+        holds="number from 0 to 1",
+        default=0.05,
+        about="a gate is inconclusive if `--disputes` leaves out or corrects a larger share of its task's cases",
+    ),
+    Key(
         name="why",
         sections=("[checks]", "[gate]", "[limit]"),
         holds="string",

@@ -34,7 +34,7 @@ def read_must_hold(file: Path) -> MustHold:
     """
     try:
         content = file.read_bytes()
-        lines = content.decode().splitlines()
+        lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:
         raise ThresholdsError(f"{file}: cannot be read ({error.strerror}); name another file as must_hold") from None
     except UnicodeDecodeError as error:
@@ -65,19 +65,23 @@ def _named_in(line: str, where: str) -> tuple[str, str]:
     return task, case
 
 
-def must_hold_decision(held: MustHold, right: Mapping[str, Mapping[str, bool | None]]) -> Decision:
+def must_hold_decision(
+    held: MustHold, right: Mapping[str, Mapping[str, bool | None]], *, whole: bool = False
+) -> Decision:
     """Decide whether a run gets all of the named cases right.
 
     Args:
         held: the cases.
-        right: whether each case of the run is right, by task and case; None for one that is not judged.
+        right: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
+            judged.
+        whole: whether all of the tasks must be in the run.
 
-    Returns: fail if one is wrong; inconclusive if one is not judged; not run if none of the tasks is in the run.
+    Returns: fail if one is wrong; inconclusive if one is not judged, or if a task is not in the run that must be; not
+        run if none of the tasks is in the run.
     """
     file, wanted = held.file, held.cases
-    here = {task: found for task, found in right.items() if found}
-    asked = [(task, case) for task, cases in wanted.items() if task in here for case in cases]
-    found = {(task, case): here[task].get(case) for task, case in asked}
+    asked = [(task, case) for task, cases in wanted.items() if task in right for case in cases]
+    found = {(task, case): right[task].get(case) for task, case in asked}
     wrong = [name for name, verdict in found.items() if verdict is False]
     lost = [name for name, verdict in found.items() if verdict is None]
     total = sum(map(len, wanted.values()))
@@ -88,6 +92,10 @@ def must_hold_decision(held: MustHold, right: Mapping[str, Mapping[str, bool | N
     if lost:
         lacking = f"{len(lost)} of {total} cases of {file} are not judged: {_named(lost)}{others}"
         return _decision("inconclusive", lacking)
+    if whole and beyond:
+        absent = ", ".join(task for task in wanted if task not in right)
+        why = f"{beyond} of {total} cases of {file} are of tasks without data in this run ({absent})"
+        return _decision("inconclusive", f"{why}; name their data folder with --data, or narrow the run with --suite")
     if not asked:
         return _decision("not run", f"none of the tasks of {file} is in this run")
     return _decision("pass", f"{len(asked)} of {total} cases of {file} are right{others}")

@@ -39,6 +39,7 @@ class Gate:
     confidence: float = 0.95
     min_cases: int = 30
     max_skipped: float = 0.05
+    max_disputed: float = 0.05
     why: str = ""
     kind: GateKind = "gate"
     model: str = ""

@@ -27,8 +27,10 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
+_Basis = Literal["lower", "value"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
+NO_BOUND = "keeps to it, so nothing is judged"
 _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 
@@ -80,7 +82,7 @@ def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
         if not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file with --thresholds")
         given = file.read_bytes()
-        content = tomllib.loads(given.decode())
+        content = tomllib.loads(given.decode("utf-8-sig"))  # Windows' editors begin a file with a mark
     except OSError as error:
         message = f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
         raise ThresholdsError(message) from None
@@ -112,7 +114,7 @@ class _Parser:
     def read(self, content: dict[str, object]) -> Thresholds:
         """Read the whole file."""
         self.known("top level", content, _TOP)
-        if content.get("schema") != 1:
+        if type(content.get("schema")) is not int or content["schema"] != 1:  # true and 1.0 equal 1
             raise self.wrong("schema", f"is {content.get('schema')!r}", "write schema = 1")
         defaults = self.section("defaults", content.get("defaults", {}))
         self.known("[defaults]", defaults, _DEFAULTS)
@@ -174,7 +176,7 @@ class _Parser:
         wrong = why_no_gate(metric, {id_: self.tasks[id_] for id_ in self.matched(task, where)})
         if wrong is not None:
             raise self.wrong(where, *wrong)
-        basis, confidence, cases, skipped = self.judged_by(where, {**defaults, **given})
+        basis, confidence, cases, skipped, disputed = self.judged_by(where, {**defaults, **given})
         churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
         rule = Gate(
             task=task,
@@ -183,6 +185,7 @@ class _Parser:
             confidence=confidence,
             min_cases=cases,
             max_skipped=skipped,
+            max_disputed=disputed,
             why=str(given.get("why", "")),
             kind=kind,
             model=self.text(where, given, "model"),
@@ -204,6 +207,10 @@ class _Parser:
             raise self.wrong(where, "has neither min nor max", "write, for example, min = 0.50")
         if low is not None and high is not None and low > high:
             raise self.wrong(where, f"min = {low:g} is above max = {high:g}, so no value can pass", "exchange them")
+        if (low is None or low <= least) and (high is None or high >= 1):
+            bounds = " and ".join(f"{end} = {given[end]!r}" for end in ("min", "max") if end in given)
+            remedy = f"write a min above {least:g}" if low is not None else "write a max below 1"
+            raise self.wrong(where, f"{bounds}: every model {NO_BOUND}", f"{remedy}, or leave this table out")
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
@@ -213,6 +220,9 @@ class _Parser:
         for kind in kinds:
             if kind in given:
                 share = None if kind == "max_broken" else self.fraction(where, given, kind)
+                if share == 1:
+                    problem = f"{kind} = {given[kind]!r}: every model {NO_BOUND}"
+                    raise self.wrong(where, problem, f"write a {kind} below 1, or leave it out")
                 found[kind] = self.broken(where, given[kind]) if share is None else share
         if found and metric in CONTROLLED:
             problem = f"{next(iter(found))} compares the cases of two runs, and {metric} is a figure of the control"
@@ -241,9 +251,9 @@ class _Parser:
                 raise UnknownTaskError(f"{held.file}: no task is named {task!r}; {remedy}", task)
         return held
 
-    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[Literal["lower", "value"], float, int, float]:
-        """Read a gate's basis, confidence, smallest number of cases and largest share of skipped ones."""
-        basis, confidence, cases, _ = (keys.get(key, usual) for key, usual in _USUAL.items())
+    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[_Basis, float, int, float, float]:
+        """Read a gate's basis, confidence, smallest number of cases and largest shares of skipped and disputed ones."""
+        basis, confidence, cases, *_ = (keys.get(key, usual) for key, usual in _USUAL.items())
         if basis not in ("lower", "value"):  # a tuple, because a TOML list is not hashable
             raise self.wrong(where, f"basis = {basis!r}", 'write "lower" (the interval\'s end) or "value"')
         if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
@@ -252,8 +262,8 @@ class _Parser:
             )
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
             raise self.wrong(where, f"min_cases = {cases!r}", "write a whole number above 0")
-        skipped = self.fraction(where, {"max_skipped": 0.05, **keys}, "max_skipped")
-        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0
+        skipped, disputed = (self.fraction(where, {**_USUAL, **keys}, name) for name in ("max_skipped", "max_disputed"))
+        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0, disputed or 0.0
 
     def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
         """Read a number from ``least`` to 1, None if the key is absent."""

@@ -1,17 +1,34 @@
 """Near-copies: cases that ask nearly the same of the same image as a case of another task.
 
 SugarCrepe++ has the captions and foils of SugarCrepe, and POPE's three files of COCO share their questions about the
-objects that are there. Results on two such tasks are one piece of evidence.
+objects that are there. Results on two such tasks are one piece of evidence. Within a task, copies are cases that ask
+the same with other names of images, blanks, letter cases or Unicode forms.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from vlgate.errors import VlgateError
 from vlgate.health.flaws import EXAMPLES, Flaw, contrasts
-from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of, text_of
+from vlgate.inference.alike import pixel_digest
+from vlgate.types import (
+    Ask,
+    Case,
+    Compare,
+    FileContent,
+    LazyImage,
+    Recipe,
+    Request,
+    Shape,
+    Task,
+    images_of,
+    recipe_of,
+    text_of,
+)
 
 NAME = "near-copy"
 _WORD = re.compile(r"\w+")
@@ -47,6 +64,67 @@ def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
             seen[mark] = seen.get(mark, 0) | 1 << number
     found = {task.id: _flaw(number, marks[number], tasks, seen) for number, task in enumerate(tasks)}
     return {name: flaw for name, flaw in found.items() if flaw is not None}
+
+
+def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
+    """Find the cases that ask what an earlier case asks: nearly equal texts about images with equal pixels.
+
+    Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none of
+    them if that many cases have different texts. An image that cannot be read is compared by its name.
+
+    Args:
+        cases: the cases of a task.
+        enough: the number of different cases that is asked for.
+
+    Returns: the ids of the copies; None if at least ``enough`` of the cases differ.
+
+    >>> copied([], 1)
+    ()
+    """
+    texts = [tuple(map(_asked, case.requests)) for case in cases]
+    if len(set(texts)) >= enough:
+        return None
+    pixels: dict[LazyImage, Hashable] = {}
+    seen: set[Hashable] = set()
+    copies = []
+    for case, asked in zip(cases, texts, strict=True):
+        images = [image for request in case.requests for image in images_of(request)]
+        for image in images:
+            if image not in pixels:
+                pixels[image] = _pixels(image)
+        before = len(seen)
+        seen.add((asked, *map(pixels.__getitem__, images)))
+        copies += [case.id] if len(seen) == before else []
+        if len(seen) >= enough:
+            return None
+    return tuple(copies)
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    choices = request.choices if isinstance(request, Ask | Compare) else ()
+    return (type(request).__name__, *map(_plain, (text_of(request), *choices)))
+
+
+def _plain(text: str) -> str:
+    """A text without its case, blanks, invisible characters and Unicode form."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(letter for letter in folded if not letter.isspace() and unicodedata.category(letter) != "Cf")
+
+
+def _pixels(image: LazyImage) -> Hashable:
+    """What is seen in an image: the recipe of a drawn one, otherwise a digest of the pixels."""
+    recipe = recipe_of(image)
+    if recipe is not None and not any(isinstance(part, FileContent) or part == "no file" for part in _parts(recipe)):
+        return recipe
+    try:
+        return pixel_digest(image.load())
+    except VlgateError:
+        return image.key, image.where
+
+
+def _parts(recipe: Recipe) -> Iterator[object]:
+    for part in recipe:
+        yield from _parts(part) if isinstance(part, tuple) else (part,)
 
 
 def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, int]) -> Flaw | None:

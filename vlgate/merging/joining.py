@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 from vlgate.checks.check import Check
 from vlgate.comparing.changes import refuse_blunt
 from vlgate.comparing.earlier import EarlierRun
 from vlgate.comparing.pairing import refuse_unlike
+from vlgate.errors import OptionError
 from vlgate.judging.verdicts import judge
 from vlgate.merging.gates import read_gates, refuse_other_thresholds, without_controls
 from vlgate.recorded.part import DEFAULTS, REPLIES, RecordedPart, lines_of
@@ -79,9 +81,8 @@ def join(
         refuse_other_thresholds(parts[0], thresholds)
     plan = make_plan(options)
     first = parts[0]
-    if f"blake2b:{digest(plan.tasks)}" != first.content["digests"]["plan"]:
-        where = ", ".join(map(str, options.data)) or "the drawn scenes"
-        raise first.wrong(f"asked other cases than those of {where}", "name the same data with --data DIR")
+    if not _asked_these(first, plan):
+        raise _other_cases(first, options)
     cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}
     refuse_blunt(thresholds, cases, quick=options.quick)
     if earlier is not None:
@@ -103,6 +104,25 @@ def join(
         tasks=plan.tasks,
         workers=sum(part.content["workers"] for part in parts),
     )
+
+
+def _asked_these(part: RecordedPart, plan: Plan) -> bool:
+    return bool(f"blake2b:{digest(plan.tasks)}" == part.content["digests"]["plan"])
+
+
+def _other_cases(part: RecordedPart, options: Options) -> OptionError:
+    """The error about a part that asked other cases, which says whether the disputes are the reason."""
+    where = ", ".join(map(str, options.data)) or "the drawn scenes"
+    theirs = tuple(map(Path, part.content["environment"]["options"]["disputes"]))
+    if theirs == options.disputes == ():
+        return part.wrong(f"asked other cases than those of {where}", "name the same data with --data DIR")
+    named, here = (", ".join(map(str, files)) or "none" for files in (theirs, options.disputes))
+    remedy = "name the same files with --disputes FILE, as they were when the part ran"
+    others = theirs != options.disputes and all(file.is_file() for file in theirs)
+    if others and _asked_these(part, make_plan(replace(options, disputes=theirs))):
+        return part.wrong(f"was asked with other disputes: {named}; these are {here}", remedy)
+    said = f"asked other cases than those of {where} with the disputes {here} (its own: {named})"
+    return part.wrong(said, f"name the same data with --data DIR, and {remedy}")
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from vlgate.plugin.exits import last_status
 from vlgate.plugin.failures import cleaned, cleaned_warning, gathered
 from vlgate.plugin.options import arguments, settings
 from vlgate.plugin.run import Run
@@ -17,11 +18,21 @@ from vlgate.plugin.searches import SHRINK
 from vlgate.types import CAPABILITIES
 
 pytest_plugins = ["vlgate.fixtures.session"]
+LAST_STATUS = "vlgate-last-status"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options in one group."""
     settings.add(parser)
+    pluginmanager.register(LastStatus(), LAST_STATUS)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Stand around what the plugins and the first conftest files do to the exit status."""
+    yield
+    manager = early_config.pluginmanager
+    manager.register(manager.unregister(name=LAST_STATUS) or LastStatus(), LAST_STATUS)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -128,6 +139,21 @@ class Hooks:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the result table."""
         self.run.summarize(terminalreporter)
+
+
+class LastStatus:
+    """Decides on the exit status of the process after everything that pytest does."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> Generator[None, object, object]:
+        """Return 1 for 0 if the suite was asked for, and not judged, whoever ended the session."""
+        try:
+            status: Any = yield
+        except SystemExit as ended:
+            if ended.code or not last_status(config, 0):
+                raise
+            return last_status(config, 0)
+        return last_status(config, status)
 
 
 class LastWord:

@@ -14,6 +14,7 @@ from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin.options import given
+from vlgate.plugin.options.arguments import LISTS, ours, typed
 from vlgate.plugin.searches import check_searches, searches_wanted
 from vlgate.plugin.time_limits import TimeLimits
 from vlgate.recorded.folder import JOURNAL
@@ -42,13 +43,18 @@ class Asked:
 
     @property
     def collects_only(self) -> bool:
-        """Whether the tests are only listed."""
-        return bool(self.config.option.collectonly)
+        """Whether the tests, or their fixtures, are only listed."""
+        return any(self.config.getoption(name, None) for name in LISTS)
 
     @property
     def requires_gates(self) -> bool:
-        """Whether the suite is asked for, and a run of it without a judged gate fails."""
-        return given.asks_for_suite(self.config) and self.options.require_gates
+        """Whether the suite is asked for, and a list of its tests does not do; see ``exits`` for other lists."""
+        return self.config.option.collectonly and given.asks_for_suite(self.config) and self.options.require_gates
+
+    @cached_property
+    def typed(self) -> list[str]:
+        """The options of vlgate on the command line, as the words of a command."""
+        return ours(typed(self.config))
 
     @cached_property
     def options(self) -> Options:

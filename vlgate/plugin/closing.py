@@ -294,7 +294,7 @@ class Closing:
     def _judged(self) -> RunResult:
         run = self.run
         if not run.collected.expected and run.shrunk:
-            return unjudged(run.thresholds)
+            return unjudged(run.thresholds, run.options)
         verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
         if run.options.shard is not None:
             return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)

@@ -1,4 +1,4 @@
-"""A model that ends the process with ``os._exit(0)`` does not end the run with status 0, unless the run passed."""
+"""Nothing ends a session that was asked for the suite with status 0, unless a run passed or a user asked for a list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,34 @@ from typing import NoReturn
 
 import pytest
 
+from vlgate.plugin.options import given
+from vlgate.plugin.options.arguments import AGAIN, LISTS, ours, typed
+
 FAILED = 1
+
+
+def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> int | pytest.ExitCode | None:
+    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for.
+
+    Options as ``--fixtures`` end a session before its tests, or return 0 whatever the status of the session is; so do
+    plugins. A list that the user typed an option for ends with 0. One that addopts ask for does if gates are not
+    required by an option.
+    """
+    if status or hasattr(config, "workerinput") or AGAIN in config.stash:
+        return status
+    hooks = config.pluginmanager.get_plugin("vlgate-run")
+    if hooks is not None and (hooks.run.refusal or hooks.run.result is not None):
+        return int(hooks.run.refusal) or status
+    options, listing = typed(config), [flag for name, flag in LISTS.items() if config.getoption(name, None)]
+    required = given.requires_gates(config)
+    if any(getattr(options, name, None) for name in LISTS) or (listing and required is False):
+        return status
+    if not given.names_suite(config) and not (ours(options) and given.read(config).require_gates):
+        return status
+    why = f"{' '.join(listing)} of addopts" if listing else "something"
+    remedy = "take it out, or add --no-require-gates if the list is enough" if listing else "look for a plugin"
+    sys.stderr.write(f"vlgate: no gate was judged: {why} ended the session before the suite; {remedy}\n")
+    return FAILED
 
 
 class ExitGuard:

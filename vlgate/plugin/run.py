@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,8 @@ class Run(Asked):
             _ = self.checked
         except VlgateError as error:
             raise pytest.UsageError(str(error)) from None
+        if given.names_suite(self.config) and not self.collects_only:
+            self.exits.start()
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one item per batch of the capability that the test is marked with."""
@@ -229,6 +232,8 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self.closing.conclude(session)
+            elif self.unasked and self.options.require_gates and session.exitstatus in QUIET:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self.requires_gates and session.exitstatus in QUIET:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
@@ -236,9 +241,14 @@ class Run(Asked):
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""
-        if self.collects_only and given.asks_for_suite(self.config):
+        if self.config.option.collectonly and given.asks_for_suite(self.config):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
+        if self.unasked and "loaded" not in vars(self) and not self.cards:
+            command = shlex.join(["pytest", "--pyargs", given.SUITE, *self.typed])
+            reporter.write_line(
+                f"vlgate: no gate was judged, because no test of the suite was named: {command}", red=True
+            )
         if self.result is not None:
             self.closing.summarize(reporter, self.result)
 
@@ -248,10 +258,16 @@ class Run(Asked):
             count_cases(stats)
 
     @property
+    def unasked(self) -> bool:
+        """Whether the user typed options of a run, but no test of the suite."""
+        return bool(self.typed) and not (self.offered or self.result or given.names_suite(self.config))
+
+    @property
     def _refused(self) -> bool:
         """Whether the run did not pass: a gate says so, it is incomplete, or it has no model or no judged gate."""
         if self.result is None:
-            return bool(self.ending.no_model) or (self.collects_only and self.requires_gates)
+            lacking = self.requires_gates or (self.unasked and self.options.require_gates)
+            return bool(self.ending.no_model) or lacking
         return bool(self.closing.outcome(self.result).status)
 
     def _left_out(self, session: pytest.Session) -> bool:

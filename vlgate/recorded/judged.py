@@ -17,7 +17,7 @@ from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.cases import fact_names, tags_of
 from vlgate.recorded.controls import read_controls
 from vlgate.recorded.folder import CASES, METRICS, RecordedRun
-from vlgate.types import UNREADABLE, FloatArray, Shape
+from vlgate.types import UNREADABLE, FloatArray, Shape, undrawn
 
 _SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 
@@ -64,17 +64,20 @@ def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
     facts = {name: _numbers(kept, name) for name in fact_names(kept)}
     facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
     images, texts = (kept.column(name).to_pylist() for name in ("images", "texts"))
+    named = len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)})
     coverage = Coverage(
         cases=len(states),
         judged=len(images),
         unscored=int((states == "unscored").sum()),
         skipped=int((states == "skipped").sum()),
         deselected=told["deselected"],
-        distinct=len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)}),
+        distinct=told.get("distinct", {}).get("cases", named),
+        copies=told.get("distinct", {}).get("copies", ""),
         disputed=told.get("disputed", {}).get("left_out", 0),
         corrected=told.get("disputed", {}).get("corrected", 0),
         unread=int((facts["read"] < 1.0).sum()) if "read" in facts else 0,
         unreadable=told["left_out"].get(UNREADABLE, 0),
+        undrawn=undrawn(told["left_out"]),
     )
     shape: Shape = told.get("shape") or shape_of(facts)
     together = told.get("ask") == "together"

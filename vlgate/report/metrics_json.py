@@ -96,6 +96,8 @@ def _task(result: TaskResult) -> dict[str, object]:
     }
     if result.task.together:
         found["ask"] = "together"
+    if coverage.copies:
+        found["distinct"] = {"cases": coverage.distinct, "copies": coverage.copies}
     if coverage.disputed or coverage.corrected:
         found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
     if result.neither[0]:

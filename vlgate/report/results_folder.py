@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from vlgate.errors import OptionError
@@ -38,13 +39,14 @@ def take_folder(options: Options) -> Callable[[], None]:
 
     A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
 
-    Returns: a function that releases the lock.
+    Returns: a function that releases the lock, and removes the folders that were made if they are still empty.
     Raises: OptionError if the folder cannot be written, holds the replies that the run replays, holds the files of an
         earlier run that may not be overwritten, or is locked by another run. Nothing is removed then.
     """
     folder = options.results
     _refuse_own_replies(options)
     try:
+        made = [one for one in (folder, *folder.parents) if not one.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         release = lock(folder)
         try:
@@ -54,7 +56,14 @@ def take_folder(options: Options) -> Callable[[], None]:
             raise
     except OSError as error:
         raise OptionError(f"--results {folder}: cannot be written ({error.strerror}); name another folder") from None
-    return release
+    return lambda: _leave(release, made)
+
+
+def _leave(release: Callable[[], None], made: Sequence[Path]) -> None:
+    release()
+    with suppress(OSError):  # a folder holds files, or is gone
+        for one in made:
+            one.rmdir()
 
 
 def nothing_run(options: Options) -> list[str]:

@@ -19,7 +19,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.inference.predictor import score
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.run.examining import UNEXAMINED, examined
+from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.options import FIRST, Options, meant_folder
@@ -57,6 +57,7 @@ def conclude(
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
+    figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
     comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
     unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
@@ -85,14 +86,16 @@ def decided(
 
     The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
     """
-    verdicts = {result.task.id: result.verdicts for result in run.results}
+    verdicts = {task.id: () for task in tasks} | {result.task.id: result.verdicts for result in run.results}
     made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
     left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
+    coverages = {result.task.id: result.coverage for result in run.results}
     kinds, first = {task.id: task.shape for task in tasks}, options.baseline == FIRST
-    changes = change_decisions(thresholds, run.comparison, kinds, left_out, first=first)
+    changes = change_decisions(thresholds, run.comparison, kinds, left_out, coverages, first=first)
     neither = {result.task.id: result.neither for result in run.results}
     right = _right(verdicts, tasks_without_scores(neither, thresholds))
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right)]
+    whole_run = options.require_gates and not options.suite
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right, whole=whole_run)]
     made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if options.quick else made
     counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
@@ -105,9 +108,10 @@ def decided(
     )
 
 
-def unjudged(thresholds: Thresholds) -> RunResult:
-    """Return the result of a run without figures, in which every gate is listed as not run."""
-    return RunResult(results=(), decisions=decisions(thresholds, ()))
+def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
+    """Return the result of a session that only searched, without figures: every gate is listed as not run."""
+    made = decisions(thresholds, ())
+    return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
 def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
-from vlgate.health.copies import near_copies
+from vlgate.gates.thresholds import Thresholds
+from vlgate.health.copies import copied, near_copies
 from vlgate.health.flaws import Flaw, examine, true_texts
 from vlgate.health.probes import probe
+from vlgate.judging.judged import verdicts_of
 from vlgate.run.options import Options
 from vlgate.run.results import TaskResult
 from vlgate.types import Task
 
 EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
 PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20
+_NAMED = 3  # copies in a message
 UNEXAMINED = (
     "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
     f"{EXAMINED_CASES:,} cases; examine them with --health=on"
@@ -52,3 +56,18 @@ def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskRes
         else replace(result, flaws=flaws[result.task.id], probes=probe(result.task, PROBED_CASES))
         for result in results
     )
+
+
+def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
+    """Return the result of a task whose coverage counts copies of a case once, if a gate needs to know.
+
+    The pixels of at most as many cases as the largest ``min_cases`` are compared; see ``copied``.
+    """
+    rules = [rule for rule in (*thresholds.rules, *thresholds.changes) if fnmatchcase(result.task.id, rule.task)]
+    cases = verdicts_of(result.verdicts).judged.cases
+    copies = copied(cases, max((rule.min_cases for rule in rules), default=0))
+    if not copies:
+        return result
+    named = ", ".join(copies[:_NAMED]) + (f" and {len(copies) - _NAMED:,} more" if len(copies) > _NAMED else "")
+    said = f"{named} ask what other cases ask, of images with the same pixels"
+    return replace(result, coverage=replace(result.coverage, distinct=len(cases) - len(copies), copies=said))

@@ -77,19 +77,24 @@ def required(
     return found
 
 
-def unjudged_gates(decisions: Sequence[Decision], thresholds: Thresholds, options: Options) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
+def unjudged_gates(
+    decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
+) -> list[Decision]:
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged.
+
+    ``searched`` says that the session only searched for smallest changes.
+    """
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
-    none = f"no gate of {thresholds.file} is about a task of this run"
-    if any(decision.why == FIRST_RUN for decision in decisions):
+    none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
+    remedy += ", or name another file with --thresholds"
+    if searched:
+        none, remedy = "the session only searched for smallest changes (-m shrink)", "leave -m shrink out"
+    elif any(decision.why == FIRST_RUN for decision in decisions):
         none = f"every gate of {thresholds.file} about this run compares with an earlier run, and this is the first"
-    if thresholds.acuity:
+    elif thresholds.acuity:
         none += " (those of [acuity] are judged by vlgate acuity)"
-    why = (
-        f"no gate was judged: {none}; add a gate with min, or name another file with --thresholds, or accept a run "
-        "without gates with --no-require-gates"
-    )
+    why = f"no gate was judged: {none}; {remedy}, or accept a run without gates with --no-require-gates"
     return [_about("run", "require-gates", "inconclusive", why)]
 
 

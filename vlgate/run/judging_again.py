@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,14 +78,17 @@ def judge_again(
     asked = _options(run, file, require_gates=require_gates)
     comparison = None if earlier is None else compare(earlier, _later(run, table, tasks, model))
     left_out = {name: cases - selected for name, (selected, cases) in counts.items()}
+    coverages = {name: one.coverage for name, one in tasks.items()}
     every = [
         *decide_all(thresholds, tasks, told["ties"], model),
-        *change_decisions(thresholds, comparison, kinds, left_out, first=first),
+        *change_decisions(thresholds, comparison, kinds, left_out, coverages, first=first),
     ]
     neither = {
         name: (one["replies"], one["of"]) for name, task in run.figures["tasks"].items() if (one := task.get("neither"))
     }
-    held = _held(thresholds, table, tasks_without_scores(neither, thresholds))
+    right = _right(table, tasks, tasks_without_scores(neither, thresholds))
+    whole_run = require_gates and not asked.suite
+    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right, whole=whole_run)]
     made = corrected((*held, *without_scores(every, neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made) if quick else made
     card = card_from(run.figures["model"])
@@ -128,14 +131,13 @@ def _later(run: RecordedRun, table: Any, tasks: Mapping[str, Judged], model: str
     )
 
 
-def _held(thresholds: Thresholds, table: Any, doubted: Collection[str]) -> list[Decision]:
-    if thresholds.must_hold is None:
-        return []
-    found: dict[str, dict[str, bool | None]] = {}
+def _right(table: Any, tasks: Iterable[str], doubted: Collection[str]) -> dict[str, dict[str, bool | None]]:
+    """Whether each case is right, None if it is not judged, or of a task whose scores mean nothing."""
+    found: dict[str, dict[str, bool | None]] = {task: {} for task in tasks}
     columns = (table.column(name).to_pylist() for name in ("task", "case", "state", "right"))
     for task, case, state, right in zip(*columns, strict=True):
-        found.setdefault(task, {})[case] = bool(right) if state == "judged" and task not in doubted else None
-    return [must_hold_decision(thresholds.must_hold, found)]
+        found[task][case] = bool(right) if state == "judged" and task not in doubted else None
+    return found
 
 
 def _taken_over(run: RecordedRun) -> list[Decision]:

@@ -23,7 +23,7 @@ from vlgate.sources.disputes import KNOWN, applied, read_disputes, reported
 from vlgate.sources.reading.json_file import collector_paused
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
-from vlgate.types import Batch, Shape, Task
+from vlgate.types import UNDRAWN, Batch, Shape, Task
 
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
@@ -184,7 +184,7 @@ def sample(task: Task, limit: int | None, name: str) -> Task:
         return task
     random = generator(name)
     kept = np.sort(random.choice(n, size=limit, replace=False))
-    left_out = {**task.left_out, f"beyond --limit {limit}": n - limit}
+    left_out = {**task.left_out, f"{UNDRAWN}limit {limit}": n - limit}
     return replace(task, cases=tuple(task.cases[place] for place in kept), left_out=left_out)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from vlgate.gates.records import Decision
 from vlgate.metrics.grouped import GROUPED
 from vlgate.seeds import generator
-from vlgate.types import Case, Task
+from vlgate.types import UNDRAWN, Case, Task
 
 QUICK_CASES = 30
 """The cases per task, the fewest that a gate needs by default."""
@@ -45,7 +45,7 @@ def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
     start = random.random()
     chosen = [spread[min(n - 1, int((start + step) * n / most))] for step in range(most)]
     kept = sorted(_completed(chosen, order, task.cases))
-    left_out = {**task.left_out, "beyond --quick": n - most}
+    left_out = {**task.left_out, f"{UNDRAWN}quick": n - most}
     return replace(task, cases=tuple(task.cases[place] for place in kept), left_out=left_out)
 
 

@@ -30,7 +30,7 @@ from vlgate.run.options import Shard
 from vlgate.run.verdict import Digests
 from vlgate.shrink.record import Shrunk
 from vlgate.sources.disputes import disputed
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -267,6 +267,7 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
         corrected=task.corrected,
         unread=unread,
         unreadable=task.left_out.get(UNREADABLE, 0),
+        undrawn=undrawn(task.left_out),
     )
 
 

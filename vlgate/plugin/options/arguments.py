@@ -1,4 +1,4 @@
-"""Join ``--data DIR`` to ``--data=DIR``, so that pytest does not take the folder for a test path.
+"""What the user typed, and ``--data DIR`` joined to ``--data=DIR``, so that it is not taken for a test path.
 
 pytest determines the rootdir and the ini file before it loads plugins. At that time it does not know ``--data``, and an
 existing ``DIR`` after it looks like a path to collect from: the rootdir becomes an ancestor of it, ``testpaths`` is
@@ -8,14 +8,48 @@ that was started with a space is started again with an equals sign.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from vlgate.plugin.options.settings import SETTINGS
+
+AGAIN = pytest.StashKey[bool]()
+"""Whether the session was started again with joined arguments, and this configuration has no session of its own."""
+LISTS = MappingProxyType(
+    {
+        "help": "--help",
+        "version": "--version",
+        "markers": "--markers",
+        "showfixtures": "--fixtures",
+        "show_fixtures_per_test": "--fixtures-per-test",
+        "collectonly": "--collect-only",
+    }
+)
+"""The options that list something instead of running a test, by the name that pytest stores them under."""
+
+
+def typed(config: pytest.Config) -> argparse.Namespace:
+    """Return the options of the command line alone, without those of an ini file and of ``PYTEST_ADDOPTS``."""
+    return config._parser.parse_known_args(list(config.invocation_params.args))  # noqa: SLF001  # what pytest calls
+
+
+def ours(options: argparse.Namespace) -> list[str]:
+    """Return those of some options that are vlgate's, as the words of a command."""
+    words = []
+    for setting in SETTINGS:
+        value = getattr(options, setting.dest, None)
+        if setting.flag:
+            words += [] if value is None else [f"--{'' if value else 'no-'}{setting.name}"]
+        else:
+            values = value if isinstance(value, list) else [] if value is None else [value]
+            words += [f"--{setting.name}={one}" for one in values]
+    return words
 
 
 def joined(args: Sequence[str], folder: Path) -> list[str]:
@@ -50,4 +84,5 @@ def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
     if (args, more) == (given, added):
         return None
     os.environ["PYTEST_ADDOPTS"] = shlex.join(more)
+    config.stash[AGAIN] = True
     return pytest.main(args, plugins=config.invocation_params.plugins)

@@ -26,18 +26,18 @@ _LONGEST = 1e6  # seconds, 11 days
 _SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
 _NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
 _PART = "a part I/N, with I from 1 to N, such as 2/4"
-_NEVER_EMPTY = {"shard": _PART, "ray": "auto, HOST:PORT or none"}
-"""What is expected of options that refuse an empty value: a variable that is not set would ask the whole suite here."""
+_PATHS = frozenset({"data", "disputes"})
+"""The options that can be repeated and take one value each; the others take names with commas between them."""
 _SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
 def read(config: pytest.Config) -> Options:
     """Read all settings of a session: from the command line, or else the ini file, or else the environment.
 
-    Raises: pytest.UsageError, which names the option, if a value cannot be used.
+    Raises: pytest.UsageError, which names the option, if a value cannot be used, as an empty one.
     """
     given = {setting.name: _given(config, setting) for setting in SETTINGS}
-    controls = _controls(given["controls"])
+    controls = _names(given["controls"])
     model = str(given["model"] or DEFAULT_MODEL)
     folder = config.invocation_params.dir
     return Options(
@@ -99,14 +99,45 @@ def _baseline(config: pytest.Config, given: Any) -> Path | Literal["first"] | No
 
 def _given(config: pytest.Config, setting: Setting) -> Any:
     option = config.getoption(setting.dest, None)
-    if option == "" and setting.name in _NEVER_EMPTY:
-        raise pytest.UsageError(f"--{setting.name}=: expected {_NEVER_EMPTY[setting.name]}")
     if option is not None or not setting.lasting:
+        commas = setting.many and setting.name not in _PATHS
+        parts = [part for entry in _entries(option) for part in (_between_commas(entry) if commas else [entry])]
+        _refuse_blank(f"--{setting.name}", option, parts, setting)
         return option
     try:
-        return config.getini(setting.ini)
+        given = config.getini(setting.ini)
     except (ValueError, pytest.UsageError) as error:
         raise pytest.UsageError(f"{setting.ini} in the ini file: {error}; expected true or false") from None
+    _refuse_blank(f"{setting.ini} in the ini file", given, _entries(given), setting)
+    return given
+
+
+def _entries(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _between_commas(entry: str) -> list[str]:
+    """The values of a list; people may end one with a comma."""
+    parts = entry.split(",")
+    return parts if parts[-1].strip() else parts[:-1] or parts
+
+
+def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
+    """Refuse a value, or one of several, that is empty: a variable that is not set would judge something else."""
+    if value == [] or not all(part.replace(",", " ").split() for part in parts):
+        given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
+        raise pytest.UsageError(
+            f"{named}={given}: expected {setting.metavar}, but a value is empty; is a variable not set? "
+            f"Leave the option out for its default ({setting.default})"
+        )
+
+
+def _variable(name: str, expected: str) -> str:
+    """The value of a variable of the environment; empty if it is not set."""
+    value = os.environ.get(name)
+    if value is not None and not value.replace(os.pathsep, " ").split():
+        raise pytest.UsageError(f"the variable {name} is empty: expected {expected}; unset it, or give it a value")
+    return value or ""
 
 
 def _base(config: pytest.Config, name: str) -> Path:
@@ -114,6 +145,12 @@ def _base(config: pytest.Config, name: str) -> Path:
     setting = next(setting for setting in SETTINGS if setting.name == name)
     from_ini = config.getoption(setting.dest, None) is None and config.getini(setting.ini)
     return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
+
+
+def requires_gates(config: pytest.Config) -> bool | None:
+    """Whether an option or the ini file requires a judged gate; None if neither says so."""
+    found = _given(config, next(setting for setting in SETTINGS if setting.name == "require-gates"))
+    return None if found is None else bool(found)
 
 
 def asks_for_suite(config: pytest.Config) -> bool:
@@ -125,7 +162,8 @@ def asks_for_suite(config: pytest.Config) -> bool:
 
 def names_suite(config: pytest.Config) -> bool:
     """Whether the paths of the command line name the suite, or a folder that holds it."""
-    places = [arg.split("::")[0] for arg in config.args]
+    args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
+    places = [arg.split("::")[0] for arg in args]
     return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
 
 
@@ -140,20 +178,10 @@ def _names(value: Any) -> tuple[str, ...]:
 def _edits(value: object) -> tuple[Family, ...]:
     """What searches may change, in the order of ``FAMILIES``; all of it if nothing is named."""
     named = _names(value)
-    if _list(value) and not named:
-        raise pytest.UsageError(f"--shrink-edits=: expected NAME[,NAME], of {', '.join(FAMILIES)}")
     for name in named:
         if name not in FAMILIES:
             raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
     return tuple(family for family in FAMILIES if not named or family in named)
-
-
-def _controls(value: Any) -> tuple[str, ...]:
-    """The names of controls; an empty value, as a variable that is not set gives it, names none."""
-    names = _names(value)
-    if _list(value) and not names:
-        raise pytest.UsageError("--controls=: expected NAME[,NAME], the names of controls, or none")
-    return names
 
 
 def _asked(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
@@ -165,7 +193,7 @@ def _asked(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...],
 
 
 def _data(value: Any) -> list[str]:
-    return _list(value) or [entry for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
+    return _list(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
 
 
 def _choice(given: dict[str, Any], name: str, default: str) -> Any:
@@ -181,7 +209,7 @@ def _flag(value: bool | None, default: bool) -> bool:
 
 
 def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, default: T) -> T:
-    if value is None or value == "":
+    if value is None:
         return default
     try:
         return parse(str(value))
@@ -246,9 +274,7 @@ def _cache(config: pytest.Config, given: Any) -> Path | None:
     """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
     if given:
         return _cache_folder("--cache", str(given), _base(config, "cache"))
-    if given is not None and config.getoption("vlgate_option_cache", None) is not None:
-        raise pytest.UsageError("--cache=: expected DIR, the folder of the cache, or off")
-    named = os.environ.get("VLGATE_CACHE", "")
+    named = _variable("VLGATE_CACHE", "DIR or off")
     return _cache_folder("VLGATE_CACHE", named, Path.cwd()) if named else default_folder()
 
 

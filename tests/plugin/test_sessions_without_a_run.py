@@ -1,0 +1,179 @@
+"""Sessions that judge nothing: lists, plugins that end them, and options of a run without the suite."""
+
+import pytest
+
+BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+SAID = "vlgate: no gate was judged: "
+
+
+@pytest.fixture
+def ready(place):
+    place.valse(n=4)
+    place.thresholds()
+    return place
+
+
+def start(place, *args):
+    """Start the suite in a process of its own, whose status a caller gets."""
+    model = place.model("def match(self, pairs):\n    open('asked', 'w').close()\n    return np.zeros(len(pairs))")
+    ended = place.pytester.runpytest_subprocess("--pyargs", "tests_vl", "--results=out", "--data=data", model, *args)
+    assert "INTERNALERROR" not in ended.stdout.str() + ended.stderr.str()
+    assert not (place.path / "asked").exists()
+    return ended
+
+
+LISTS = ["--help", "-h", "--markers", "--fixtures", "--funcargs", "--fixtures-per-test", "--collect-only", "--co"]
+
+
+@pytest.mark.parametrize(
+    ("option", "how"),
+    [
+        *((option, "PYTEST_ADDOPTS") for option in [*LISTS, "--version --version"]),
+        *((option, "addopts") for option in ("--help", "--fixtures", "--collect-only")),
+    ],
+)
+def test_a_list_that_nobody_typed_does_not_end_with_0(ready, monkeypatch, option, how):
+    if how == "addopts":
+        (ready.path / "pytest.ini").write_text(f"[pytest]\naddopts = {option}\n")
+    else:
+        monkeypatch.setenv("PYTEST_ADDOPTS", option)
+    result = start(ready)
+    assert result.ret == 1
+    result.stderr.fnmatch_lines(
+        [f"{SAID}--* of addopts ended the session before the suite; take it out, or add --no-*"]
+    )
+    assert "INCOMPLETE" not in result.stdout.str()
+    assert not (ready.path / "out").exists()
+
+
+@pytest.mark.parametrize("option", [*LISTS, "--version --version", "--version"])
+def test_a_list_that_a_user_typed_ends_with_0(ready, monkeypatch, option):
+    if option not in {"--collect-only", "--co"}:  # of which CI has its own rule
+        monkeypatch.setenv("CI", "true")
+    assert start(ready, *option.split()).ret == 0
+    assert not (ready.path / "out").exists()
+
+
+def test_a_list_of_addopts_does_if_no_gate_is_required(ready, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
+    assert start(ready, "--no-require-gates").ret == 0
+    (ready.path / "pytest.ini").write_text("[pytest]\nvlgate_require_gates = false\n")
+    assert start(ready).ret == 0
+
+
+ENDS = {
+    "returns": "def pytest_cmdline_main():\n    return 0",
+    "returns-none-status": "@pytest.hookimpl(tryfirst=True)\ndef pytest_cmdline_main():\n    return pytest.ExitCode.OK",
+    "wraps": "@pytest.hookimpl(wrapper=True, tryfirst=True)\ndef pytest_cmdline_main():\n    yield\n    return 0",
+    "exits": "def pytest_cmdline_main():\n    raise SystemExit(0)",
+    "exits-with-none": "def pytest_cmdline_main():\n    raise SystemExit",
+    "configure": "def pytest_configure():\n    pytest.exit('enough', returncode=0)",
+    "start": "def pytest_sessionstart():\n    pytest.exit('enough', returncode=0)",
+    "collection": "def pytest_collection():\n    pytest.exit('enough', returncode=0)",
+    "items": "def pytest_collection_modifyitems():\n    pytest.exit('enough', returncode=0)",
+    "loop": "def pytest_runtestloop():\n    pytest.exit('enough', returncode=0)",
+    "finish": "def pytest_sessionfinish():\n    pytest.exit('enough', returncode=0)",
+    "no-tests": "def pytest_collection_modifyitems(items):\n    items.clear()\n\n"
+    "@pytest.hookimpl(trylast=True)\ndef pytest_sessionfinish(session):\n    session.exitstatus = 0",
+    "unconfigured": "def pytest_sessionstart(session):\n    session.config.pluginmanager.unregister(name='vlgate-run')",
+    "at-once": "import os\n\ndef pytest_collection():\n    os._exit(0)",
+}
+
+
+WHERE = ["-p", "conftest", "PYTEST_PLUGINS"]
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [*((name, WHERE[i % 3]) for i, name in enumerate(ENDS)), ("wraps", "-p"), ("wraps", "conftest"), ("exits", "-p")],
+)
+def test_a_plugin_that_ends_the_session_does_not_end_it_with_0(ready, monkeypatch, name, where):
+    file = "conftest.py" if where == "conftest" else "odd_plugin.py"
+    (ready.path / file).write_text(f"import pytest\n\n{ENDS[name]}\n")
+    if where == "PYTEST_PLUGINS":
+        monkeypatch.setenv("PYTEST_PLUGINS", "odd_plugin")
+    monkeypatch.setenv("PYTHONPATH", str(ready.path), prepend=":")
+    result = start(ready, "-k", "nothing_of_the_suite", *(("-p", "odd_plugin") if where == "-p" else ()))
+    assert result.ret not in {0, -6}
+
+
+@BOTH
+@pytest.mark.parametrize("ci", ["true", "false"])
+def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers, ci):
+    monkeypatch.setenv("CI", ci)
+    (place.path / "test_own.py").write_text("def test_own():\n    pass\n")
+    result = place.pytester.runpytest_subprocess("--model=bag-of-words", "--results=res x", *workers)
+    assert result.ret == (1 if ci == "true" else 0)
+    command = "pytest --pyargs tests_vl --model=bag-of-words '--results=res x'"
+    result.stdout.fnmatch_lines([f"vlgate: no gate was judged, because no test of the suite was named: {command}"])
+    result.assert_outcomes(passed=1)
+    assert not (place.path / "res x").exists()
+
+
+TYPED = [
+    "--require-gates",
+    "--suite=scenes/foil-it",
+    "--device=cpu",
+    "--quick",
+    "--shard=1/2",
+    "--limit 4",
+    "--items=batch",
+    "--thresholds=thresholds.toml",
+    "--no-overwrite",
+    "--data=data",
+    "-m shrink --model=bag-of-words",
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "own"), [*((typed, True) for typed in TYPED), ("--quick", False), ("--limit 4", False)]
+)
+def test_any_option_of_a_run_is_held_against_a_session_without_one(ready, monkeypatch, typed, own):
+    monkeypatch.setenv("CI", "1")
+    if own:
+        (ready.path / "test_own.py").write_text("import pytest\n\n@pytest.mark.shrink\ndef test_own():\n    pass\n")
+    assert ready.pytester.runpytest_inprocess(*typed.split()).ret == 1
+    monkeypatch.delenv("CI")
+    required = typed == "--require-gates"
+    result = ready.pytester.runpytest_inprocess(*typed.split())
+    assert result.ret == (1 if required else 0 if own else 5)
+    said = f"pytest --pyargs tests_vl {typed.removeprefix('-m shrink ').replace(' ', '=')}"
+    result.stdout.fnmatch_lines([f"*no test of the suite was named: {said}"])
+    assert not (ready.path / "results").exists()
+
+
+@pytest.mark.parametrize("how", ["vlgate_model", "addopts", "PYTEST_ADDOPTS"])
+def test_options_that_nobody_typed_are_not(ready, monkeypatch, how):
+    monkeypatch.setenv("CI", "1")
+    (ready.path / "test_own.py").write_text("def test_own():\n    pass\n")
+    if how == "PYTEST_ADDOPTS":
+        monkeypatch.setenv("PYTEST_ADDOPTS", "--model=constant")
+    else:
+        line = "addopts = --model=constant" if how == "addopts" else "vlgate_model = constant"
+        (ready.path / "pytest.ini").write_text(f"[pytest]\n{line}\n")
+    result = ready.pytester.runpytest_inprocess()
+    assert result.ret == 0
+    assert "vlgate: no gate" not in result.stdout.str()
+
+
+def test_an_own_test_of_the_suites_cases_is_a_run(ready, right):
+    (ready.path / "test_mine.py").write_text(
+        "import pytest\n"
+        "from vlgate.inference.predictor import score\n"
+        "from vlgate.judging.verdicts import judge\n\n"
+        "@pytest.mark.foil\n"
+        "def test_mine(batch, model, ledger):\n"
+        "    ledger.record(judge(batch, score(model, batch)))\n"
+    )
+    result = ready.pytester.runpytest_inprocess("test_mine.py", right, "--data=data", "--health=off")
+    assert "no test of the suite was named" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["*inconclusive: valse/existence:acc_r*"])
+
+
+def test_a_run_that_is_refused_leaves_no_empty_folder(ready):
+    assert ready.run("--model=nothing_here:build", "--results=one/two").ret == 4
+    assert ready.run(ready.model("def nothing(self):\n    pass"), "--results=one/two").ret == 4
+    assert not (ready.path / "one").exists()
+    (ready.path / "kept").mkdir()
+    assert ready.run(ready.model("def nothing(self):\n    pass"), "--results=kept").ret == 4
+    assert (ready.path / "kept").is_dir()
