@@ -16,14 +16,17 @@ from vlgate.seeds import generator
 from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task
 
 BoolArray = NDArray[np.bool_]
+_COMMON = 20  # how many of the most common answers compete for a question without choices
+
+
 Features = Callable[[int], FloatArray]
 """The features of all m candidates, shape (m, f), by a fold that is left out.
 
 Those of a candidate in the fold are learnt from all other folds. Those of another candidate are learnt from the folds
 other than its own and the one left out: so weights of the features that are learnt from them know nothing of the fold.
 """
-
-_COMMON = 20  # how many of the most common answers compete for a question without choices
+Findings = tuple[Features, BoolArray]
+"""The features that a probe finds, and which of them, shape (f,), may speak for a candidate and never against it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,10 @@ class _Choice:
 
 def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
     for number, case in enumerate(cases):
+        if shape == "choice":
+            pairs = [one for one in case.requests if isinstance(one, Match)]
+            yield _Choice(case=number, place=0, image=pairs[0].image.key, texts=tuple(one.text for one in pairs))
+            continue
         for right, wrong in contrasts(case, shape):
             true, false = case.requests[right], case.requests[wrong]
             if isinstance(true, Match) and isinstance(false, Match):

@@ -14,7 +14,7 @@ from math import log1p
 import numpy as np
 
 from vlgate.perturb.numbers import NUMBER_WORDS
-from vlgate.shortcuts.choices import Choices, Features
+from vlgate.shortcuts.choices import Choices, Findings
 from vlgate.types import FloatArray
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
@@ -22,10 +22,11 @@ _MARK = re.compile(r"[^\w\s]")
 _SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
 _NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
 _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
+_COMMON = (3, 4)  # the marks of common words in _marks(): a foil has rarer words, not commoner ones
 _YES, _NO = "yes", "no"
 
 
-def form_features(found: Choices) -> Features:
+def form_features(found: Choices) -> Findings:
     """Return the marks of each candidate, and of each whether it is above the mean of its choice.
 
     Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
@@ -33,7 +34,8 @@ def form_features(found: Choices) -> Features:
     values = _of_answers(found) if found.questions else _of_texts(found.texts)
     means = np.add.reduceat(values, found.starts, axis=0) / np.bincount(found.owners)[:, None]
     marks = np.concatenate([values, np.sign(values - means[found.owners])], axis=1)
-    return lambda _: marks
+    rising = [] if found.questions else [place + side for place in _COMMON for side in (0, values.shape[1])]
+    return (lambda _: marks), np.isin(np.arange(marks.shape[1]), rising)
 
 
 def _of_texts(texts: Sequence[str]) -> FloatArray:

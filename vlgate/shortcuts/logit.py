@@ -19,14 +19,17 @@ _SMALL = 1e-6
 _LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
 
 
-def likelihoods(found: Choices, features: Features) -> FloatArray:
+def likelihoods(found: Choices, features: Features, rising: BoolArray | None = None) -> FloatArray:
     """Return the probability of each candidate, learnt from the choices of the other folds.
 
     Args:
         found: the choices.
         features: the features of the candidates by the fold that is left out; NaN counts as the mean of the choice.
+        rising: the features that may speak for a candidate and never against it, shape (f,); None for no such feature.
 
-    Returns: probabilities of shape (m,), which add up to 1 in each choice.
+    Returns: probabilities of shape (m,), which add up to 1 in each choice. They are equal in a fold if the other folds
+        teach no more than chance does: if the weights raise the log-likelihood by no more than their number (Akaike
+        1974). What they teach of a task that is balanced exactly is the opposite of what is true.
     """
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
     result = chance[found.owners].astype(np.float64)
@@ -37,9 +40,24 @@ def likelihoods(found: Choices, features: Features) -> FloatArray:
             continue
         rows = _centred(features(fold), found)
         rows /= _scale(rows[~inside])
-        weights = _fitted(rows[~inside], found.owners[~inside], found.true[~inside])
+        weights = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
     return result
+
+
+def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArray | None) -> FloatArray:
+    """The weights, shape (f,): 0 for what may only speak for a candidate if it would speak against it."""
+    if rising is None:
+        return _fitted(rows, owners, true)
+    used, weights = np.ones(rows.shape[1], dtype=np.bool_), np.zeros(rows.shape[1])
+    while used.any():
+        weights[used] = _fitted(rows[:, used], owners, true)
+        against = used & rising & (weights < 0)
+        if not against.any():
+            break
+        used &= ~against
+        weights[:] = 0.0
+    return weights
 
 
 def _centred(features: FloatArray, found: Choices) -> FloatArray:
@@ -59,16 +77,24 @@ def _scale(rows: FloatArray) -> FloatArray:
 
 
 def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
-    """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps."""
+    """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps.
+
+    They are 0 if they raise the log-likelihood by no more than the number of weights, of which the prior leaves a part.
+    """
     weights = np.zeros(rows.shape[1])
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
 
+    def likelihood(found: FloatArray) -> float:
+        """Return the logarithm of the probability of the truths."""
+        return float(np.log(_softmax(rows @ found, owners)[true]).sum())
+
     def posterior(found: FloatArray) -> float:
         """Return the logarithm of the posterior probability of weights, but for a constant."""
-        return float(np.log(_softmax(rows @ found, owners)[true]).sum() - _RIDGE / 2 * found @ found)
+        return likelihood(found) - float(_RIDGE / 2 * found @ found)
 
-    best = posterior(weights)
+    best = start = posterior(weights)
+    curve = _RIDGE * np.eye(len(weights))
     for _ in range(_STEPS):
         likely = _softmax(rows @ weights, owners)
         slope = rows.T @ (true - likely) - _RIDGE * weights
@@ -81,7 +107,8 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
         weights, best = weights + step, now
         if np.abs(step).max() < _SMALL:
             break
-    return weights
+    numbers = len(weights) - _RIDGE * float(np.trace(np.linalg.inv(curve)))
+    return weights if likelihood(weights) - start > numbers else np.zeros_like(weights)
 
 
 def _softmax(values: FloatArray, owners: IntArray) -> FloatArray:
