@@ -25,8 +25,8 @@ Features = Callable[[int], FloatArray]
 Those of a candidate in the fold are learnt from all other folds. Those of another candidate are learnt from the folds
 other than its own and the one left out: so weights of the features that are learnt from them know nothing of the fold.
 """
-Findings = tuple[Features, BoolArray]
-"""The features that a probe finds, and which of them, shape (f,), may speak for a candidate and never against it."""
+Findings = tuple[Features, BoolArray | None]
+"""The features of a probe, and which, shape (f,), may speak for a candidate and never against it; None for no such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

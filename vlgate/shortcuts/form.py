@@ -22,7 +22,6 @@ _MARK = re.compile(r"[^\w\s]")
 _SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
 _NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
 _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
-_COMMON = (3, 4)  # the marks of common words in _marks(): a foil has rarer words, not commoner ones
 _YES, _NO = "yes", "no"
 
 
@@ -34,8 +33,7 @@ def form_features(found: Choices) -> Findings:
     values = _of_answers(found) if found.questions else _of_texts(found.texts)
     means = np.add.reduceat(values, found.starts, axis=0) / np.bincount(found.owners)[:, None]
     marks = np.concatenate([values, np.sign(values - means[found.owners])], axis=1)
-    rising = [] if found.questions else [place + side for place in _COMMON for side in (0, values.shape[1])]
-    return (lambda _: marks), np.isin(np.arange(marks.shape[1]), rising)
+    return (lambda _: marks), None
 
 
 def _of_texts(texts: Sequence[str]) -> FloatArray:

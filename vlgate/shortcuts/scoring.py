@@ -108,7 +108,7 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
             right=empty,
             note=note,
         )
-    guess = CHANCE[task.shape].get(HEADLINE[task.shape])
+    guess = None if found.questions else CHANCE[task.shape].get(HEADLINE[task.shape])
     judged = [_judged(found, likelihoods(found, *feature(found)), n, guess) for feature in _features(lm).values()]
     scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
     return Shortcuts(
@@ -145,7 +145,7 @@ def _of_model(found: Choices, lm: LanguageModel) -> Findings:
     means = _mean_logs(list(places), lm)[[places[text] for text in texts]]
     lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
     logs = np.stack([means, means * lengths], axis=1)
-    return (lambda _: logs), np.zeros(2, dtype=np.bool_)
+    return (lambda _: logs), None
 
 
 def _mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
