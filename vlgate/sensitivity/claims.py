@@ -60,9 +60,7 @@ def claims(file: Path = FILE) -> Claims:
     some = {task: frozenset(names) for task, names in content["some"].items()}
     for name in {name for names in (*needs.values(), *some.values()) for name in names}:
         _known("faculty", name, content["faculties"])
-    return Claims(
-        faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some)
-    )
+    return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some))
 
 
 def _known(what: str, name: str, known: Collection[str]) -> None:

@@ -30,8 +30,8 @@ class Cell:
     """The main metric of a task for a model with a defect.
 
     ``intact`` is the figure of the model without a defect, and ``claimed`` whether the task claims to catch the defect;
-    None if it claims neither that it does nor that it does not. ``guessed`` is the share of cases in which a true and a false text say
-    the same to the model, so that it guesses; None if the model was asked, as all are about drawn scenes.
+    None if it claims neither that it does nor that it does not. ``guessed`` is the share of cases in which a true and a
+    false text say the same to the model, so that it guesses; None if the model was asked, as about drawn scenes.
     """
 
     task: str
@@ -69,6 +69,12 @@ class Matrix:
     tasks: tuple[str, ...]
     defects: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
+    seed: int = 0
+
+    @property
+    def unclear(self) -> int:
+        """The number of cells whose figure is below the intact one, and not surely so."""
+        return sum(cell.unclear for cell in self.cells.values())
 
     @property
     def problems(self) -> list[str]:
@@ -114,7 +120,9 @@ def matrix(
                 found[unseen.id, defect] = Cell(
                     task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
                 )
-    return Matrix(tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found))
+    return Matrix(
+        tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found), seed=seed
+    )
 
 
 def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:

@@ -36,7 +36,7 @@ class Choices:
     ``texts`` are the candidates, ``owners`` (m,) their choices in ascending order, and ``true`` (m,) marks the one of
     each choice that is right. ``questions`` are those of the choices, empty if the candidates are texts of an image.
     ``cases`` (k,) and ``folds`` (k,) are the case and the fold of each choice, ``places`` (k,) that of the right
-    request in its case. Choices with a common image have a common fold.
+    request in its case, and ``images`` (k,) the key of its image. Choices with a common image have a common fold.
     """
 
     texts: tuple[str, ...]
@@ -45,6 +45,7 @@ class Choices:
     questions: tuple[str, ...]
     cases: IntArray
     places: IntArray
+    images: tuple[str, ...]
     folds: IntArray
 
     @property
@@ -76,6 +77,7 @@ def choices(task: Task) -> Choices:
         questions=tuple(one.question for one in found) if asked else (),
         cases=np.array([one.case for one in found], dtype=np.int64),
         places=np.array([one.place for one in found], dtype=np.int64),
+        images=tuple(one.image for one in found),
         folds=np.array([folds[one.image] for one in found], dtype=np.int64),
     )
 

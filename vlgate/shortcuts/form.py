@@ -1,7 +1,8 @@
 """The probe ``form``: how long a text is, how rare its words are, its numbers, negations and slips of grammar.
 
 These are the marks that filters of foils look for (VALSE, appendix E; SugarCrepe, section 3): a foil that is longer,
-rarer, negated or ungrammatical is found without the image.
+rarer, negated or ungrammatical is found without the image. So is a caption of which the other texts about its image are
+edits: each candidate is also compared with these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from math import log1p
 
 import numpy as np
 
+from vlgate.health.likeness import compared
 from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.shortcuts.choices import Choices, Findings
 from vlgate.types import FloatArray
@@ -22,6 +24,7 @@ _MARK = re.compile(r"[^\w\s]")
 _SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
 _NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
 _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
+_COMPARED = [0, 1, 2, 4]  # without the length, which is a mark of its own
 _YES, _NO = "yes", "no"
 
 
@@ -30,10 +33,21 @@ def form_features(found: Choices) -> Findings:
 
     Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
     """
-    values = _of_answers(found) if found.questions else _of_texts(found.texts)
+    values = np.concatenate([_of_answers(found) if found.questions else _of_texts(found.texts), _beside(found)], axis=1)
     means = np.add.reduceat(values, found.starts, axis=0) / np.bincount(found.owners)[:, None]
     marks = np.concatenate([values, np.sign(values - means[found.owners])], axis=1)
     return (lambda _: marks), None
+
+
+def _beside(found: Choices) -> FloatArray:
+    """How like each candidate is to the others of its case, and to those about its image in all cases."""
+    numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
+    groups = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    values = compared(found.texts, groups)[:, _COMPARED]
+    images = [image for _, image in groups]
+    if found.questions or len(set(images)) == len(set(groups)):
+        return values
+    return np.concatenate([values, compared(found.texts, images)[:, _COMPARED]], axis=1)
 
 
 def _of_texts(texts: Sequence[str]) -> FloatArray:
