@@ -13,6 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.metrics.stats import wilson
 from vlgate.types import FloatArray
@@ -35,7 +36,9 @@ RULES: Mapping[str, tuple[int, int]] = MappingProxyType(
 _WORD = re.compile(r"\w+")
 _LETTERS = 3
 _CONFIDENCE = 0.95
+_CLEARLY = 0.02  # of the cases, or one standard error if that is more
 _SMALL = 1e-12
+_TWO = 2
 
 
 def likeness(texts: Sequence[str]) -> FloatArray:
@@ -87,7 +90,7 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
 
 
 def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
-    """Return the rule that is surely above chance and better than what is known; None if there is no such rule.
+    """Return the rule that is surely above chance and clearly better than what is known; None if there is none.
 
     Args:
         wins: what each rule gets right of each case, shape (n, rules); a tie counts what guessing gives.
@@ -99,7 +102,15 @@ def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | 
     shares = wins.mean(axis=0)
     best = int(np.argmax(shares))
     low, _ = wilson(float(shares[best]), len(wins), 1 - (1 - _CONFIDENCE) / wins.shape[1])
-    return best if low > guess.mean() and shares[best] > known.mean() else None
+    gains = wins[:, best] - known
+    clearly = max(_CLEARLY, float(np.sqrt((gains**2).mean() / len(gains))))
+    return best if low > guess.mean() and gains.mean() > clearly else None
+
+
+def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool_]:
+    """Return whether the group of each text has more than two texts, shape (n,): two are as like one to the other."""
+    sizes = Counter(group for group, _ in set(zip(groups, texts, strict=True)))
+    return np.array([sizes[group] > _TWO for group in groups], dtype=np.bool_)
 
 
 def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from vlgate.health.flaws import contrasts
 from vlgate.health.grouping import FOLDS, tied_images
-from vlgate.health.likeness import RULES, by_rules, likeness
+from vlgate.health.likeness import RULES, by_rules, likeness, several
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import features, log_odds
 from vlgate.metrics.stats import wilson
@@ -149,11 +149,12 @@ def _comparing_probes(found: Sequence[_Contrast]) -> Iterator[Probe]:
     """Rules that compare a text with the others about its image; none if no image has more than two texts."""
     texts = [text for some in _sides(found) for text in some]
     images = [contrast.image for contrast in found] * 2
-    if max(Counter(image for image, _ in set(zip(images, texts, strict=True))).values()) <= _TWO:
-        return
     n, cases = len(found), [(contrast.image, contrast.case) for contrast in found] * 2
     for groups, which in ((cases, "of its case"), (images, "about its image")):
-        values = by_rules(texts, groups)
+        more = several(texts, groups)
+        if not more.any():
+            continue
+        values = np.where(more[:, None], by_rules(texts, groups), 0.0)
         for place, name in enumerate(RULES):
             if name not in {"longest", "shortest"}:
                 yield Probe(name=f"{name}, {which}", value=_ranked(values[:n, place], values[n:, place]), n=n)
@@ -213,8 +214,7 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
         _answering("last choice", [choices[-1] if choices else None for choices, _ in asked], asked),
         _answering("longest choice", [_by_length(choices, max) for choices, _ in asked], asked),
         _answering("shortest choice", [_by_length(choices, min) for choices, _ in asked], asked),
-        _answering("choice most like the others", [_by_likeness(choices, 1) for choices, _ in asked], asked),
-        _answering("choice least like the others", [_by_likeness(choices, -1) for choices, _ in asked], asked),
+        *_comparing_choices(asked),
         _answering("most common answer", [_commonest(choices, counts) for choices, _ in asked], asked),
     )
 
@@ -225,6 +225,13 @@ def _by_length(choices: Sequence[str], which: Callable[[Sequence[int]], int]) ->
     if not lengths or set(choices) == {"yes", "no"} or lengths.count(which(lengths)) > 1:
         return None
     return choices[lengths.index(which(lengths))]
+
+
+def _comparing_choices(asked: Sequence[tuple[list[str], str]]) -> Iterator[Probe]:
+    """Rules that compare the choices of a question with one another; none if no question has more than two."""
+    if any(len(choices) > _TWO for choices, _ in asked):
+        for name, sign in (("choice most like the others", 1), ("choice least like the others", -1)):
+            yield _answering(name, [_by_likeness(choices, sign) for choices, _ in asked], asked)
 
 
 def _by_likeness(choices: Sequence[str], sign: int) -> str | None:

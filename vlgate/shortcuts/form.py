@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import log1p
 
 import numpy as np
 
-from vlgate.health.likeness import compared
+from vlgate.health.likeness import compared, several
 from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.shortcuts.choices import Choices, Findings
+from vlgate.shortcuts.logit import centred
 from vlgate.types import FloatArray
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
@@ -34,20 +35,24 @@ def form_features(found: Choices) -> Findings:
     Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
     """
     values = np.concatenate([_of_answers(found) if found.questions else _of_texts(found.texts), _beside(found)], axis=1)
-    means = np.add.reduceat(values, found.starts, axis=0) / np.bincount(found.owners)[:, None]
-    marks = np.concatenate([values, np.sign(values - means[found.owners])], axis=1)
+    marks = np.concatenate([values, np.sign(centred(values, found))], axis=1)
     return (lambda _: marks), None
 
 
 def _beside(found: Choices) -> FloatArray:
-    """How like each candidate is to the others of its case, and to those about its image in all cases."""
+    """How like each candidate is to the others of its case, and to those about its image in all cases.
+
+    Two texts are as like one to the other, so these are 0 if there are no more.
+    """
     numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
-    groups = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
-    values = compared(found.texts, groups)[:, _COMPARED]
-    images = [image for _, image in groups]
-    if found.questions or len(set(images)) == len(set(groups)):
-        return values
-    return np.concatenate([values, compared(found.texts, images)[:, _COMPARED]], axis=1)
+    cases = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    images = [image for _, image in cases]
+    grouped = [cases] if found.questions or len(set(images)) == len(set(cases)) else [cases, images]
+    return np.concatenate([_compared(found.texts, groups) for groups in grouped], axis=1)
+
+
+def _compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
+    return np.where(several(texts, groups)[:, None], compared(texts, groups)[:, _COMPARED], 0.0)
 
 
 def _of_texts(texts: Sequence[str]) -> FloatArray:

@@ -16,6 +16,7 @@ from vlgate.types import FloatArray
 _RIDGE = 4.0  # the precision of a normal prior of the weights, for features of variance 1: small tasks overfit with 1
 _STEPS = 50  # of Newton's method, which needs fewer than twenty
 _SMALL = 1e-6
+_ROUNDING = 1e-9  # of a feature: far more than the error of a mean, far less than what tells two texts apart
 _LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
 
 
@@ -38,7 +39,7 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
         inside = folds == fold
         if inside.all():
             continue
-        rows = _centred(features(fold), found)
+        rows = centred(features(fold), found)
         rows /= _scale(rows[~inside])
         weights = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
@@ -60,13 +61,18 @@ def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArr
     return weights
 
 
-def _centred(features: FloatArray, found: Choices) -> FloatArray:
-    """The features with mean 0 within each choice."""
+def centred(features: FloatArray, found: Choices) -> FloatArray:
+    """Return features with mean 0 within each choice, shape (m, f); NaN is 0.
+
+    What differs from the mean by an error of rounding is 0: the error depends on the order of the candidates, and so on
+    which of them is right.
+    """
     known = np.isfinite(features)
     counted = np.where(known, features, 0.0)
     numbers = np.add.reduceat(known.astype(np.float64), found.starts, axis=0)
     means = np.add.reduceat(counted, found.starts, axis=0) / np.maximum(numbers, 1.0)
-    return np.where(known, features - means[found.owners], 0.0)
+    result = np.where(known, features - means[found.owners], 0.0)
+    return np.where(np.abs(result) > _ROUNDING * np.abs(counted), result, 0.0)
 
 
 def _scale(rows: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from vlgate.errors import NoReplyError
 from vlgate.health.flaws import contrasts
-from vlgate.health.grouping import tied_images
+from vlgate.health.grouping import fold_of, tied_images
 from vlgate.health.likeness import by_rules, rule_above
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
@@ -160,18 +160,29 @@ def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str
     numbers, texts = _numbered([text for _, text in keys])
     truths = np.array([truth is True for _, truth, _ in judged], dtype=np.bool_)
     places = np.array([folds[key] for key, _ in keys], dtype=np.int64)
-    scores = log_odds(features(list(numbers)), texts, truths, places)
+    words = features(list(numbers))
+    scores = log_odds(words, texts, truths, places)
+    known, lesson = scores.copy(), places == 1
+    if set(places.tolist()) == {0, 1}:  # a lesson is judged by itself, and not by what the judged cases teach
+        within = np.array([fold_of(key) for key, _ in keys], dtype=np.int64)
+        known[lesson] = log_odds(words, texts[lesson], truths[lesson], within[lesson])
     cases = np.array([number for *_, number in judged], dtype=np.int64)
-    return zip(keys, _by_the_better(task, keys, cases, scores, places).tolist(), strict=True)
+    return zip(keys, _by_the_better(task, keys, cases, (scores, known), places).tolist(), strict=True)
 
 
 def _by_the_better(
-    task: Task, keys: Sequence[tuple[str, str]], cases: IntArray, scores: FloatArray, places: IntArray
+    task: Task,
+    keys: Sequence[tuple[str, str]],
+    cases: IntArray,
+    learnt: tuple[FloatArray, FloatArray],
+    places: IntArray,
 ) -> FloatArray:
     """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any.
 
-    A rule compares a text with the other texts of its case, or of its image.
+    A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
+    classifier, and those by which it is compared with the rules.
     """
+    scores, compared = learnt
     pairs = _contrasts(task, cases)
     if not len(pairs):
         return scores
@@ -180,7 +191,7 @@ def _by_the_better(
     rules = _mean_of_equal(rules, keys)
     of_case = cases[pairs[:, 0]]
     starts = np.unique(of_case, return_index=True)[1]
-    wins, known = (_right(values, pairs, starts) for values in (rules, scores[:, None]))
+    wins, known = (_right(values, pairs, starts) for values in (rules, compared[:, None]))
     guess = None if task.shape == "single" else CHANCE[task.shape].get(HEADLINE[task.shape])
     chances = 1 / (np.diff([*starts, len(pairs)]) + 1) if guess is None else np.full(len(wins), guess)
     folds = places[pairs[starts, 0]]
@@ -203,15 +214,13 @@ def _contrasts(task: Task, cases: IntArray) -> IntArray:
     if task.shape == "single":
         return _statements(task)
     starts = np.searchsorted(cases, np.arange(len(task.cases)))
-    found = [
-        (start + true, start + false)
-        for start, case in zip(starts.tolist(), task.cases, strict=True)
-        for true, false in (
-            [(0, other) for other in range(1, len(case.requests))]
-            if task.shape == "image_choice"
-            else contrasts(case, task.shape)
-        )
-    ]
+    found = []
+    for start, case in zip(starts.tolist(), task.cases, strict=True):
+        of_images = [(0, other) for other in range(1, len(case.requests))]
+        for one, other in of_images if task.shape == "image_choice" else contrasts(case, task.shape):
+            true, false = (one, other) if case.truths[one] is True else (other, one)
+            if case.truths[true] is True and case.truths[false] is not True:
+                found.append((start + true, start + false))
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
