@@ -37,7 +37,7 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft two questions about an image of which one thing is covered, and then another: each is no of one of the two.
+    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered.
 
     Everything that might be such a thing is covered. The two things take up about as much of the image, so that
     neither the covered area nor its size or place tells an answer without the question and what is left to be seen.

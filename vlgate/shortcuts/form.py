@@ -1,8 +1,8 @@
 """The probe ``form``: how long a text is, how rare its words are, its numbers, negations and slips of grammar.
 
 These are the marks that filters of foils look for (VALSE, appendix E; SugarCrepe, section 3): a foil that is longer,
-rarer, negated or ungrammatical is found without the image. So is a caption of which the other texts about its image are
-edits: each candidate is also compared with these.
+rarer, negated or ungrammatical is found without the image. So is a caption if the other texts about its image are
+edits of it: each candidate is also compared with these.
 """
 
 from __future__ import annotations

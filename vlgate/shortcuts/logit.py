@@ -28,12 +28,14 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
         features: the features of the candidates by the fold that is left out; NaN counts as the mean of the choice.
         rising: the features that may speak for a candidate and never against it, shape (f,); None for no such feature.
 
-    Returns: probabilities of shape (m,), which add up to 1 in each choice. They are equal in a fold if the other folds
-        teach no more than chance does: if the weights raise the log-likelihood by no more than their number (Akaike
-        1974). What they teach of a task that is balanced exactly is the opposite of what is true.
+    Returns: probabilities of shape (m,), which add up to 1 in each choice. They are equal if the choices teach no more
+        than chance does: if the weights raise the log-likelihood of the choices that they are learnt from by no more
+        than their number (Akaike 1974), on average over the folds. One fold does not decide for itself: what the others
+        teach of a task that is balanced exactly is the opposite of what is true in it.
     """
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
-    result = chance[found.owners].astype(np.float64)
+    even = chance[found.owners].astype(np.float64)
+    result, surplus = even.copy(), 0.0
     folds = found.folds[found.owners]
     for fold in np.unique(found.folds).tolist():
         inside = folds == fold
@@ -41,24 +43,28 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
             continue
         rows = centred(features(fold), found)
         rows /= _scale(rows[~inside])
-        weights = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
+        weights, more = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
+        surplus += more
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
-    return result
+    return result if surplus > 0 else even
 
 
-def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArray | None) -> FloatArray:
-    """The weights, shape (f,): 0 for what may only speak for a candidate if it would speak against it."""
+def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArray | None) -> tuple[FloatArray, float]:
+    """Return weights, shape (f,), and by how much they are worth more than their number, as ``_fitted`` does.
+
+    A feature that may only speak for a candidate has the weight 0 if it would speak against it.
+    """
     if rising is None:
         return _fitted(rows, owners, true)
-    used, weights = np.ones(rows.shape[1], dtype=np.bool_), np.zeros(rows.shape[1])
+    used, weights, surplus = np.ones(rows.shape[1], dtype=np.bool_), np.zeros(rows.shape[1]), 0.0
     while used.any():
-        weights[used] = _fitted(rows[:, used], owners, true)
+        weights[used], surplus = _fitted(rows[:, used], owners, true)
         against = used & rising & (weights < 0)
         if not against.any():
-            break
+            return weights, surplus
         used &= ~against
         weights[:] = 0.0
-    return weights
+    return weights, 0.0
 
 
 def centred(features: FloatArray, found: Choices) -> FloatArray:
@@ -82,10 +88,11 @@ def _scale(rows: FloatArray) -> FloatArray:
     return np.where(scale > 0, scale, 1.0)
 
 
-def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
+def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatArray, float]:
     """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps.
 
-    They are 0 if they raise the log-likelihood by no more than the number of weights, of which the prior leaves a part.
+    The second number is by how much they raise the log-likelihood beyond their number, as far as the prior leaves them
+    free.
     """
     weights = np.zeros(rows.shape[1])
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -114,7 +121,7 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> FloatArray:
         if np.abs(step).max() < _SMALL:
             break
     numbers = len(weights) - _RIDGE * float(np.trace(np.linalg.inv(curve)))
-    return weights if likelihood(weights) - start > numbers else np.zeros_like(weights)
+    return weights, likelihood(weights) - start - numbers
 
 
 def _softmax(values: FloatArray, owners: IntArray) -> FloatArray:
