@@ -16,6 +16,7 @@ from vlgate.types import FloatArray
 _RIDGE = 4.0  # the precision of a normal prior of the weights, for features of variance 1: small tasks overfit with 1
 _STEPS = 50  # of Newton's method, which needs fewer than twenty
 _SMALL = 1e-6
+_MARGIN = 1.0  # of log-likelihood: 40 cases whose foils have commoner words by chance have less
 _ROUNDING = 1e-9  # of a feature: far more than the error of a mean, far less than what tells two texts apart
 _LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
 
@@ -30,12 +31,12 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
 
     Returns: probabilities of shape (m,), which add up to 1 in each choice. They are equal if the choices teach no more
         than chance does: if the weights raise the log-likelihood of the choices that they are learnt from by no more
-        than their number (Akaike 1974), on average over the folds. One fold does not decide for itself: what the others
-        teach of a task that is balanced exactly is the opposite of what is true in it.
+        than 1 beyond their number (Akaike 1974), on average over the folds. One fold does not decide for itself: what
+        the others teach of a task that is balanced exactly is the opposite of what is true in it.
     """
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
     even = chance[found.owners].astype(np.float64)
-    result, surplus = even.copy(), 0.0
+    result, surplus = even.copy(), []
     folds = found.folds[found.owners]
     for fold in np.unique(found.folds).tolist():
         inside = folds == fold
@@ -44,9 +45,9 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
         rows = centred(features(fold), found)
         rows /= _scale(rows[~inside])
         weights, more = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
-        surplus += more
+        surplus.append(more)
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
-    return result if surplus > 0 else even
+    return result if surplus and np.mean(surplus) > _MARGIN else even
 
 
 def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArray | None) -> tuple[FloatArray, float]:
@@ -92,7 +93,7 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatA
     """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps.
 
     The second number is by how much they raise the log-likelihood beyond their number, as far as the prior leaves them
-    free.
+    free, which counts more if there are few choices (Hurvich and Tsai 1989).
     """
     weights = np.zeros(rows.shape[1])
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -121,7 +122,9 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatA
         if np.abs(step).max() < _SMALL:
             break
     numbers = len(weights) - _RIDGE * float(np.trace(np.linalg.inv(curve)))
-    return weights, likelihood(weights) - start - numbers
+    spare = len(starts) - numbers - 1
+    corrected = numbers * (1 + (numbers + 1) / spare) if spare > 0 else np.inf
+    return weights, likelihood(weights) - start - corrected
 
 
 def _softmax(values: FloatArray, owners: IntArray) -> FloatArray:
