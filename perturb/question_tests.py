@@ -27,6 +27,6 @@ TESTS: tuple[Test, ...] = (
 )
 """The six tests of CARETS (section 3)."""
 BEYOND: tuple[Test, ...] = ("mirror-inv", "occlusion-dir")
-"""Two more: left and right in the mirrored image, and the object of the question covered, which changes the answer."""
+"""Two more: left and right in the mirrored image, and the object of the question or another one covered."""
 VISUAL = ("blur3", "blur6", "blur9", "mask", "crop")
 """The five image perturbations of VISUAL-INV (section 4.2 d); each question has a pair of each."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from vlgate.run.options import Options
 from vlgate.sensitivity.asking import NAMES, asked
 from vlgate.sensitivity.matrix import Cell, Matrix
-from vlgate.sensitivity.pages import LEAST, lines
+from vlgate.sensitivity.pages import LEAST, counted, table
 from vlgate.sensitivity.readings import READINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "needs.md"
@@ -121,7 +121,7 @@ def main() -> int:
         folder=Path.cwd(), data=(given.data,), suite=SUITE, limit=LIMIT, thresholds=None, results=Path("none")
     )
     found = asked(options, (*BLIND, *READINGS))
-    PAGE.write_text(page("\n".join(rows(found)), "\n".join(lines(found))), encoding="utf-8")
+    PAGE.write_text(page("\n".join(rows(found)), "\n".join((*table(found), "", *counted(found)))), encoding="utf-8")
     return 0
 
 

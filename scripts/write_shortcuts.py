@@ -40,6 +40,7 @@ the file of disputes for label errors. Nothing of it runs by default.
 |---|---|---|
 | `words` | words and pairs of neighbours | naive Bayes, the text-only baseline of every run |
 | `form` | length, rare words, numbers, negations, punctuation marks, "a" before a vowel | 14 marks of the text |
+| | what the text has in common with the others about its image, its place in the alphabet | 4 comparisons |
 | `likelihood` | how likely the text is | a causal language model: see below |
 
 Of a question, `form` reads its words and the order of its choices. `likelihood` takes trigrams of the true texts about
@@ -54,8 +55,13 @@ a case if the score is at least 0.75, half-way from chance to certainty.
 - Everything is cross-fitted by image, in ten folds: no case of an image is in the training data of another one of it.
   The probabilities are learnt from findings that do not know the fold either (nested cross-validation). Without
   that, the probes came out above chance on random truths, by 0.04 at 60 cases.
-- With random truths the probes are right in half of the pairs (0.48 to 0.51 at 60 to 1,000 cases, 60 simulations each:
-  `benchmarks/shortcuts_at_chance.py`), and because their probabilities then stay near 1/2, they solve next to nothing.
+- What is balanced exactly must not be learnt from: if each of six words is true equally often, a word that is rarely
+  true elsewhere is true here. So words and likely texts may only speak for a candidate, never against it, and the
+  weights of a fold count only if they raise the log-likelihood of the other folds by more than their number (Akaike
+  1974). Without that, `likelihood` reached 0.71 of such a task of 40 cases.
+- With random truths, and with truths that are balanced exactly over two to twelve words, the probes are at chance
+  (within 0.02 at 40 to 1,000 cases: `benchmarks/shortcuts_at_chance.py`). Their probabilities then stay near those of
+  guessing, so that they solve next to nothing.
   The column *by luck* has the share that at least one probe solves if the truths of the same texts are drawn at random.
 - A task with fewer than ten images has no folds, and no scores.
 - In a 2x2 such as Winoground's, each caption is true of one image and false of the other. So whatever a probe prefers,

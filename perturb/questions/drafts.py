@@ -36,7 +36,9 @@ class Draft:
     are the ids of the graph's objects that the nouns stand for, in the order of the text, with None for what is not in
     the image. The perturbed question has ``opposite`` instead of ``attribute``, and ``instead`` instead of ``x``.
     ``counterpart`` is an image for which the same yes/no question has the other answer. ``rare`` are what the answer
-    may be learned for, if it is not the nouns, and how often each may be asked about in a test.
+    may be learned for, if it is not the nouns, and how often each may be asked about in a test. ``mate`` is the draft
+    about the things that the perturbed image hides in turn, which is made together with this one: of the two images,
+    each hides the things of one of them.
     """
 
     kind: Kind
@@ -52,6 +54,7 @@ class Draft:
     instead: NounPhrase | None = None
     counterpart: View | None = None
     rare: tuple[tuple[str, int], ...] = ()
+    mate: Draft | None = None
 
     @property
     def binary(self) -> bool:
@@ -61,14 +64,16 @@ class Draft:
     @property
     def nouns(self) -> tuple[str, ...]:
         """The nouns whose presence decides the answer, if that is what is asked."""
-        return tuple(dict.fromkeys(one.noun for one in (self.x, self.y, self.instead) if one is not None))
+        mine = dict.fromkeys(one.noun for one in (self.x, self.y, self.instead) if one is not None)
+        return tuple(mine) if self.mate is None else (*mine, self.mate.x.noun)
 
     @property
     def keys(self) -> tuple[object, ...]:
         """What makes the question distinct, whatever its wording; for the image with the other answer too."""
         asked = self.kind, self.x, self.y, self.attribute, frozenset(self.choices)
         views = (self.view,) if self.counterpart is None else (self.view, self.counterpart)
-        return tuple((view.graph.id, asked) for view in views)
+        mine = tuple((view.graph.id, asked) for view in views)
+        return mine if self.mate is None else (*mine, *self.mate.keys)
 
     def offering(self, choices: tuple[str, ...]) -> Draft:
         """Return the draft with its choices in another order; much faster than ``dataclasses.replace``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import Protocol
@@ -109,7 +109,7 @@ class Generator:
         while open_kinds:
             for kind in tuple(open_kinds):
                 yes = len(found[kind]) % 2 == 0
-                full, draft = len(found[kind]) == numbers[kind], None
+                full, draft = len(found[kind]) >= numbers[kind], None
                 sides = () if full else self._sides(test, kind, chances[kind])
                 for side in spent.left(kind, sides):
                     draft = _new(partial(draws[kind], chances[kind], yes=yes, side=side), seen, room)
@@ -119,8 +119,8 @@ class Generator:
                 if draft is None:
                     open_kinds.remove(kind)
                 else:
-                    found[kind].append(draft)
-        return found
+                    found[kind] += [draft] if draft.mate is None else [draft, replace(draft.mate, mate=draft)]
+        return {kind: drafts[: numbers[kind]] for kind, drafts in found.items()}
 
     def _verifier(self, test: Test, kind: Kind) -> Verify:
         arguments = self._arguments

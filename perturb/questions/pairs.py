@@ -31,7 +31,8 @@ class QuestionPair:
 
     ``questions``, ``choices`` and ``answers`` are those of the original and of the perturbed form. ``perturbation`` is
     the perturbation of the second image, or of the first if ``reverse``, and "" if the image is not perturbed.
-    ``foreground`` are the boxes that it keeps or covers, in the graph's pixels; empty if it needs none.
+    ``foreground`` are the boxes that it keeps or covers, in the graph's pixels; empty if it needs none. ``instead`` are
+    the boxes that it covers in the other image; empty if that is as it was.
 
     ``rule`` says how the second question was made from the first. ``objects`` are the ids of the graph's objects that
     the nouns of the first question stand for, in the order of the text, with None for what is not in the image.
@@ -52,4 +53,5 @@ class QuestionPair:
     tags: Mapping[str, str]
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()
+    instead: tuple[Box, ...] = ()
     reverse: bool = False

@@ -47,7 +47,8 @@ _TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
 class Change:
     """The two questions that a test makes from a draft, and what else differs from the original.
 
-    ``other`` is the draft of the second question, if its words stand for something else.
+    ``other`` is the draft of the second question, if its words stand for something else. ``instead`` are the boxes that
+    are covered in place of ``foreground`` in the original image.
     """
 
     questions: tuple[str, str]
@@ -57,6 +58,7 @@ class Change:
     tags: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()
+    instead: tuple[Box, ...] = ()
     reverse: bool = False
     other: Draft | None = None
 
@@ -189,13 +191,14 @@ class Perturbing:
         templates = self._templates(draft)
         if templates:
             question = self._question(pick(chance, templates), draft)
-            covered = [name for name in draft.objects if name is not None]
+            covered, others = (_seen(one) for one in (draft, draft.mate or draft))
             yield Change(
                 questions=(question, question),
-                rule=f"occlude objects {', '.join(covered)}",
+                rule=f"occlude objects {', '.join(covered)}, or {', '.join(others)}",
                 answer=_FLIPPED[draft.answer],
                 perturbation="occlude",
                 foreground=tuple(draft.view.graph.objects[name].box for name in covered),
+                instead=tuple(draft.view.graph.objects[name].box for name in others),
                 reverse=draft.answer == "no",
             )
 
@@ -276,12 +279,17 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
         tags={**_tags(draft), **change.tags},
         perturbation=change.perturbation,
         foreground=change.foreground,
+        instead=change.instead,
         reverse=change.reverse,
     )
 
 
 def _asked(draft: Draft) -> Asked:
     return Asked(x=draft.x, y=draft.y, attribute=draft.attribute, category=draft.category)
+
+
+def _seen(draft: Draft) -> list[str]:
+    return [name for name in draft.objects if name is not None]
 
 
 def _list(draft: Draft) -> str:

@@ -7,14 +7,18 @@ one for which it is no. So the text says nothing about the answer, and what is a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.drafts import Draft
 from vlgate.perturb.questions.phrases import NounPhrase
 from vlgate.perturb.questions.views import View
+from vlgate.perturb.scene_graph import Box, SceneObject
 
 _PERSONS = frozenset(("person", "people"))
+_LARGER = 1.5  # the most by which the area of one covered thing is larger than that of the other
 _WITHIN = frozenset(("in", "inside", "within", "aboard", "driving", "riding"))
 
 
@@ -33,24 +37,57 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question about a thing whose answer becomes no if everything that might be such a thing is covered.
+    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered.
 
-    ``objects`` are those that must be covered.
+    Everything that might be such a thing is covered. The two things take up about as much of the image, so that
+    neither the covered area nor its size or place tells an answer without the question and what is left to be seen.
 
-    Returns: the draft, or None if the thing may be a part of another, or more than half of the image would be covered.
+    Returns: the draft, whose ``objects`` must be covered, with the other question as its ``mate``; None if the thing
+        may be a part of another, more than half of the image would be covered, or no other thing fits.
     """
     one = arguments.shown(chance)
+    hidden = _hidden(arguments, one)
+    if hidden is None:
+        return None
+    numbers = [number for number in one.view.askable if number != one.number]
+    chance.shuffle(numbers)
+    for number in numbers:
+        other = arguments.named(chance, one.view, number)
+        others = None if arguments.akin(one.thing.name, other.thing.name) else _hidden(arguments, other)
+        if others is not None and _exchangeable(hidden, others):
+            answers = ("yes", "no") if yes else ("no", "yes")
+            first, second = (
+                Draft("object", one.view, answer, said.phrase, tuple(item.id for item in objects))
+                for answer, said, objects in zip(answers, (one, other), (hidden, others), strict=True)
+            )
+            return replace(first, mate=second)
+    return None
+
+
+def _hidden(arguments: Arguments, one: Named) -> list[SceneObject] | None:
+    """The objects that might be such a thing; None if one may have it as a part, or they are more than half."""
     graph, bit = one.view.graph, arguments.corpus.bits[one.phrase.noun]
     if any(thing.masks.beside & bit for thing in one.view.things):
         return None
     alike = [thing.object for thing in one.view.things if thing.masks.possible & bit]
-    if (
-        graph.width
-        and graph.height
-        and 2 * sum(box.w * box.h for box in (item.box for item in alike)) > (graph.width * graph.height)
-    ):
-        return None
-    return Draft("object", one.view, "yes" if yes else "no", one.phrase, tuple(item.id for item in alike))
+    too_much = graph.width and graph.height and 2 * _area(alike) > graph.width * graph.height
+    return None if too_much else alike
+
+
+def _exchangeable(some: Sequence[SceneObject], others: Sequence[SceneObject]) -> bool:
+    """Whether as many boxes of about the same area cover each, and none of these covers a part of the other."""
+    apart = not any(_overlap(one.box, other.box) for one in some for other in others)
+    small, large = sorted((_area(some), _area(others)))
+    return apart and len(some) == len(others) and large <= _LARGER * small
+
+
+def _area(objects: Sequence[SceneObject]) -> float:
+    return sum(item.box.w * item.box.h for item in objects)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    across = min(one.x + one.w, other.x + other.w) > max(one.x, other.x)
+    return across and min(one.y + one.h, other.y + other.h) > max(one.y, other.y)
 
 
 def about_related_object(

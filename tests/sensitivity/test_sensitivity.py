@@ -64,8 +64,11 @@ def metric(value, low, high):
     ("defect", "figure", "says"),
     [
         ("negation-deaf", metric(1.0, 0.94, 1.0), "claims to catch negation-deaf, and does not"),
-        ("negation-deaf", metric(0.98, 0.91, 0.997), ""),
+        ("negation-deaf", metric(0.99, 0.91, 0.998), "claims to catch negation-deaf, and does not"),
+        ("negation-deaf", metric(0.9, 0.8, 0.96), "claims to catch negation-deaf, and does not"),
+        ("negation-deaf", metric(0.9, 0.8, 0.95), ""),
         ("colour-blind", metric(0.9, 0.8, 0.95), "catches colour-blind, and does not claim it"),
+        ("colour-blind", metric(0.9, 0.8, 0.96), ""),
         ("colour-blind", metric(0.96, 0.88, 0.99), ""),
     ],
 )
@@ -82,6 +85,35 @@ def test_wrong_cells(found, defect, figure, says):
 def test_a_figure_is_held_against_the_intact_one(found):
     lower = changed(found, "scenes/existence", "colour-blind", metric=metric(0.9, 0.8, 0.95), intact=0.92)
     assert lower.problems == []
+
+
+def test_a_figure_that_may_be_below_the_intact_one_is_marked(found):
+    unclear = changed(found, "scenes/existence", "colour-blind", metric=metric(0.9, 0.8, 0.96))
+    assert unclear.problems == []
+    assert unclear.unclear == found.unclear + 1
+    shown = list(lines(unclear))
+    [row] = [line for line in shown if line.startswith("colour-blind")]
+    assert " 0.90?" in row
+    assert "? scenes/existence        0.90 (0.80 - 0.96), n = 60  colour-blind" in shown
+    assert shown[-2].startswith(f"{unclear.unclear} unclear (?)")
+    assert "0.90?<small>0.80-0.96, n 60</small>" in page(unclear)
+    cells = {(one["task"], one["defect"]): one for one in record(unclear)["cells"]}
+    cell = cells["scenes/existence", "colour-blind"]
+    assert (cell["caught"], cell["unclear"], cell["n"]) == (False, True, 60)
+
+
+def test_every_cell_has_its_interval_on_the_terminal(found):
+    shown = "\n".join(lines(found))
+    for cell in found.cells.values():
+        figure = f"{cell.metric.value:.2f} ({cell.metric.low:.2f} - {cell.metric.high:.2f}), n = {cell.metric.n}"
+        assert figure in shown
+
+
+def test_what_some_cases_need_may_be_caught_or_not():
+    known = claims()
+    assert known.claimed("scenes/visual-inv", "colour-blind") is None
+    assert known.claimed("scenes/visual-inv", "shape-blind") is True
+    assert all(known.some[task].isdisjoint(known.needs[task]) for task in known.some)
 
 
 def test_the_page_and_the_record(found):
@@ -137,6 +169,15 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert main(["sensitivity", "--defects", "rolls"]) == 4
     assert "'roles'" in capsys.readouterr().err
     assert main(["sensitivity", "--limit", "0"]) == 4
+    assert main(["sensitivity", *some, "--seed", "0,1,2", "--out", "seeds"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in shown if line.startswith("seed")] == ["seed 0", "seed 1", "seed 2"]
+    assert shown.count("4 cells, 0 not as claimed") == 3
+    cells = json.loads((tmp_path / "seeds" / "sensitivity.json").read_text(encoding="utf-8"))["cells"]
+    assert [cell["seed"] for cell in cells] == [0] * 4 + [1] * 4 + [2] * 4
+    assert (tmp_path / "seeds" / "sensitivity.html").read_text(encoding="utf-8").count("<h2>Seed ") == 3
+    with pytest.raises(SystemExit):
+        main(["sensitivity", "--seed", "one"])
 
 
 def test_tasks_about_other_images(tmp_path, capsys, monkeypatch):

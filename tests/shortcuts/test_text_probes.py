@@ -128,6 +128,129 @@ def test_random_truths_are_solved_by_luck_only(cases):
     assert np.mean(lucky) < (0.15 if cases == 60 else 0.02)
 
 
+COLOURS = ("red", "green", "blue", "yellow", "black", "white", "brown", "pink", "grey", "teal", "orange", "purple")
+SIDES = ("on", "under", "left of", "right of")
+
+
+def evenly(draw, n, words):
+    """Return n true words, each as often as the others."""
+    return draw.sample([words[place % len(words)] for place in range(n)], n)
+
+
+def exchanged(draw, n, words):
+    """Return n true words and n false ones, in which each word is as often false as it is true."""
+    true = evenly(draw, n, words)
+    false = draw.sample(true, n)
+    while clash := next((place for place in range(n) if true[place] == false[place]), None):
+        other = draw.choice([place for place in range(n) if true[clash] not in (true[place], false[place])])
+        false[clash], false[other] = false[other], false[clash]
+    return true, false
+
+
+def balanced(words, sentence, images=1):
+    """Pairs in which each word is true equally often, and the foil has any other word."""
+
+    def made(draw, n):
+        rows = []
+        for number, true in enumerate(evenly(draw, n, words)):
+            false = draw.choice([word for word in words if word != true])
+            noun = draw.choice(WORDS)
+            rows.append((f"{number // images}", *(sentence.format(word, noun) for word in (true, false))))
+        return pairs(rows), 1 / 2
+
+    return made
+
+
+def twice_balanced(draw, n):
+    """Pairs in which each word is as often true as false."""
+    rows = zip(*exchanged(draw, n, COLOURS[:6]), strict=True)
+    return pairs([(str(number), *(f"it is {word}" for word in both)) for number, both in enumerate(rows)]), 1 / 2
+
+
+def of_several(words, offered):
+    """Choices of one true text among several, as in What'sUp."""
+
+    def made(draw, n):
+        cases = []
+        for number, true in enumerate(evenly(draw, n, words)):
+            texts = [true, *draw.sample([word for word in words if word != true], offered - 1)]
+            noun = draw.choice(WORDS)
+            asked = tuple(Match(image=image(str(number)), text=f"a {noun} {word} a table") for word in texts)
+            cases.append(Case(id=str(number), requests=asked, truths=(True, *[False] * (offered - 1))))
+        return Task(id="x/choice", capability="foil", shape="choice", cases=tuple(cases)), 1 / offered
+
+    return made
+
+
+def answers(draw, n):
+    """Questions with four choices, each of which is the answer equally often."""
+    cases = []
+    for number, true in enumerate(evenly(draw, n, COLOURS[:4])):
+        asked = Ask(image=image(str(number)), question=f"what colour is the {draw.choice(WORDS)}?", choices=COLOURS[:4])
+        cases.append(Case(id=str(number), requests=(asked,), truths=(true,)))
+    return Task(id="x/answers", capability="foil", shape="single", cases=tuple(cases)), 1 / 4
+
+
+def quads(draw, n):
+    """Two images and two captions, each true of one of them."""
+    cases = []
+    for number, true in enumerate(evenly(draw, n, COLOURS[:6])):
+        texts = [f"it is {word}" for word in (true, draw.choice([word for word in COLOURS[:6] if word != true]))]
+        asked = tuple(Match(image=image(f"{number}{side}"), text=text) for side in "ab" for text in texts)
+        cases.append(Case(id=str(number), requests=asked, truths=(True, False, False, True)))
+    return Task(id="x/quads", capability="compositional", shape="quad", cases=tuple(cases)), 1 / 6
+
+
+EXACT = {
+    "six words": balanced(COLOURS[:6], "there is a {} thing"),
+    "eight colours": balanced(COLOURS[:8], "the {1} is {0}"),
+    "three words": balanced(COLOURS[:3], "there is a {} thing"),
+    "twelve words": balanced(COLOURS, "there is a {} {}"),
+    "numbers": balanced(("one", "two", "three", "four", "five"), "there are {} of them"),
+    "left and right": balanced(("left", "right"), "{1} is on the {0}"),
+    "four sides": balanced(SIDES, "a {1} {0} a table"),
+    "four of an image": balanced(COLOURS[:6], "a {} {}", images=4),
+    "as often false": twice_balanced,
+    "one of four": of_several(SIDES, 4),
+    "one of three": of_several(COLOURS[:3], 3),
+    "four of eight": of_several(COLOURS[:8], 4),
+    "answers": answers,
+    "two images": quads,
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("cases", [40, 120])
+def test_what_is_balanced_exactly_is_at_chance(name, cases):
+    right = []
+    for seed in range(10):
+        task, chance = EXACT[name](random.Random(f"{name} {cases} {seed}"), cases)
+        right.append(shortcuts(task).right.mean(axis=0))
+    error = np.std(right, axis=0, ddof=1) / len(right) ** 0.5
+    assert (abs(np.mean(right, axis=0) - chance) <= np.maximum(0.02, 3 * error)).all()
+
+
+def edited(draw, caption):
+    """Return a caption with another word in one place."""
+    words = caption.split()
+    words[draw.randrange(len(words))] = draw.choice([word for word in WORDS if word not in words])
+    return " ".join(words)
+
+
+def test_the_caption_that_the_foils_are_edits_of_gives_its_cases_away_by_its_form():
+    draw, cases = random.Random(6), []
+    for number in range(60):
+        caption = " ".join(draw.sample(WORDS, 6))
+        asked = tuple(
+            Match(image=image(str(number)), text=text) for text in (caption, *(edited(draw, caption) for _ in range(3)))
+        )
+        cases.append(Case(id=str(number), requests=asked, truths=(True, False, False, False)))
+    task = Task(id="x/choice", capability="foil", shape="choice", cases=tuple(cases))
+    right = shortcuts(task).right.mean(axis=0)
+    assert right[PROBES.index("form")] > 0.9
+    assert right[PROBES.index("words")] == pytest.approx(0.25, abs=0.05)
+
+
 def test_random_answers_are_solved_by_luck_only():
     draw = random.Random(0)
     rows = [(str(n), f"is {texts(draw)}?", "yes", f"is {texts(draw)}?", "no") for n in range(300)]

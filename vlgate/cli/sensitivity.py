@@ -28,7 +28,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     data = "a data folder; about its images, defects of reading are told from the texts and labels"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
     parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each task, drawn at random")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the tasks (default: 0)")
+    seed = "the seed of the tasks, or several (default: 0)"
+    parser.add_argument("--seed", type=_seeds, default=(0,), metavar="N[,N]", help=seed)
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="write sensitivity.html, a heat map, and sensitivity.json"
     )
@@ -36,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the matrix and what is not as claimed; write the heat map if ``--out`` is given.
+    """Print the matrix of each seed and what is not as claimed; write the heat maps if ``--out`` is given.
 
     Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
     """
@@ -49,13 +50,23 @@ def run(given: argparse.Namespace) -> int:
         return 0
     if given.limit is not None and given.limit < 1:
         raise OptionError(f"--limit {given.limit}: expected a number above 0")
-    found = asked(replace(options_of(given), limit=given.limit, seed=given.seed), defects)
-    print("\n".join((*lines(found), *needs(found))))  # noqa: T201  # what a command is for
+    found = []
+    for seed in given.seed:
+        found.append(asked(replace(options_of(given), limit=given.limit, seed=seed), defects))
+        title = [f"seed {seed}"] if len(given.seed) > 1 else []
+        print("\n".join((*title, *lines(found[-1]), *needs(found[-1]))))  # noqa: T201  # what a command is for
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
-        (given.out / "sensitivity.html").write_text(page(found), encoding="utf-8")
-        (given.out / "sensitivity.json").write_text(json.dumps(record(found), indent=1) + "\n", encoding="utf-8")
-    return 1 if found.problems else 0
+        (given.out / "sensitivity.html").write_text(page(*found), encoding="utf-8")
+        (given.out / "sensitivity.json").write_text(json.dumps(record(*found), indent=1) + "\n", encoding="utf-8")
+    return int(any(matrix.problems for matrix in found))
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number or several, such as 0,1,2") from None
 
 
 def _chosen(patterns: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vlgate.health.flaws import contrasts
 from vlgate.health.grouping import FOLDS, tied_images
+from vlgate.health.likeness import RULES, by_rules, likeness, several
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import features, log_odds
 from vlgate.metrics.stats import wilson
@@ -25,6 +26,7 @@ from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task, text_of
 SOLVED = 0.75
 """Half-way from chance to certainty: a probe above it is right in half of the cases that chance gets wrong."""
 
+_TWO = 2
 _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
 
 
@@ -53,6 +55,8 @@ class _Contrast:
     """A true and a false text of one image; cases with a common image have the same ``group``."""
 
     group: str
+    image: str
+    case: str
     true: str
     false: str
 
@@ -80,7 +84,10 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
         return _question_probes(cases)
     groups = tied_images(cases)
     found = [contrast for case in cases for contrast in _contrasts(case, task.shape, groups)]
-    return _text_probes(found, stratified_folds(cases)) if found else ()
+    if not found:
+        return ()
+    *fixed, learnt = _text_probes(found, stratified_folds(cases))
+    return (*fixed, *_comparing_probes(found), learnt)
 
 
 def solved(probes: Sequence[Probe], threshold: float = SOLVED) -> Probe | None:
@@ -112,7 +119,15 @@ def _contrasts(case: Case, shape: Shape, groups: Mapping[str, str]) -> list[_Con
     for right, wrong in contrasts(case, shape):
         true, false = case.requests[right], case.requests[wrong]
         if isinstance(true, Match) and isinstance(false, Match):
-            found.append(_Contrast(group=groups[true.image.key], true=true.text, false=false.text))
+            found.append(
+                _Contrast(
+                    group=groups[true.image.key],
+                    image=true.image.key,
+                    case=case.id,
+                    true=true.text,
+                    false=false.text,
+                )
+            )
     return found
 
 
@@ -128,6 +143,23 @@ def _text_probes(found: Sequence[_Contrast], folds: Mapping[str, int]) -> tuple[
         Probe(name="smaller number", value=1 - larger, n=n, note="a tie if a text has no number"),
         _classifier(found, folds),
     )
+
+
+def _comparing_probes(found: Sequence[_Contrast]) -> Iterator[Probe]:
+    """Rules that compare a text with the others about its image; none if no image has more than two texts."""
+    texts = [text for some in _sides(found) for text in some]
+    images = [contrast.image for contrast in found] * 2
+    n, cases = len(found), [(contrast.image, contrast.case) for contrast in found] * 2
+    for groups, which in ((cases, "of its case"), (images, "about its image")):
+        more = several(texts, groups)
+        if not more.any():
+            continue
+        values = np.where(more[:, None], by_rules(texts, groups), 0.0)
+        for place, name in enumerate(RULES):
+            if name not in {"longest", "shortest"}:
+                yield Probe(name=f"{name}, {which}", value=_ranked(values[:n, place], values[n:, place]), n=n)
+        if len(set(cases)) == len(set(images)):
+            return
 
 
 def _share(found: Sequence[_Contrast], measure: Callable[[str], float]) -> float:
@@ -182,6 +214,7 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
         _answering("last choice", [choices[-1] if choices else None for choices, _ in asked], asked),
         _answering("longest choice", [_by_length(choices, max) for choices, _ in asked], asked),
         _answering("shortest choice", [_by_length(choices, min) for choices, _ in asked], asked),
+        *_comparing_choices(asked),
         _answering("most common answer", [_commonest(choices, counts) for choices, _ in asked], asked),
     )
 
@@ -192,6 +225,21 @@ def _by_length(choices: Sequence[str], which: Callable[[Sequence[int]], int]) ->
     if not lengths or set(choices) == {"yes", "no"} or lengths.count(which(lengths)) > 1:
         return None
     return choices[lengths.index(which(lengths))]
+
+
+def _comparing_choices(asked: Sequence[tuple[list[str], str]]) -> Iterator[Probe]:
+    """Rules that compare the choices of a question with one another; none if no question has more than two."""
+    if any(len(choices) > _TWO for choices, _ in asked):
+        for name, sign in (("choice most like the others", 1), ("choice least like the others", -1)):
+            yield _answering(name, [_by_likeness(choices, sign) for choices, _ in asked], asked)
+
+
+def _by_likeness(choices: Sequence[str], sign: int) -> str | None:
+    """The only choice with the most or the fewest words in common with the others; None for fewer than three."""
+    if len(choices) <= _TWO:
+        return None
+    values = sign * likeness(choices)[:, 0]
+    return choices[int(values.argmax())] if (values == values.max()).sum() == 1 else None
 
 
 def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:

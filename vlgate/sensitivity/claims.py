@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,18 +16,25 @@ FILE = Path(__file__).with_name("claims.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs."""
+    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs.
+
+    ``some`` are the faculties that few cases of a task need: it may catch their defects or not.
+    """
 
     faculties: Mapping[str, str]
     needs: Mapping[str, frozenset[str]]
+    some: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def claimed(self, task: str, defect: str) -> bool | None:
-        """Return whether a task claims to catch a defect; None if nothing is claimed about the task.
+        """Return whether a task claims to catch a defect; None if it claims neither this nor the opposite.
 
         >>> claims().claimed("scenes/counting-small", "count-blind"), claims().claimed("mine/all", "count-blind")
         (True, None)
         """
-        return None if task not in self.needs else self.faculties[defect] in self.needs[task]
+        faculty = self.faculties[defect]
+        if task not in self.needs or faculty in self.some.get(task, ()):
+            return None
+        return faculty in self.needs[task]
 
 
 def claims(file: Path = FILE) -> Claims:
@@ -50,9 +57,10 @@ def claims(file: Path = FILE) -> Claims:
     needs = {
         task: frozenset((*every, *more)) - {*content["but"].get(task, ())} for task, more in content["needs"].items()
     }
-    for name in {name for some in needs.values() for name in some}:
+    some = {task: frozenset(names) for task, names in content["some"].items()}
+    for name in {name for names in (*needs.values(), *some.values()) for name in names}:
         _known("faculty", name, content["faculties"])
-    return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs))
+    return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some))
 
 
 def _known(what: str, name: str, known: Collection[str]) -> None:

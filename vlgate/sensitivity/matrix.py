@@ -21,7 +21,7 @@ from vlgate.sensitivity.readings import READINGS
 from vlgate.types import Batch, Metric, Prepared, Task
 
 STAYS = 0.95
-"""The share of the intact model's figure below which a task that claims nothing has caught a defect."""
+"""A task catches a defect if the whole interval of its metric is at most this share of the intact model's figure."""
 _BATCH = 4096
 
 
@@ -30,8 +30,8 @@ class Cell:
     """The main metric of a task for a model with a defect.
 
     ``intact`` is the figure of the model without a defect, and ``claimed`` whether the task claims to catch the defect;
-    None if nothing is claimed about the task. ``guessed`` is the share of cases in which a true and a false text say
-    the same to the model, so that it guesses; None if the model was asked, as all are about drawn scenes.
+    None if it claims neither that it does nor that it does not. ``guessed`` is the share of cases in which a true and a
+    false text say the same to the model, so that it guesses; None if the model was asked, as about drawn scenes.
     """
 
     task: str
@@ -43,16 +43,21 @@ class Cell:
 
     @property
     def caught(self) -> bool:
-        """Whether the whole interval is below the intact figure."""
-        return self.metric.high < self.intact
+        """Whether the whole interval is at most ``STAYS`` of the intact figure."""
+        return self.metric.high <= STAYS * self.intact
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the figure is below the intact one, and not surely so: the interval reaches above ``STAYS`` of it."""
+        return self.metric.value < self.intact and not self.caught
 
     @property
     def problem(self) -> str:
         """What is wrong with the cell; empty if it is as claimed."""
-        figure = f"{self.metric.value:.3f} ({self.metric.low:.3f} to {self.metric.high:.3f})"
+        figure = f"{self.metric.value:.3f} ({self.metric.low:.3f} to {self.metric.high:.3f}), n = {self.metric.n}"
         if self.claimed and not self.caught:
             return f"{self.task} claims to catch {self.defect}, and does not: {figure}"
-        if self.claimed is False and self.metric.value < STAYS * self.intact:
+        if self.claimed is False and self.caught:
             return f"{self.task} catches {self.defect}, and does not claim it: {figure}"
         return ""
 
@@ -64,6 +69,12 @@ class Matrix:
     tasks: tuple[str, ...]
     defects: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
+    seed: int = 0
+
+    @property
+    def unclear(self) -> int:
+        """The number of cells whose figure is below the intact one, and not surely so."""
+        return sum(cell.unclear for cell in self.cells.values())
 
     @property
     def problems(self) -> list[str]:
@@ -109,7 +120,9 @@ def matrix(
                 found[unseen.id, defect] = Cell(
                     task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
                 )
-    return Matrix(tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found))
+    return Matrix(
+        tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found), seed=seed
+    )
 
 
 def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:

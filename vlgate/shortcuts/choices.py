@@ -16,14 +16,17 @@ from vlgate.seeds import generator
 from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task
 
 BoolArray = NDArray[np.bool_]
+_COMMON = 20  # how many of the most common answers compete for a question without choices
+
+
 Features = Callable[[int], FloatArray]
 """The features of all m candidates, shape (m, f), by a fold that is left out.
 
 Those of a candidate in the fold are learnt from all other folds. Those of another candidate are learnt from the folds
 other than its own and the one left out: so weights of the features that are learnt from them know nothing of the fold.
 """
-
-_COMMON = 20  # how many of the most common answers compete for a question without choices
+Findings = tuple[Features, BoolArray | None]
+"""The features of a probe, and which, shape (f,), may speak for a candidate and never against it; None for no such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,7 @@ class Choices:
     ``texts`` are the candidates, ``owners`` (m,) their choices in ascending order, and ``true`` (m,) marks the one of
     each choice that is right. ``questions`` are those of the choices, empty if the candidates are texts of an image.
     ``cases`` (k,) and ``folds`` (k,) are the case and the fold of each choice, ``places`` (k,) that of the right
-    request in its case. Choices with a common image have a common fold.
+    request in its case, and ``images`` (k,) the key of its image. Choices with a common image have a common fold.
     """
 
     texts: tuple[str, ...]
@@ -42,6 +45,7 @@ class Choices:
     questions: tuple[str, ...]
     cases: IntArray
     places: IntArray
+    images: tuple[str, ...]
     folds: IntArray
 
     @property
@@ -73,6 +77,7 @@ def choices(task: Task) -> Choices:
         questions=tuple(one.question for one in found) if asked else (),
         cases=np.array([one.case for one in found], dtype=np.int64),
         places=np.array([one.place for one in found], dtype=np.int64),
+        images=tuple(one.image for one in found),
         folds=np.array([folds[one.image] for one in found], dtype=np.int64),
     )
 
@@ -91,6 +96,10 @@ class _Choice:
 
 def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
     for number, case in enumerate(cases):
+        if shape == "choice":
+            pairs = [one for one in case.requests if isinstance(one, Match)]
+            yield _Choice(case=number, place=0, image=pairs[0].image.key, texts=tuple(one.text for one in pairs))
+            continue
         for right, wrong in contrasts(case, shape):
             true, false = case.requests[right], case.requests[wrong]
             if isinstance(true, Match) and isinstance(false, Match):

@@ -1,20 +1,23 @@
 """The probe ``form``: how long a text is, how rare its words are, its numbers, negations and slips of grammar.
 
 These are the marks that filters of foils look for (VALSE, appendix E; SugarCrepe, section 3): a foil that is longer,
-rarer, negated or ungrammatical is found without the image.
+rarer, negated or ungrammatical is found without the image. So is a caption if the other texts about its image are
+edits of it: each candidate is also compared with these.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import log1p
 
 import numpy as np
 
+from vlgate.health.likeness import compared, several
 from vlgate.perturb.numbers import NUMBER_WORDS
-from vlgate.shortcuts.choices import Choices, Features
+from vlgate.shortcuts.choices import Choices, Findings
+from vlgate.shortcuts.logit import centred
 from vlgate.types import FloatArray
 
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
@@ -22,18 +25,34 @@ _MARK = re.compile(r"[^\w\s]")
 _SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
 _NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
 _NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
+_COMPARED = [0, 1, 2, 4]  # without the length, which is a mark of its own
 _YES, _NO = "yes", "no"
 
 
-def form_features(found: Choices) -> Features:
+def form_features(found: Choices) -> Findings:
     """Return the marks of each candidate, and of each whether it is above the mean of its choice.
 
     Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
     """
-    values = _of_answers(found) if found.questions else _of_texts(found.texts)
-    means = np.add.reduceat(values, found.starts, axis=0) / np.bincount(found.owners)[:, None]
-    marks = np.concatenate([values, np.sign(values - means[found.owners])], axis=1)
-    return lambda _: marks
+    values = np.concatenate([_of_answers(found) if found.questions else _of_texts(found.texts), _beside(found)], axis=1)
+    marks = np.concatenate([values, np.sign(centred(values, found))], axis=1)
+    return (lambda _: marks), None
+
+
+def _beside(found: Choices) -> FloatArray:
+    """How like each candidate is to the others of its case, and to those about its image in all cases.
+
+    Two texts are as like one to the other, so these are 0 if there are no more.
+    """
+    numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
+    cases = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    images = [image for _, image in cases]
+    grouped = [cases] if found.questions or len(set(images)) == len(set(cases)) else [cases, images]
+    return np.concatenate([_compared(found.texts, groups) for groups in grouped], axis=1)
+
+
+def _compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
+    return np.where(several(texts, groups)[:, None], compared(texts, groups)[:, _COMPARED], 0.0)
 
 
 def _of_texts(texts: Sequence[str]) -> FloatArray:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlgate.health.text_classifier import IntArray
-from vlgate.shortcuts.choices import BoolArray, Choices, Features
+from vlgate.shortcuts.choices import BoolArray, Choices, Findings
 from vlgate.types import FloatArray
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]")
@@ -20,16 +20,23 @@ _WEIGHTS = (0.5, 0.3, 0.2)  # of trigrams, bigrams and single words
 _BEGIN, _END = 0, 1
 
 
-def ngram_features(found: Choices) -> Features:
-    """Return the mean and the sum of the log-probabilities of each candidate's words, as features of shape (m, 2)."""
+def ngram_features(found: Choices) -> Findings:
+    """Return the mean log-probability of each candidate's words, weighed by its length, as features of shape (m, 2).
+
+    The features are the mean times 1 more than the number of words above that of the shortest text, and below that of
+    the longest. Sums of them with weights of at least 0 are the scores of means and sums of log-probabilities that, of
+    two texts of a length, never prefer the less likely one: it is unlikely elsewhere because it is true here.
+    """
     texts = Trigrams(found.whole())
     folds = found.folds[found.owners]
-    return lambda fold: by_mean(texts.mean_logs(found.true & (folds != fold), folds), texts.lengths)
+    longer, shorter = texts.lengths - texts.lengths.min() + 1, texts.lengths.max() - texts.lengths + 1
 
+    def without(fold: int) -> FloatArray:
+        """Return the features with a fold left out."""
+        means = texts.mean_logs(found.true & (folds != fold), folds)
+        return np.stack([means * longer, means * shorter], axis=1)
 
-def by_mean(means: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return means of log-probabilities, and their sums over the words, shape (m, 2)."""
-    return np.stack([means, means * lengths], axis=1)
+    return without, np.array([True, True])
 
 
 class Trigrams:

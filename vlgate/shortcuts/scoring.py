@@ -20,11 +20,12 @@ from vlgate.health.grouping import FOLDS, tied_images
 from vlgate.health.probes import SOLVED
 from vlgate.health.text_classifier import IntArray
 from vlgate.metrics.clusters import case_clusters, clusters
+from vlgate.metrics.names import CHANCE, HEADLINE
 from vlgate.metrics.stats import proportion
-from vlgate.shortcuts.choices import BoolArray, Choices, Features, at_random, choices
+from vlgate.shortcuts.choices import BoolArray, Choices, Findings, at_random, choices
 from vlgate.shortcuts.form import form_features
 from vlgate.shortcuts.logit import likelihoods
-from vlgate.shortcuts.ngrams import by_mean, ngram_features
+from vlgate.shortcuts.ngrams import ngram_features
 from vlgate.shortcuts.words import word_features
 from vlgate.types import FloatArray, LanguageModel, Metric, Task
 
@@ -108,7 +109,8 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
             right=empty,
             note=note,
         )
-    judged = [_judged(found, likelihoods(found, feature(found)), n) for feature in _features(lm).values()]
+    guess = None if found.questions else CHANCE[task.shape].get(HEADLINE[task.shape])
+    judged = [_judged(found, likelihoods(found, *feature(found)), n, guess) for feature in _features(lm).values()]
     scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
     return Shortcuts(
         task=task.id, cases=tuple(case.id for case in task.cases), images=images, scores=scores, sure=sure, right=right
@@ -129,7 +131,7 @@ def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
     return float("nan") if found[0].note else float(np.mean([1 - one.unsolved.mean() for one in found]))
 
 
-def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Features]]:
+def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Findings]]:
     return {
         "words": word_features,
         "form": form_features,
@@ -137,13 +139,14 @@ def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Feat
     }
 
 
-def _of_model(found: Choices, lm: LanguageModel) -> Features:
+def _of_model(found: Choices, lm: LanguageModel) -> Findings:
     """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
     texts = found.whole()
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     means = _mean_logs(list(places), lm)[[places[text] for text in texts]]
-    logs = by_mean(means, np.array([len(text.split()) for text in texts], dtype=np.float64))
-    return lambda _: logs
+    lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
+    logs = np.stack([means, means * lengths], axis=1)
+    return (lambda _: logs), None
 
 
 def _mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
@@ -172,10 +175,13 @@ class _Remembered:
         return np.array([self._known[text] for text in texts], dtype=np.float64)
 
 
-def _judged(found: Choices, likely: FloatArray, n: int) -> tuple[FloatArray, BoolArray, FloatArray]:
+def _judged(
+    found: Choices, likely: FloatArray, n: int, guess: float | None
+) -> tuple[FloatArray, BoolArray, FloatArray]:
     """The score of each case, whether the probe is sure of one of its candidates, and whether it gets the case right.
 
-    A case cannot be solved if one of its choices was left out.
+    A case cannot be solved if one of its choices was left out. A case without any preference counts ``guess``: the
+    comparisons of four texts depend on one another, so that a random order is right in all of them in 1/6 and not 1/16.
     """
     true, starts = likely[found.true], found.starts
     highest = np.maximum.reduceat(likely, starts)
@@ -184,6 +190,10 @@ def _judged(found: Choices, likely: FloatArray, n: int) -> tuple[FloatArray, Boo
     np.minimum.at(scores, found.cases, true)
     np.multiply.at(right, found.cases, np.where(true == highest, 1 / tied, 0.0))
     np.logical_or.at(sure, found.cases, highest >= SOLVED)
+    if guess is not None:
+        even = np.ones(n, dtype=np.bool_)
+        np.logical_and.at(even, found.cases, tied == np.bincount(found.owners))
+        right = np.where(even, guess, right)
     numbers = np.bincount(found.cases, minlength=n)
     lacking = numbers < (numbers.max() if found.questions else 1)
     return np.where(lacking, 0.0, scores), sure, np.where(lacking, 0.0, right)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from vlgate.health.text_classifier import Questions, answer_scores, features, log_odds
-from vlgate.shortcuts.choices import BoolArray, Choices, Features
+from vlgate.shortcuts.choices import BoolArray, Choices, Findings
 from vlgate.types import FloatArray
 
 
-def word_features(found: Choices) -> Features:
+def word_features(found: Choices) -> Findings:
     """Return the log odds of naive Bayes that each candidate is right, as features of shape (m, 1).
 
     It is the classifier of the text-only baseline, ``vlgate.health.text_classifier``.
@@ -27,7 +27,7 @@ def word_features(found: Choices) -> Features:
         scores[rows] = learnt(kept)
         return scores[:, None]
 
-    return without
+    return without, np.array([True])
 
 
 def _of_texts(found: Choices) -> Callable[[BoolArray], FloatArray]:

@@ -253,6 +253,145 @@ def test_answers_agree_with_naive_bayes_in_plain_lines():
     assert [model.answer(case.requests)[0] for case in cases] == expected
 
 
+WORDS = [
+    "dog",
+    "cup",
+    "red",
+    "tall",
+    "sits",
+    "near",
+    "box",
+    "man",
+    "runs",
+    "tree",
+    "lamp",
+    "shoe",
+    "bird",
+    "blue",
+    "old",
+]
+WORDS += ["small", "house", "road", "sky", "grass"]
+
+
+def caption(draw):
+    return " ".join(draw.sample(WORDS, 6))
+
+
+def edited(draw, text, times=1):
+    words = text.split()
+    for place in draw.sample(range(len(words)), times):
+        words[place] = draw.choice([word for word in WORDS if word not in words])
+    return " ".join(words)
+
+
+def medoid(draw):
+    first = caption(draw)
+    return [first, *(edited(draw, first) for _ in range(3))]
+
+
+def two_true(draw):
+    first = caption(draw)
+    return [first, f"{first} today", f"{edited(draw, first, 3)} {caption(draw)}"]
+
+
+def four(draw):
+    """Two true sentences that differ in one word, and two false ones that differ from these and from one another."""
+    first = caption(draw)
+    other = edited(draw, first)
+    return [first, other, edited(draw, first, 3), edited(draw, other, 3)]
+
+
+def odd_one(draw):
+    first = caption(draw)
+    return [caption(draw), first, edited(draw, first), edited(draw, first)]
+
+
+def in_the_alphabet(place):
+    def texts(draw):
+        ordered = sorted(caption(draw) for _ in range(4))
+        return [ordered.pop(place), *ordered]
+
+    return texts
+
+
+def by_length(sign):
+    def texts(draw):
+        ordered = sorted((caption(draw) for _ in range(4)), key=lambda text: sign * len(text))
+        return [f"{ordered[0]} today" if sign < 0 else ordered[0][:-3], *ordered[1:]]
+
+    return texts
+
+
+GIVEAWAYS = {
+    "medoid": ("choice", medoid, (True, False, False, False)),
+    "medoid of three": ("choice", lambda draw: medoid(draw)[:3], (True, False, False)),
+    "two true": ("two_true", two_true, (True, True, False)),
+    "set": ("set", four, (True, True, False, False)),
+    "odd one out": ("choice", odd_one, (True, False, False, False)),
+    "first in the alphabet": ("choice", in_the_alphabet(0), (True, False, False, False)),
+    "last in the alphabet": ("choice", in_the_alphabet(-1), (True, False, False, False)),
+    "longest": ("choice", by_length(-1), (True, False, False, False)),
+    "shortest": ("choice", by_length(1), (True, False, False, False)),
+}
+
+
+@pytest.mark.parametrize("name", GIVEAWAYS)
+def test_a_text_that_gives_itself_away_among_the_others_is_found(name):
+    shape, texts, truths = GIVEAWAYS[name]
+    draw = random.Random(name)
+    cases = [
+        Case(
+            id=str(n),
+            requests=tuple(Match(image=image(f"img{n}"), text=text) for text in texts(draw)),
+            truths=truths,
+        )
+        for n in range(60)
+    ]
+    some = Task(id=f"x/{shape}", capability="foil", shape=shape, cases=tuple(cases))
+    model, found = prepared(some), []
+    for case in cases:
+        scores = model.match(case.requests)
+        true, false = (scores[[truth is wanted for truth in truths]] for wanted in (True, False))
+        found.append(true.min() > false.max())
+    assert np.mean(found) > 0.75
+
+
+def test_the_choice_that_the_others_are_edits_of_is_found():
+    draw = random.Random(11)
+    cases = []
+    for n in range(60):
+        first, *others = medoid(draw)
+        cases.append(asked(n, "which caption fits?", first, *draw.sample([first, *others], 4)))
+    assert right(prepared(questions(cases)), questions(cases)) > 0.9
+
+
+def test_several_foils_of_one_caption_give_it_away_in_cases_of_their_own():
+    draw = random.Random(12)
+    cases = []
+    for n in range(40):
+        first, *others = medoid(draw)
+        cases += [pair(f"{n}-{place}", first, other, key=f"img{n}") for place, other in enumerate(others)]
+    assert accuracy(prepared(task(cases)), task(cases)) > 0.9
+
+
+def test_texts_without_a_clue_stay_at_chance():
+    found = []
+    for seed in range(20):
+        draw = random.Random(f"clueless {seed}")
+        cases = [
+            Case(
+                id=str(n),
+                requests=tuple(Match(image=image(f"{seed}-{n}"), text=caption(draw)) for _ in range(4)),
+                truths=(True, False, False, False),
+            )
+            for n in range(60)
+        ]
+        model = prepared(Task(id="x/choice", capability="foil", shape="choice", cases=tuple(cases)))
+        scores = np.array([model.match(case.requests) for case in cases])
+        found.append((scores[:, 0] > scores[:, 1:].max(axis=1)).mean())
+    assert np.mean(found) == pytest.approx(0.25, abs=3 * np.std(found) / np.sqrt(20))
+
+
 def balanced(seed, n):
     """Pairs in which left is true as often as right, and nothing else tells the truth."""
     draw = random.Random(seed)

@@ -248,7 +248,7 @@ def test_the_mirror_exchanges_left_and_right_and_nothing_else(generator):
         assert " ".join(sides.get(word, word) for word in words) == pair.questions[1] != pair.questions[0]
 
 
-def test_an_occluded_object_is_gone_in_one_of_the_two_images(generator):
+def test_an_occluded_object_is_gone_in_one_of_the_two_images_and_another_one_in_the_other(generator):
     ontology = default_ontology()
     made = generator.make("occlusion-dir", size=60, seed=2)
     assert Counter(pair.answers for pair in made.pairs) == {("yes", "no"): 30, ("no", "yes"): 30}
@@ -259,10 +259,29 @@ def test_an_occluded_object_is_gone_in_one_of_the_two_images(generator):
         shown = {name: pair.graph.objects[name].name for name in pair.objects}
         assert pair.foreground == tuple(pair.graph.objects[name].box for name in pair.objects)
         left = [item.name for name, item in pair.graph.objects.items() if name not in shown]
+        assert len(pair.instead) == len(pair.foreground)
+        assert not any(overlap(one, other) for one in pair.foreground for other in pair.instead)
+        small, large = sorted(sum(box.w * box.h for box in boxes) for boxes in (pair.foreground, pair.instead))
+        assert large <= 1.5 * small
         asked = [name for name in shown.values() if name in pair.questions[0]]
         assert asked
         assert all(asked[0] not in ontology.possible(name) | ontology.parts(name) for name in left)
         assert 2 * sum(box.w * box.h for box in pair.foreground) <= pair.graph.width * pair.graph.height
+
+
+def overlap(one, other):
+    across = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
+    down = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
+    return across > 0 and down > 0
+
+
+def test_each_occluded_image_is_asked_about_what_it_shows_and_about_what_it_hides(generator):
+    pairs = generator.make("occlusion-dir", size=60, seed=2).pairs
+    answers = {}
+    for pair in pairs:
+        for boxes, answer in ((pair.foreground, "no"), (pair.instead, "yes")):
+            answers.setdefault((pair.graph.id, boxes), Counter())[answer] += 1
+    assert all(found["yes"] == found["no"] for found in answers.values())
 
 
 OTHERS = ("car", "bicycle", "umbrella", "skateboard")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import pickle
 import re
@@ -10,6 +12,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
@@ -110,6 +113,52 @@ def test_questions_are_asked_about_drawn_scenes(world, name):
         perturbed = ["#" in asked.image.key for asked in case.requests]
         assert any(perturbed) == (name in {"scenes/visual-inv", "scenes/mirror-inv", "scenes/occlusion-dir"})
     assert len({case.id for case in world[name].cases}) == QUESTIONS
+
+
+GREY = (124, 116, 104)
+"""The colour that covers what is occluded."""
+
+
+@functools.cache
+def pixels(image):
+    """Statistics of an image: its covered pixels with their mean place, the mean of all, the bytes of a PNG file."""
+    shown, file = image.load(), io.BytesIO()
+    shown.save(file, "PNG")
+    rows, columns = np.nonzero((np.asarray(shown) == GREY).all(axis=2))
+    places = [float(part.mean()) if len(part) else 0.0 for part in (rows, columns)]
+    return len(rows), *places, float(np.asarray(shown).mean()), file.tell()
+
+
+PIXEL_RULES = {
+    "any grey": lambda image, _: pixels(image)[0] > 100,
+    "no grey": lambda image, _: pixels(image)[0] <= 100,
+    "more grey": lambda image, other: pixels(image)[0] > pixels(other)[0],
+    "less grey": lambda image, other: pixels(image)[0] < pixels(other)[0],
+    "grey higher": lambda image, other: pixels(image)[1] < pixels(other)[1],
+    "grey further left": lambda image, other: pixels(image)[2] < pixels(other)[2],
+    "darker": lambda image, other: pixels(image)[3] < pixels(other)[3],
+    "smaller file": lambda image, other: pixels(image)[4] < pixels(other)[4],
+    "key": lambda image, _: "#occlude" in image.key,
+    "key first": lambda image, other: image.key < other.key,
+}
+
+
+@pytest.mark.parametrize("rule", PIXEL_RULES)
+def test_no_rule_about_pixels_tells_what_is_occluded(world, rule):
+    """Such a rule answers no to what it holds for; two questions about two images have opposite answers."""
+    says, right = PIXEL_RULES[rule], []
+    for case in world["scenes/occlusion-dir"].cases:
+        images = [asked.image for asked in case.requests]
+        said = ["no" if says(one, other) else "yes" for one, other in (images, images[::-1])]
+        right.append([answer == truth for answer, truth in zip(said, case.truths, strict=True)])
+    assert np.mean(right) == 0.5
+    assert np.mean(np.all(right, axis=1)) <= 0.5
+
+
+def test_the_visual_test_asks_about_many_scenes(world):
+    shown = Counter(case.requests[0].image.key for case in world["scenes/visual-inv"].cases)
+    assert len(shown) >= 40
+    assert max(shown.values()) <= 5
 
 
 def test_counts_and_colours_are_all_there(world):

@@ -113,10 +113,15 @@ def test_only_the_visual_test_perturbs_images(made):
         assert all(case.requests[0].image is case.requests[1].image for case in cases)
 
 
-def test_the_occluded_image_does_not_show_the_objects_of_the_question(made):
-    for case in task_of("mine/all", made["occlusion-dir"], "occlusion-dir", IMAGES).cases:
-        covered = ["#occlude" in request.image.key for request in case.requests]
-        assert [truth == "no" for truth in case.truths] == covered
+def test_both_images_are_occluded_and_one_of_them_hides_the_objects_of_the_question(made):
+    cases = task_of("mine/all", made["occlusion-dir"], "occlusion-dir", IMAGES).cases
+    for case, pair in zip(cases, made["occlusion-dir"].pairs, strict=True):
+        first, second = (request.image for request in case.requests)
+        assert all("#occlude" in image.key for image in (first, second))
+        assert first.key != second.key
+        boxes = [image.load.made.load.boxes for image in (first, second)]
+        assert boxes[case.truths.index("no")] == pair.foreground
+        assert boxes[case.truths.index("yes")] == pair.instead
 
 
 def test_the_mirrored_image_comes_second(made):

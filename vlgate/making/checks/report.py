@@ -91,7 +91,10 @@ def measured(
         "classes": _classes(kind, items),
         "words": _balance(of_words(pairs)),
         "changed_words": _edits(pairs),
-        "probes": [{"name": one.name, "value": one.value, "n": one.n, "note": one.note} for one in probe(task)],
+        "probes": [
+            {"name": one.name, "value": one.shown, "n": one.n, "note": one.note, "chance": _CHANCE}
+            for one in probe(task)
+        ],
         "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
         "made_by": dict(made_by),
     }
@@ -196,12 +199,12 @@ def as_page(report: Json) -> str:
 
 def _baselines(report: Json) -> list[str]:
     found = report["blind"]
-    lines = ["## What text alone gives away", "", "| rule | right | pairs |", "|---|---|---|"]
-    if found["value"] is not None:
-        lines.append(f"| blind baseline, cross-validated | {_share(found['value'])} | {found['n']:,} |")
-    lines += [f"| {one['name']} | {_share(one['value'])} | {one['n']:,} |" for one in report["probes"]]
+    lines = ["## What text alone gives away", "", "| rule | right | chance | pairs |", "|---|---|---|---|"]
+    rows = [{"name": "blind baseline, cross-validated", **found}] if found["value"] is not None else []
+    rows += report["probes"]
     if (lm := report["plausibility"]) is not None:
-        lines.append(f"| the more plausible text, by {_cell(lm['model'])} | {_share(lm['value'])} | {lm['n']:,} |")
+        rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": _CHANCE, **lm})
+    lines += [f"| {one['name']} | {_share(one['value'])} | {_share(one['chance'])} | {one['n']:,} |" for one in rows]
     before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
     note = f" Beware: {report['note']}." if report["note"] else ""
     return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]

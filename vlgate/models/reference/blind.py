@@ -14,11 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.health.grouping import tied_images
+from vlgate.health.flaws import contrasts
+from vlgate.health.grouping import fold_of, tied_images
+from vlgate.health.likeness import by_rules, rule_above
 from vlgate.health.stratified import stratified_folds
 from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
+from vlgate.metrics.names import CHANCE, HEADLINE
 from vlgate.types import Ask, Case, Compare, FloatArray, Match, Request, Task, images_of
 
+_YES_NO = ["no", "yes"]
 _COMMON = 20  # how many of the most common answers compete for a question without choices
 
 
@@ -32,6 +36,10 @@ class Lesson:
 
 class Blind:
     """A classifier of texts, trained on further cases of the same kind or on the other folds of the same task.
+
+    If a rule that compares the texts about an image with one another (``vlgate.health.likeness``) is better there, and
+    surely above chance, it replies in place of the classifier: foils that are edited captions have the caption in
+    common. So the baseline is not below a model that needs no image.
 
     Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below
     chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
@@ -144,16 +152,103 @@ def _keys(case: Case) -> set[str]:
 
 def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str], float]]:
     judged = [
-        (request, truth)
-        for case in task.cases
+        (request, truth, number)
+        for number, case in enumerate(task.cases)
         for request, truth in zip(case.requests, case.truths, strict=True)
         if isinstance(request, Match)
     ]
-    keys = [(request.image.key, request.text) for request, _ in judged]
+    keys = [(request.image.key, request.text) for request, *_ in judged]
     numbers, texts = _numbered([text for _, text in keys])
-    truths = np.array([truth is True for _, truth in judged], dtype=np.bool_)
+    truths = np.array([truth is True for _, truth, _ in judged], dtype=np.bool_)
     places = np.array([folds[key] for key, _ in keys], dtype=np.int64)
-    return zip(keys, log_odds(features(list(numbers)), texts, truths, places).tolist(), strict=True)
+    words = features(list(numbers))
+    scores = log_odds(words, texts, truths, places)
+    known, lesson = scores.copy(), places == 1
+    if set(places.tolist()) == {0, 1}:  # a lesson is judged by itself, and not by what the judged cases teach
+        within = np.array([fold_of(key) for key, _ in keys], dtype=np.int64)
+        known[lesson] = log_odds(words, texts[lesson], truths[lesson], within[lesson])
+    cases = np.array([number for *_, number in judged], dtype=np.int64)
+    return zip(keys, _by_the_better(task, keys, cases, (scores, known), places).tolist(), strict=True)
+
+
+def _by_the_better(
+    task: Task,
+    keys: Sequence[tuple[str, str]],
+    cases: IntArray,
+    learnt: tuple[FloatArray, FloatArray],
+    places: IntArray,
+) -> FloatArray:
+    """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any.
+
+    A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
+    classifier, and those by which it is compared with the rules.
+    """
+    scores, compared = learnt
+    pairs = _contrasts(task, cases)
+    if not len(pairs):
+        return scores
+    texts, images = [text for _, text in keys], [image for image, _ in keys]
+    rules = np.concatenate([by_rules(texts, groups) for groups in (cases.tolist(), images)], axis=1)
+    rules = _mean_of_equal(rules, keys)
+    of_case = cases[pairs[:, 0]]
+    starts = np.unique(of_case, return_index=True)[1]
+    wins, known = (_right(values, pairs, starts) for values in (rules, compared[:, None]))
+    guess = None if task.shape == "single" else CHANCE[task.shape].get(HEADLINE[task.shape])
+    chances = 1 / (np.diff([*starts, len(pairs)]) + 1) if guess is None else np.full(len(wins), guess)
+    folds = places[pairs[starts, 0]]
+    result = scores.copy()
+    for fold in np.unique(places).tolist():
+        others = folds != fold
+        rule = rule_above(wins[others], chances[others], known[others, 0])
+        if rule is not None:
+            result[places == fold] = rules[places == fold, rule]
+    return result
+
+
+def _contrasts(task: Task, cases: IntArray) -> IntArray:
+    """The places of a true and a false request whose order makes a case right, shape (n, 2).
+
+    A true statement is compared with the false ones about its image, which are cases of their own.
+    """
+    if not all(isinstance(one, Match) for case in task.cases for one in case.requests):
+        return np.zeros((0, 2), dtype=np.int64)
+    if task.shape == "single":
+        return _statements(task)
+    starts = np.searchsorted(cases, np.arange(len(task.cases)))
+    found = []
+    for start, case in zip(starts.tolist(), task.cases, strict=True):
+        of_images = [(0, other) for other in range(1, len(case.requests))]
+        for one, other in of_images if task.shape == "image_choice" else contrasts(case, task.shape):
+            true, false = (one, other) if case.truths[one] is True else (other, one)
+            if case.truths[true] is True and case.truths[false] is not True:
+                found.append((start + true, start + false))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _statements(task: Task) -> IntArray:
+    false: dict[str, list[int]] = {}
+    images = [images_of(case.requests[0])[0].key for case in task.cases]
+    for place, (case, image) in enumerate(zip(task.cases, images, strict=True)):
+        if case.truths[0] is not True:
+            false.setdefault(image, []).append(place)
+    true = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
+    found = [(place, other) for place in true for other in false.get(images[place], ())]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _right(scores: FloatArray, pairs: IntArray, starts: IntArray) -> FloatArray:
+    """Whether all pairs of each case are in order by each column of scores, shape (cases, columns); ties are not."""
+    won = scores[pairs[:, 0]] > scores[pairs[:, 1]]
+    return np.asarray(np.logical_and.reduceat(won, starts, axis=0), dtype=np.float64)
+
+
+def _mean_of_equal(values: FloatArray, keys: Sequence[tuple[str, str]]) -> FloatArray:
+    """The mean of the rows with equal keys: the model has one score for a text about an image."""
+    known = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    rows = np.array([known[key] for key in keys], dtype=np.int64)
+    sums = np.zeros((len(known), values.shape[1]))
+    np.add.at(sums, rows, values)
+    return np.asarray((sums / np.bincount(rows)[:, None])[rows], dtype=np.float64)
 
 
 def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str, tuple[str, ...]], str]]:
@@ -177,8 +272,40 @@ def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str
         candidates=np.array([label[choice] for some in choices for choice in some]),
         owners=np.repeat(np.arange(len(choices)), [len(some) for some in choices]),
     )
-    best = likely_answers(features(list(numbers)), asked).tolist()
-    return ((_asked(request), labels[winner]) for (request, _), winner in zip(judged, best, strict=True))
+    best = [labels[winner] for winner in likely_answers(features(list(numbers)), asked).tolist()]
+    better = _better_answers(judged, best, asked.folds)
+    return ((_asked(request), answer) for (request, _), answer in zip(judged, better, strict=True))
+
+
+def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], folds: IntArray) -> Sequence[str]:
+    """The answers, in each fold by the rule about the choices that is better in the other folds, if there is one."""
+    offered = [sorted(set(request.choices)) for request, _ in judged]
+    compared = [number for number, choices in enumerate(offered) if len(choices) > 1 and choices != _YES_NO]
+    if not compared:
+        return best
+    by_rule = {number: _chosen(offered[number]) for number in compared}
+    wins = np.array([[answer == judged[number][1] for answer in by_rule[number]] for number in compared], np.float64)
+    guess = np.array([1 / len(offered[number]) for number in compared])
+    tied = np.array([[answer is None for answer in by_rule[number]] for number in compared])
+    wins = np.where(tied, guess[:, None], wins)
+    known = np.array([best[number] == judged[number][1] for number in compared], np.float64)
+    own, result = folds[compared], list(best)
+    for fold in np.unique(own).tolist():
+        rule = rule_above(wins[own != fold], guess[own != fold], known[own != fold])
+        if rule is not None:
+            for number in (number for number in compared if folds[number] == fold):
+                result[number] = by_rule[number][rule] or best[number]
+    return result
+
+
+def _chosen(choices: Sequence[str]) -> list[str | None]:
+    """The choice that each rule prefers; None if several are alike to it."""
+    values = by_rules(choices, [0] * len(choices))
+    highest = values.max(axis=0)
+    alike = (values >= highest - 1e-12).sum(axis=0)
+    return [
+        choices[int(place)] if count == 1 else None for place, count in zip(values.argmax(axis=0), alike, strict=True)
+    ]
 
 
 def _most_common(answers: Sequence[str]) -> list[str]:

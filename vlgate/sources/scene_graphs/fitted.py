@@ -14,6 +14,8 @@ from vlgate.types import LazyImage, Recipe, recipe_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_TWICE = "occlude"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedLoad:
@@ -43,6 +45,8 @@ def fitted(
 ) -> LazyImage:
     """Return the perturbed image.
 
+    An occluded image has a digest of its boxes at the end of its key, because a case shows two of one image.
+
     Args:
         image: the image of the graph.
         perturbation: the name of a perturbation of images.
@@ -51,4 +55,5 @@ def fitted(
         origin: the graph, for messages.
     """
     made = perturbed(image, perturbation, boxes, size=size)
-    return replace(made, load=FittedLoad(made=made, origin=origin))
+    key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == _TWICE else made.key
+    return replace(made, key=key, load=FittedLoad(made=made, origin=origin))

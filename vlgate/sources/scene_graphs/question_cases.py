@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vlgate.perturb.questions import Made, QuestionPair, Test
+from vlgate.perturb.scene_graph import Box
 from vlgate.sources.scene_graphs.fitted import fitted
 from vlgate.types import Ask, Capability, Case, LazyImage, Task
 
@@ -50,7 +51,8 @@ def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> 
     tags: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}  # a task has few: they are kept once
     for pair in pairs:
         shown = images[pair.graph.id]
-        both = (shown, _perturbed(pair, shown) if pair.perturbation else shown)
+        first = _perturbed(pair, shown, pair.instead) if pair.instead else shown
+        both = (first, _perturbed(pair, shown, pair.foreground) if pair.perturbation else shown)
         asked = zip(both[::-1] if pair.reverse else both, pair.questions, pair.choices, strict=True)
         yield Case(
             id=pair.id,
@@ -61,10 +63,10 @@ def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> 
         )
 
 
-def _perturbed(pair: QuestionPair, image: LazyImage) -> LazyImage:
+def _perturbed(pair: QuestionPair, image: LazyImage, boxes: Sequence[Box]) -> LazyImage:
     graph = pair.graph
     size = (graph.width, graph.height) if graph.width and graph.height else None
-    return fitted(image, pair.perturbation, pair.foreground, size, graph.origin or f"graph {graph.id}")
+    return fitted(image, pair.perturbation, boxes, size, graph.origin or f"graph {graph.id}")
 
 
 def _origin(pair: QuestionPair) -> str:

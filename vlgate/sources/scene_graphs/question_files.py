@@ -95,9 +95,10 @@ def _questions(pairs: Iterable[QuestionPair]) -> Rows:
     for pair in pairs:
         for half, name in enumerate(("original", "perturbed")):
             asked = pair.graph.id, pair.questions[half]
-            if pair.perturbation and half != pair.reverse:
+            hidden = pair.foreground if half != pair.reverse else pair.instead
+            if pair.perturbation and (hidden or half != pair.reverse):
                 row = _row(pair, half, name)
-                boxes = [[box.x, box.y, box.w, box.h] for box in pair.foreground]
+                boxes = [[box.x, box.y, box.w, box.h] for box in hidden]
                 yield f"{pair.test}/{pair.id}/{name}", row | {"perturbation": pair.perturbation, "boxes": boxes}
             elif asked not in seen:
                 seen.add(asked)
