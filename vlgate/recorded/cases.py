@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
+from vlgate.recorded.form import fitted
 from vlgate.types import FloatArray
 
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
 NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
 STATES = ("judged", "unscored", "skipped")
+_TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 
 def read_cases(run: RecordedRun) -> Any:
@@ -31,10 +33,14 @@ def read_cases(run: RecordedRun) -> Any:
     try:
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
             table = ParquetFile(stream, pre_buffer=False).read(use_threads=False)  # a thread left over aborts the exit
+            table.validate(full=True)
+            names = table.column_names
     except (FileNotFoundError, NotADirectoryError):
         raise run.wrong(f"holds no {CASES}", NAME_ANOTHER) from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, ValueError, MemoryError) as error:  # a ValueError for a name that is not UTF-8
         raise run.wrong(f"{CASES} cannot be read ({str(error)[:80]})", AGAIN) from None
+    if len(names) > len(set(names)):
+        raise run.wrong(f"{CASES} is damaged: it has the column {max(names, key=names.count)!r} twice")
     table = _typed(table, run)
     _refuse_damaged(table, run)
     return table
@@ -74,9 +80,9 @@ def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for text in table.column("tags").unique().to_pylist():
         try:
-            found[text] = dict(json.loads(text))
-        except (ValueError, TypeError, RecursionError):
-            raise run.wrong(f"{CASES} is damaged: tags={str(text)[:40]!r} is not a JSON object") from None
+            found[text] = fitted(json.loads(text), _TAGS, _TAGS)
+        except (ValueError, RecursionError):
+            raise run.wrong(f"{CASES} is damaged: tags={text[:40]!r} is not a JSON object of texts") from None
     return [found[text] for text in table.column("tags").to_pylist()]
 
 
@@ -103,18 +109,41 @@ def _typed(table: Any, run: RecordedRun) -> Any:
 def _refuse_damaged(table: Any, run: RecordedRun) -> None:
     import pyarrow.compute as pc
 
-    for name in ("task", "case", "state", *LISTS):
+    for name in (*TEXTS, *LISTS):
         if table.column(name).null_count:
             raise run.wrong(f"{CASES} is damaged: the column {name!r} has an empty cell")
+    for name in ("texts", "truths"):
+        if pc.list_flatten(table.column(name)).null_count:
+            raise run.wrong(f"{CASES} is damaged: a list of the column {name!r} has an empty cell")
     other = set(table.column("state").unique().to_pylist()) - set(STATES)
     if other:
         raise run.wrong(f"{CASES} is damaged: state={min(other)!r} is none of {', '.join(STATES)}")
+    if not pc.equal(table.column("state"), "judged").equals(table.column("right").is_valid()):
+        raise run.wrong(f"{CASES} is damaged: a case that is not judged is right or wrong, or a judged one neither")
+    _refuse_other_numbers(run, table)
+    tags_of(run, table)
     lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
     if any(not first.equals(other) for first, other in pairwise(lengths)):
         raise run.wrong(f"{CASES} is damaged: the lists of a row differ in length")
+    if pc.any(pc.equal(lengths[0], 0)).as_py():
+        raise run.wrong(f"{CASES} is damaged: a case has no request")
     counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
     told = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
     for name in sorted({*counted, *told}):
         rows, cases = counted.get(name, 0), told.get(name, 0)
         if rows != cases:
             raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
+
+
+def _refuse_other_numbers(run: RecordedRun, table: Any) -> None:
+    """Refuse scores that are not finite, and facts that are not from 0 to 1."""
+    import pyarrow.compute as pc
+
+    for name in (*fact_names(table), "scores"):
+        values = table.column(name) if name != "scores" else pc.list_flatten(table.column(name))
+        values = values.drop_null()
+        within = pc.and_(pc.greater_equal(values, 0.0), pc.less_equal(values, 1.0))
+        wrong = values.filter(pc.invert(within if name != "scores" else pc.is_finite(values)))
+        if len(wrong):
+            expected = "from 0 to 1" if name != "scores" else "finite"
+            raise run.wrong(f"{CASES} is damaged: {name}={wrong[0].as_py()!r} is not {expected}")

@@ -16,6 +16,7 @@ from typing import Any, get_args
 from vlgate import __version__
 from vlgate.comparing.pairing import Comparison
 from vlgate.gates.records import Decision, Outcome
+from vlgate.recorded.verdict import SCHEMA
 from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.run.model_card import ModelCard
@@ -23,7 +24,6 @@ from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 from vlgate.run.verdict import UNGATED, Digests, Word, unscored, word
 
-SCHEMA = 1
 QUIET = (0, 5)
 """pytest's statuses of a session without a failed test: all passed, or none was collected."""
 
