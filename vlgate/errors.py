@@ -9,6 +9,8 @@ from difflib import get_close_matches
 _LONG = re.compile(r"(?<!\w)'[^'\\]{201,}?'(?!\w)|\"[^\"]{201,}?\"|\S{401,}")
 """What no reader needs whole: a long text in quotation marks, and a word longer than the longest paths."""
 _MOST = 4000  # characters of a message
+_OBEYED = (*range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F))
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*_OBEYED, *range(0x2066, 0x206A), *range(0xD800, 0xE000), 0xFEFF)}
 _LISTED = 60  # the most names that a message lists; more than all models, or all tasks of one benchmark
 
 
@@ -118,8 +120,8 @@ def shown(text: str) -> str:
     >>> shown("the id '" + "x" * 900 + "' is not known")
     "the id 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' (902 characters) is not known"
     """
-    plain = text if text.isprintable() else printable(text)
-    return short(_LONG.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", plain), _MOST)
+    cut = _LONG.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", printable(text))
+    return short(cut, _MOST)
 
 
 def printable(text: str) -> str:
@@ -128,10 +130,24 @@ def printable(text: str) -> str:
     >>> printable("wrong\n  key \x1b[31m")
     'wrong key \\x1b[31m'
     """
+    if text.isprintable():
+        return text
     plain = " ".join(text.split())
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text of several lines as a terminal prints and does not obey it, and as every file takes it.
+
+    Control characters, marks that turn the direction of writing, and halves of surrogate pairs become escapes, which
+    JSON reads back. Line breaks and tabulators stay.
+
+    >>> escaped("wrong\n  key \x1b[31m")
+    'wrong\n  key \\u001b[31m'
+    """
+    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def halved(text: str) -> bool:

@@ -17,6 +17,7 @@ from vlgate.plugin.costs import announce, say_costs
 from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, QUIET_END, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
+from vlgate.plugin.failures import escape_crash
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.options import given
 from vlgate.plugin.progress import Progress
@@ -166,6 +167,8 @@ class Run(Asked):
             vars(report)[PACE], self.pace = [self.pace.cases, self.pace.seconds], None
         if call.when == "setup" and self.ending.no_model and report.failed:
             vars(report)[NO_MODEL] = self.ending.no_model
+        if "batch" in getattr(item, "fixturenames", ()):
+            escape_crash(report)
         return report
 
     def collect(self, report: pytest.TestReport) -> None:
