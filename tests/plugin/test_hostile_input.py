@@ -90,28 +90,30 @@ def hostile(place, monkeypatch):
     file = place.path / "data" / image
     file.parent.mkdir(parents=True)
     Image.new("RGB", (8, 8)).save(file)
-    rows = [
-        {"task": "mine/pairs", "id": f"<script>{n}", "image": image, "caption": f"{HOSTILE} {n}", "foil": f"{HOSTILE} {n} b",
-         "tags": {"<script>": "<img src=x onerror=alert(7)>"}}
-        for n in range(6)
-    ] + [
-        {"task": "mine/asked", "id": f"q{n}", "image": image, "question": f"{HOSTILE} {n}?", "answer": "yes"}
-        for n in range(3)
-    ]  # fmt: skip
+    tags = {"<script>": "<img src=x onerror=alert(7)>"}
+    texts = [{"caption": f"{HOSTILE} {n}", "foil": f"{HOSTILE} {n} b", "tags": tags} for n in range(6)]
+    rows = [{"task": "mine/pairs", "id": f"<script>{n}", "image": image, **row} for n, row in enumerate(texts)]
+    asked = {"task": "mine/asked", "image": image, "answer": "yes"}
+    rows += [{**asked, "id": f"q{n}", "question": f"{HOSTILE} {n}?"} for n in range(3)]
     (place.path / "data" / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     line = {"task": "mine/pairs", "case": "<script>0", "claim": "wrong", "evidence": HOSTILE, "source": HOSTILE}
     (place.path / "disputes.jsonl").write_text(json.dumps(line))
     why = json.dumps(HOSTILE)
-    place.thresholds(f'[gate."mine/pairs".acc_r]\nmin = 0.5\nwhy = {why}\n[limit."mine/asked".accuracy]\nmax = 0.5\nmodel = "m"\nwhy = {why}\n')
+    limit = f'[limit."mine/asked".accuracy]\nmax = 0.5\nmodel = "m"\nwhy = {why}\n'
+    place.thresholds(f'[gate."mine/pairs".acc_r]\nmin = 0.5\nwhy = {why}\n{limit}')
     place.model(READER, name="injected")
     source = (place.path / "injected.py").read_text().replace("def build():", "def build(weights):")
     (place.path / "injected.py").write_text(source)
     model = f"--model=injected:build:{HTML}.bin"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place.path / "page.md"))
-    result = place.run(model, "--disputes=disputes.jsonl", "--junitxml=junit.xml", "--alluredir=allure", "-rA", "-v", subprocess=True)
+    result = place.run(
+        model, "--disputes=disputes.jsonl", "--junitxml=junit.xml", "--alluredir=allure", "-rA", "-v", subprocess=True
+    )
     assert "mine/pairs" in place.metrics()["tasks"], result.outlines
     texts = {"stdout": result.stdout.str(), "stderr": result.stderr.str()}
-    texts |= {name: (place.path / name).read_text() for name in ("page.md", "junit.xml", "out/summary.md", "out/badge.json")}
+    texts |= {
+        name: (place.path / name).read_text() for name in ("page.md", "junit.xml", "out/summary.md", "out/badge.json")
+    }
     found = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     texts["allure"] = "\n".join(one.get("descriptionHtml", "") for one in found)
     assert texts["allure"]

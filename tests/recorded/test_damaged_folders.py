@@ -214,26 +214,27 @@ def known_case(whole, tmp_path):
 @pytest.mark.usefixtures("known_case")
 @pytest.mark.parametrize("command", ENDED)
 @pytest.mark.parametrize(
-    ("file", "path", "value", "said"),
+    ("change", "said"),
     [
-        ("metrics.json", ("unasked",), "x", "unasked='x' is not an object"),
-        ("metrics.json", ("gates", 0, "n"), 10**400, "gates[0].n=1000"),
-        ("metrics.json", ("gates", 0, "confidence"), 0.2, "gates[0].confidence=0.2 is not at least 0.5"),
-        ("metrics.json", (*TASK, "metrics", "acc_r", "value"), 2.0, "value=2.0 is not at most 1"),
-        ("metrics.json", (*TASK, "metrics", "acc_r", "value"), float("nan"), "value=nan is not a number"),
-        ("metrics.json", ("model", "name"), "\ud800", "model.name='\\ud800' is not text"),
-        ("metrics.json", ("run", "shard"), "3", "run.shard='3' is not of the form"),
-        ("metrics.json", ("why",), "it is late", "why is there"),
-        ("environment.json", ("options",), [], "options=[] is not an object"),
-        ("environment.json", ("options", "folder"), GONE, "options.folder is missing"),
-        ("environment.json", ("options", "pairs"), GONE, "options.pairs is missing"),
-        ("environment.json", ("options", "data"), [1], "options.data[0]=1 is not a string"),
-        ("environment.json", ("options", "protocols"), {"a": 1}, "options.protocols={'a': 1} is not an array"),
-        ("environment.json", ("packages",), 3, "packages=3 is not an object"),
-        ("environment.json", ("packages", "vlgate"), None, "packages.vlgate=None is not a string"),
+        (("metrics.json", ("unasked",), "x"), "unasked='x' is not an object"),
+        (("metrics.json", ("gates", 0, "n"), 10**400), "gates[0].n=1000"),
+        (("metrics.json", ("gates", 0, "confidence"), 0.2), "gates[0].confidence=0.2 is not at least 0.5"),
+        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), 2.0), "value=2.0 is not at most 1"),
+        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), float("nan")), "value=nan is not a number"),
+        (("metrics.json", ("model", "name"), "\ud800"), "model.name='\\ud800' is not text"),
+        (("metrics.json", ("run", "shard"), "3"), "run.shard='3' is not of the form"),
+        (("metrics.json", ("why",), "it is late"), "why is there"),
+        (("environment.json", ("options",), []), "options=[] is not an object"),
+        (("environment.json", ("options", "folder"), GONE), "options.folder is missing"),
+        (("environment.json", ("options", "pairs"), GONE), "options.pairs is missing"),
+        (("environment.json", ("options", "data"), [1]), "options.data[0]=1 is not a string"),
+        (("environment.json", ("options", "protocols"), {"a": 1}), "options.protocols={'a': 1} is not an array"),
+        (("environment.json", ("packages",), 3), "packages=3 is not an object"),
+        (("environment.json", ("packages", "vlgate"), None), "packages.vlgate=None is not a string"),
     ],
 )
-def test_every_command_refuses_a_value_out_of_its_schema(folder, command, file, path, value, said, capsys):
+def test_every_command_refuses_a_value_out_of_its_schema(folder, command, change, said, capsys):
+    file, path, value = change
     changed_at(file, path, value)(folder)
     status, message = ended(command, folder, capsys)
     needless = command == "compare" and file == "metrics.json" and path[0] in ("unasked", "gates")

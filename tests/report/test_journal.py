@@ -146,7 +146,11 @@ def test_rows_with_a_right_checksum_and_a_wrong_column_are_read_or_refused(tmp_p
             stream.write(b'{"crc":"%08x",%s\n' % (crc32(text), text[1:]))
     harmless = column == "plan" or (value == "gone" and column not in ("scores", "problems"))
     harmless |= value == [None] and column in ("answers", "accepted")
-    if harmless or (column in ("skipped", "cut", "neither") and value == [True]) or (column == "accepted" and value == [True]):
+    if (
+        harmless
+        or (column in ("skipped", "cut", "neither") and value == [True])
+        or (column == "accepted" and value == [True])
+    ):
         assert len(read_journal(tmp_path / "journal.jsonl", batches).verdicts["own/dogs"]) == 250
     else:
         with pytest.raises(DataError, match=r"journal\.jsonl, record on line 2: "):

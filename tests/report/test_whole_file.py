@@ -56,7 +56,7 @@ def test_half_a_surrogate_pair_does_not_stop_a_text(tmp_path):
 @pytest.fixture
 def ended():
     """The number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])  # noqa: S603
+    process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid
 

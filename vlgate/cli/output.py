@@ -12,7 +12,6 @@ from typing import TextIO
 
 from vlgate.errors import escaped
 
-
 OWN_STYLES = ("\x1b[1;4m", "\x1b[0m")
 """The sequences that commands write themselves, to mark a text; they do no harm in the text of a file either."""
 _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,8 @@ from vlgate.types import FloatArray
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
 NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
+_WHOLE = ("texts", "truths")
+"""The lists that have a text for each request."""
 STATES = ("judged", "unscored", "skipped")
 _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
@@ -107,26 +110,10 @@ def _typed(table: Any, run: RecordedRun) -> Any:
 
 
 def _refuse_damaged(table: Any, run: RecordedRun) -> None:
-    import pyarrow.compute as pc
-
-    for name in (*TEXTS, *LISTS):
-        if table.column(name).null_count:
-            raise run.wrong(f"{CASES} is damaged: the column {name!r} has an empty cell")
-    for name in ("texts", "truths"):
-        if pc.list_flatten(table.column(name)).null_count:
-            raise run.wrong(f"{CASES} is damaged: a list of the column {name!r} has an empty cell")
-    other = set(table.column("state").unique().to_pylist()) - set(STATES)
-    if other:
-        raise run.wrong(f"{CASES} is damaged: state={min(other)!r} is none of {', '.join(STATES)}")
-    if not pc.equal(table.column("state"), "judged").equals(table.column("right").is_valid()):
-        raise run.wrong(f"{CASES} is damaged: a case that is not judged is right or wrong, or a judged one neither")
-    _refuse_other_numbers(run, table)
+    fault = next(_faults(table), None)
+    if fault is not None:
+        raise run.wrong(f"{CASES} is damaged: {fault}")
     tags_of(run, table)
-    lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
-    if any(not first.equals(other) for first, other in pairwise(lengths)):
-        raise run.wrong(f"{CASES} is damaged: the lists of a row differ in length")
-    if pc.any(pc.equal(lengths[0], 0)).as_py():
-        raise run.wrong(f"{CASES} is damaged: a case has no request")
     counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
     told = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
     for name in sorted({*counted, *told}):
@@ -135,15 +122,28 @@ def _refuse_damaged(table: Any, run: RecordedRun) -> None:
             raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
 
 
-def _refuse_other_numbers(run: RecordedRun, table: Any) -> None:
-    """Refuse scores that are not finite, and facts that are not from 0 to 1."""
+def _faults(table: Any) -> Iterator[str]:
+    """What is wrong with the cells of a table, in a sentence each."""
     import pyarrow.compute as pc
 
+    for name in (*TEXTS, *LISTS):
+        if table.column(name).null_count:
+            yield f"the column {name!r} has an empty cell"
+    flat = {name: pc.list_flatten(table.column(name)) for name in LISTS}
+    yield from (f"a list of the column {name!r} has an empty cell" for name in _WHOLE if flat[name].null_count)
+    other = set(table.column("state").unique().to_pylist()) - set(STATES)
+    if other:
+        yield f"state={min(other)!r} is none of {', '.join(STATES)}"
+    if not pc.equal(table.column("state"), "judged").equals(table.column("right").is_valid()):
+        yield "a case that is not judged is right or wrong, or a judged one neither"
     for name in (*fact_names(table), "scores"):
-        values = table.column(name) if name != "scores" else pc.list_flatten(table.column(name))
-        values = values.drop_null()
+        values = (flat[name] if name == "scores" else table.column(name)).drop_null()
         within = pc.and_(pc.greater_equal(values, 0.0), pc.less_equal(values, 1.0))
-        wrong = values.filter(pc.invert(within if name != "scores" else pc.is_finite(values)))
+        wrong = values.filter(pc.invert(pc.is_finite(values) if name == "scores" else within))
         if len(wrong):
-            expected = "from 0 to 1" if name != "scores" else "finite"
-            raise run.wrong(f"{CASES} is damaged: {name}={wrong[0].as_py()!r} is not {expected}")
+            yield f"{name}={wrong[0].as_py()!r} is not {'finite' if name == 'scores' else 'from 0 to 1'}"
+    lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
+    if any(not first.equals(other) for first, other in pairwise(lengths)):
+        yield "the lists of a row differ in length"
+    if pc.any(pc.equal(lengths[0], 0)).as_py():
+        yield "a case has no request"

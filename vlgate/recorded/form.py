@@ -66,13 +66,17 @@ def fitted(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place
     if isinstance(value, dict):
         return _object(value, schema, root, place)
     if isinstance(value, list):
-        return [fitted(inner, schema.get("items", {}), root, f"{place}[{number}]") for number, inner in enumerate(value)]
+        return [
+            fitted(inner, schema.get("items", {}), root, f"{place}[{number}]") for number, inner in enumerate(value)
+        ]
     return value
 
 
 def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> dict[str, Any]:
     required = [*schema.get("required", ())]
-    required += [other for key, others in schema.get("dependentRequired", {}).items() if key in value for other in others]
+    required += [
+        other for key, others in schema.get("dependentRequired", {}).items() if key in value for other in others
+    ]
     for key in required:
         if key not in value:
             raise ValueError(f"{_below(place, key)} is missing")
@@ -127,23 +131,31 @@ def _of_type(value: Any, schema: Mapping[str, Any]) -> str | None:
 def _of_range(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
     """What the value should be, if it has the type of the schema and is out of its range."""
     if isinstance(value, str):
-        if halved(value):
-            yield "text"
-        if len(value) < schema.get("minLength", 0):
-            yield f"a text of at least {schema['minLength']} characters"
-        if "pattern" in schema and not re.search(schema["pattern"], value):
-            yield f"of the form {schema['pattern']}"
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        if not (isfinite(value) if isinstance(value, float) else -_MOST <= value <= _MOST):
-            yield "a number of at most 64 bits"
-        if value < schema.get("minimum", value):
-            yield f"at least {schema['minimum']}"
-        if value > schema.get("maximum", value):
-            yield f"at most {schema['maximum']}"
-        if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
-            yield f"below {schema['exclusiveMaximum']}"
+        yield from _of_text(value, schema)
     elif isinstance(value, list) and schema.get("uniqueItems") and len(set(map(repr, value))) < len(value):
         yield "a list of different values"
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _of_number(value, schema)
+
+
+def _of_text(value: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    if halved(value):
+        yield "text"
+    if len(value) < schema.get("minLength", 0):
+        yield f"a text of at least {schema['minLength']} characters"
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"of the form {schema['pattern']}"
+
+
+def _of_number(value: float, schema: Mapping[str, Any]) -> Iterator[str]:
+    if not (isfinite(value) if isinstance(value, float) else -_MOST <= value <= _MOST):
+        yield "a number of at most 64 bits"
+    if value < schema.get("minimum", value):
+        yield f"at least {schema['minimum']}"
+    if value > schema.get("maximum", value):
+        yield f"at most {schema['maximum']}"
+    if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
+        yield f"below {schema['exclusiveMaximum']}"
 
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -79,7 +79,7 @@ def read_rows(columns: object, batch: Batch) -> Rows:
     Raises: ValueError if a column does not hold a usable value for each distinct request of the batch.
     """
     n = len(list(distinct(batch)))
-    given = columns if isinstance(columns, dict) else {"scores": columns}
+    given: Mapping[str, Any] = columns if isinstance(columns, dict) else {"scores": columns}
     found: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
     for name, types in _TYPES.items():
         default = DEFAULTS[name]

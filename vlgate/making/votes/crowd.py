@@ -2,8 +2,8 @@
 
 Columns: ``form``, the digest of the items; ``item``, the item's id; ``image``, the image's address; ``first`` and
 ``second``, the texts; ``first_html`` and ``second_html``, the texts as HTML with the differences in bold. A task of
-the platform shows them, and asks for ``answer``, one of ``items.ANSWERS``. No spreadsheet takes a cell for a formula: an
-apostrophe stands before it, or the first character is an entity of HTML.
+the platform shows them, and asks for ``answer``, one of ``items.ANSWERS``. A cell that a spreadsheet would take for a
+formula begins with an apostrophe, or with an entity of HTML.
 """
 
 from __future__ import annotations
