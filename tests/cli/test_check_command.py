@@ -202,3 +202,16 @@ def test_a_thresholds_file_that_no_one_wrote_by_hand_ends_in_one_line(tmp_path, 
     assert says in wrong[0]
     assert wrong[0].isprintable()
     assert len(wrong[0]) < 1000
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines", "said"), [(3, 3, "record on line 1"), (9, 1, "9 records, the first on line 1")]
+)
+def test_rows_that_all_lack_a_column_have_one_line_with_their_number(data, rows, lines, said, capsys):
+    row = {name: value for name, value in PAIR.items() if name != "image"}
+    texts = [json.dumps({**row, "id": str(n)}) for n in range(rows)]
+    (data / "cases.jsonl").write_text("\n".join(texts))
+    assert main(["check", f"--data={data}"]) == 1
+    wrong = [line for line in capsys.readouterr().out.split("\n") if line.startswith("wrong: ") and "'image'" in line]
+    assert len(wrong) == lines
+    assert said in wrong[0]
