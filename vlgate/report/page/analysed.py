@@ -69,7 +69,7 @@ def analyses(folder: Path) -> Analyses:
         problems = tuple(f"{name}: {why}" for name, why in content["lacking"].items())
     except FileNotFoundError:
         return Analyses()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         remedy = "vlgate analyse PAPER RUN --save writes it again"
         return Analyses(problems=(f"{ANALYSES} is damaged; {remedy}",))
     return Analyses(papers=papers, problems=problems)

@@ -35,7 +35,7 @@ def whys(folder: Path, cards: Collection[str]) -> Whys:
             return Whys()
         found = content["explanations"]
         shown = tuple(_why(folder / FOLDER, one, content["rates"], cards) for one in found[:MOST])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Whys()
     return Whys(shown=shown, all=len(found), attention=content["attention"])
 

@@ -30,7 +30,7 @@ def founds(folder: Path) -> Founds:
         )
         shown = tuple(_found(folder, row) for row in rows[:MOST])
         causes = clusters([Cause(**row["cause"]) for row in rows if row["cause"]])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Founds()
     said = tuple(f"{number}: {one.edit}, {one.what}, {one.faculty}" for one, number in causes[:MOST_CAUSES])
     return Founds(shown=shown, all=len(rows), causes=said)
