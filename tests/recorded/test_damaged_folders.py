@@ -1,6 +1,7 @@
 """What the commands say about a folder that holds no run, or a damaged one: the file, the key and the remedy."""
 
 import json
+import os
 import shutil
 
 import pyarrow as pa
@@ -302,3 +303,20 @@ def test_a_column_whose_name_is_not_text_is_refused(folder, capsys):
     assert content.count(b"tied") > 1
     file.write_bytes(content.replace(b"tied", b"ti\xffd"))
     assert "cases.parquet cannot be read" in refusal("report", folder, capsys)
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", ENDED)
+@pytest.mark.parametrize("file", ["metrics.json", "environment.json", "cases.parquet"])
+def test_every_command_refuses_a_pipe_in_the_place_of_a_file(folder, command, file, capsys):
+    (folder / file).unlink()
+    os.mkfifo(folder / file)
+    status, message = ended(command, folder, capsys)
+    assert (status, f"{file} is not a regular file" in message) == (4, True)
+
+
+@pytest.mark.parametrize("file", ["analyses.json", "explanations/index.json", "shrunk.jsonl"])
+def test_a_pipe_in_the_place_of_a_part_of_the_page_does_not_cost_the_page(folder, file):
+    (folder / file).parent.mkdir(exist_ok=True)
+    os.mkfifo(folder / file)
+    assert main(["report", str(folder)]) == 0

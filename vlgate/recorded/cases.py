@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
+from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun, refuse_pipe
 from vlgate.recorded.form import fitted
 from vlgate.types import FloatArray
 
@@ -34,6 +34,7 @@ def read_cases(run: RecordedRun) -> Any:
     from pyarrow.parquet import ParquetFile
 
     try:
+        refuse_pipe(run.folder / CASES, run.named)
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
             table = ParquetFile(stream, pre_buffer=False).read(use_threads=False)  # a thread left over aborts the exit
             table.validate(full=True)

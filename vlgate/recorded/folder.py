@@ -136,6 +136,7 @@ def content_of(file: Path, named: str) -> dict[str, Any]:
     Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
     """
     try:
+        refuse_pipe(file, named)
         content = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise OptionError(f"{named}: {_without(file)}; {NAME_ANOTHER}") from None
@@ -146,6 +147,15 @@ def content_of(file: Path, named: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise OptionError(f"{named}: {file.name} is not a JSON object; {NAME_ANOTHER}")
     return content
+
+
+def refuse_pipe(file: Path, named: str) -> None:
+    """Refuse what is neither a file nor missing: reading a pipe would block for ever.
+
+    Raises: OptionError, which begins with ``named``.
+    """
+    if file.exists() and not file.is_file():
+        raise OptionError(f"{named}: {file.name} is not a regular file; name another folder")
 
 
 def _without(file: Path) -> str:

@@ -29,6 +29,8 @@ def whys(folder: Path, cards: Collection[str]) -> Whys:
 
     A folder whose index cannot be read counts as one without explanations, so that it does not cost the page.
     """
+    if not (folder / FOLDER / INDEX).is_file():  # reading a pipe would block for ever
+        return Whys()
     try:
         content = json.loads((folder / FOLDER / INDEX).read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:

@@ -23,6 +23,8 @@ def founds(folder: Path) -> Founds:
 
     A file that cannot be read counts as one without finds, so that it does not cost the page.
     """
+    if not (folder / FILE).is_file():  # reading a pipe would block for ever
+        return Founds()
     try:
         lines = (folder / FILE).read_text(encoding="utf-8").split("\n")
         rows = sorted(
