@@ -6,13 +6,23 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
-_LONG_WORD = re.compile(r"\S{401,}")
-"""A word that no reader needs whole, such as the bytes of an image; the longest paths are shorter."""
+_LONG = re.compile(r"(?<!\w)'[^'\\]{201,}?'(?!\w)|\"[^\"]{201,}?\"|\S{401,}")
+"""What no reader needs whole: a long text in quotation marks, and a word longer than the longest paths."""
+_MOST = 4000  # characters of a message
+_OBEYED = (*range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F))
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*_OBEYED, *range(0x2066, 0x206A), *range(0xD800, 0xE000), 0xFEFF)}
 _LISTED = 60  # the most names that a message lists; more than all models, or all tasks of one benchmark
 
 
 class VlgateError(Exception):
-    """The base class of the errors that vlgate reports to its user."""
+    """The base class of the errors that vlgate reports to its user.
+
+    The message is one line that a terminal does not obey, whatever a file or a model has put into it; see ``shown``.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        """Take the message."""
+        super().__init__(shown(str(message)))
 
 
 class UnknownNameError(VlgateError):
@@ -29,7 +39,7 @@ class DataError(VlgateError):
     def __init__(self, file: object, record: str | None, expected: str, remedy: str) -> None:
         """Name the file, the record in it, what was expected and what to do."""
         place = f"{file}" if record is None else f"{file}, record {short(record, 120)}"
-        super().__init__(f"{place}: {_without_long_words(expected)}; {remedy}")
+        super().__init__(f"{place}: {expected}; {remedy}")
         self.file = file
         self.record = record
         self.expected = expected
@@ -41,7 +51,7 @@ class ImageError(VlgateError):
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         """Name the image by ``key``, by which the scoring finds the cases that need it."""
-        super().__init__(_without_long_words(f"image {key!r}: {problem}; {remedy}"))
+        super().__init__(f"image {key!r}: {problem}; {remedy}")
         self.key = key
 
 
@@ -69,7 +79,7 @@ class NoReplyError(VlgateError):
 
         ``reasons`` holds the reason of each position that has another one than ``why``.
         """
-        super().__init__(printable(str(why)))
+        super().__init__(why)
         self.positions = frozenset(positions)
         self.reasons = {position: printable(str(reason)) for position, reason in (reasons or {}).items()}
 
@@ -104,8 +114,14 @@ def short(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}...{text[len(text) - most + most // 2 + 3 :]}"
 
 
-def _without_long_words(text: str) -> str:
-    return _LONG_WORD.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", text)
+def shown(text: str) -> str:
+    """Return a text as one printable line, in which long words and long texts in quotation marks are cut.
+
+    >>> len(shown(f"the id '{'x' * 900}' is not known"))
+    157
+    """
+    cut = _LONG.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", printable(text))
+    return short(cut, _MOST)
 
 
 def printable(text: str) -> str:
@@ -114,10 +130,24 @@ def printable(text: str) -> str:
     >>> printable("wrong\n  key \x1b[31m")
     'wrong key \\x1b[31m'
     """
+    if text.isprintable():
+        return text
     plain = " ".join(text.split())
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in plain)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text of several lines as a terminal prints and does not obey it, and as every file takes it.
+
+    Control characters, marks that turn the direction of writing, and halves of surrogate pairs become escapes, which
+    JSON reads back. Line breaks and tabulators stay.
+
+    >>> escaped("wrong\n  key \x1b[31m")
+    'wrong\n  key \\u001b[31m'
+    """
+    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def halved(text: str) -> bool:

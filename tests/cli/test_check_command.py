@@ -179,3 +179,39 @@ def test_a_wrong_option_ends_with_4(data, capsys, arguments):
     status, _, err = checked(capsys, *arguments)
     assert status == 4
     assert err.startswith("vlgate check: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"x = {'[' * 700}{']' * 700}\n", "is nested too deeply"),
+        ('schema = 1\n[defaults]\nmust_hold = "a\\u0000b"\n', "cannot be read"),
+        ('schema = 1\n[defaults]\nmust_hold = "/dev/zero"\n', "is not a regular file"),
+        ('schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = "\\u001b[31m"\n', "\\x1b[31m"),
+        (f'schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = "{"x" * 9000}"\n', "(9,002 characters)"),
+        (f"schema = 1\n[defaults]\nmin_cases = {'9' * 400}\n", "more than 64 bits"),
+        ('schema = 1\n[gate."scenes/foil-it"."a\\u0000"]\nmin = 0.1\n', "\\x00"),
+    ],
+)
+def test_a_thresholds_file_that_no_one_wrote_by_hand_ends_in_one_line(tmp_path, text, says, capsys):
+    file = tmp_path / "t.toml"
+    file.write_text(text)
+    main(["check", "--suite=scenes/foil-it", f"--thresholds={file}"])
+    wrong = [line for line in capsys.readouterr().out.split("\n") if line.startswith("wrong: ")]
+    assert len(wrong) == 1
+    assert says in wrong[0]
+    assert wrong[0].isprintable()
+    assert len(wrong[0]) < 1000
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines", "said"), [(3, 3, "record on line 1"), (9, 1, "9 records, the first on line 1")]
+)
+def test_rows_that_all_lack_a_column_have_one_line_with_their_number(data, rows, lines, said, capsys):
+    row = {name: value for name, value in PAIR.items() if name != "image"}
+    texts = [json.dumps({**row, "id": str(n)}) for n in range(rows)]
+    (data / "cases.jsonl").write_text("\n".join(texts))
+    assert main(["check", f"--data={data}"]) == 1
+    wrong = [line for line in capsys.readouterr().out.split("\n") if line.startswith("wrong: ") and "'image'" in line]
+    assert len(wrong) == lines
+    assert said in wrong[0]

@@ -1,5 +1,6 @@
 """metrics.json of real runs, held against its JSON Schema."""
 
+import itertools
 import json
 from importlib.resources import files
 from typing import get_args
@@ -10,6 +11,10 @@ from jsonschema import Draft202012Validator, ValidationError
 from vlgate import types
 from vlgate.checks.check import CheckOutcome
 from vlgate.gates import records
+from vlgate.recorded.form import fitted
+from vlgate.report.environment import environment_content
+from vlgate.run.model_card import CacheUse
+from vlgate.run.options import Options
 
 SCHEMA = json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -203,3 +208,47 @@ def test_a_value_that_does_not_fit_is_refused(example, path, key, value):
 )
 def test_the_schema_names_the_values_of_the_types(definition, key, literal):
     assert SCHEMA["$defs"][definition]["properties"][key]["enum"] == list(get_args(literal))
+
+
+def schema_of(name):
+    return json.loads(files("vlgate.report").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["metrics", "verdict", "environment", "controls"])
+def test_each_schema_of_a_file_of_a_run_is_one(name):
+    Draft202012Validator.check_schema(schema_of(name))
+
+
+def test_the_environment_of_a_run_fits_and_its_schema_has_every_option(tmp_path):
+    options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
+    content = environment_content(options, 1, CacheUse())
+    schema = schema_of("environment")
+    Draft202012Validator(schema).validate(content)
+    assert list(schema["$defs"]["options"]["properties"]) == list(content["options"])
+
+
+VALUES = [None, True, 0, -1, 2, 0.5, 2.5, 10**30, "", "x", "3/4", [], ["x"], ["x", "x"], [1], {}, {"a": 1}, {"a": {}}]
+
+
+def reads(content):
+    try:
+        fitted(content, SCHEMA, SCHEMA)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_reader_refuses_what_the_schema_refuses_except_for_unknown_keys(example):
+    """Integers that JSON Schema takes besides, such as 2.0 and one of 100 bits, are refused, too."""
+    open_schema = json.loads(
+        json.dumps(SCHEMA).replace('"additionalProperties": false', '"additionalProperties": true')
+    )
+    validator = Draft202012Validator(open_schema)
+    refused = 0
+    for path, found in objects_of(example):
+        for key, value in itertools.product(found, VALUES):
+            broken = changed(example, path, lambda inner, key=key, value=value: inner.update({key: value}))
+            fits = validator.is_valid(broken) and value != 10**30
+            assert reads(broken) == fits, (path, key, value)
+            refused += not fits
+    assert refused > 500

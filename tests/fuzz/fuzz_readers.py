@@ -3,10 +3,14 @@
 import io
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zlib import crc32
 
+import fuzz_journal
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import region_file_forms as forms
@@ -17,23 +21,46 @@ from own_case_lines import EVERY
 from own_case_lines import table as cells
 from PIL import Image
 
+from tests.report.page.page_runs import result_of
+from vlgate.checks.check import Check
+from vlgate.comparing.earlier import earlier_of
+from vlgate.controls.record import Controlled
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
+from vlgate.gates.every_error import thresholds_errors
+from vlgate.gates.must_hold import read_must_hold
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.making.inputs.reading import read_inputs
 from vlgate.making.votes.items import digest as form_of
 from vlgate.making.votes.items import items_of
 from vlgate.making.votes.reading import read_votes
+from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.models.answering.answer_lists import read_answers
 from vlgate.models.frcnn.config import read_config
 from vlgate.models.reference.replay_rows import read_rows
 from vlgate.models.region_files.feature_file import feature_file
 from vlgate.models.volta.config import parse, read_json
 from vlgate.models.volta.published import published
+from vlgate.recorded.cases import read_cases
+from vlgate.recorded.folder import read_run
+from vlgate.recorded.verdict import read_verdict
+from vlgate.report.after.case_lines import card_of, case_lines, row_of
+from vlgate.report.after.missed import missed_cases, missed_lines
+from vlgate.report.exports import every_eval_ever, lm_eval
+from vlgate.report.exports.flat import csv_lines, json_lines
+from vlgate.report.exports.rows import exported
+from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.journal import Journal, read_journal
+from vlgate.report.page.page import write_page
 from vlgate.run.census import count
 from vlgate.run.digest import digest
+from vlgate.run.judging_again import judge_again
+from vlgate.run.model_card import ModelCard
+from vlgate.run.options import Options
+from vlgate.run.planning import make_plan
+from vlgate.run.verdict import Digests
 from vlgate.sources.benchmarks import own_cases
+from vlgate.sources.disputes import read_disputes
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import read_source, readable_tasks, shapes_of
 from vlgate.sources.scene_graphs.files import graph_faults, read_graphs, read_words
@@ -56,7 +83,7 @@ class Reader:
 
 
 def written_journal(folder):
-    """A journal without rows; ``fuzz_journal.py`` damages one that has some."""
+    """A journal without rows; ``fuzz_journal.py`` damages one that has some, ``journal rows`` the rows themselves."""
     journal = Journal(folder / "journal.jsonl", "m")
     columns = dict.fromkeys(("scores", "answers", "accepted", "problems", "skipped", "cut", "neither"), ())
     journal.add("t", "b", columns)
@@ -64,6 +91,70 @@ def written_journal(folder):
     [line, *_] = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "journal.jsonl").write_bytes(line)
     return folder / "journal.jsonl"
+
+
+def read_journal_rows(folder, file):
+    """Read the rows of a journal whose checksums are right, whatever they hold."""
+    try:
+        rows = json.loads(file.read_bytes()) if file.is_file() else None
+    except (ValueError, RecursionError):
+        rows = None
+    name, batch = next(iter(fuzz_journal.batches().items()))
+    text = json.dumps({"test": "t", "batch": name, "rows": rows}, separators=(",", ":")).encode()
+    (folder / "journal.jsonl").write_bytes(b'{"crc":"%08x",%s\n' % (crc32(text), text[1:]))
+    read_journal(folder / "journal.jsonl", {name: batch})
+
+
+ROWS = {
+    "scores": [0.5] * 8, "answers": [None] * 8, "accepted": [None, True] * 4, "problems": [None] * 8,
+    "skipped": [False] * 8, "cut": [False] * 8, "neither": [False] * 8, "judged": 4, "missed": 4, "plan": "",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def whole_run():
+    """The files of a run, and a thresholds file that is about it, by name."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        suite = ("scenes/relations", "scenes/visual-inv")
+        options = Options(folder=folder, model="oracle", suite=suite, limit=12, thresholds=None, results=folder)
+        result = result_of(make_plan(options).tasks)
+        values = {"shown": np.linspace(0, 1, 3), "grey": np.array([0.5, np.nan, 0.0])}
+        asked = ControlledTask(
+            cases=("a", "b", "c"), images=("1", "1", "2"), columns=values, requests=6,
+            figures={"visual_gain": Figure(column="shown", before="grey")},
+        )  # fmt: skip
+        controls = (Controlled(name="look", limit=3, tasks={"scenes/relations": asked}),)
+        digests = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{0:032x}", rows=f"sha256:{0:064x}")
+        result = replace(result, controls=controls, digests=digests)
+        card = ModelCard(name="oracle", checks=(Check(name="polarity", outcome="ok", why="it is"),))
+        assert write_rows(result, options) == []
+        assert write_figures(result, card, options, 1) == []
+        (folder / "gates.toml").write_text('schema = 1\n[gate."scenes/relations".acc_r]\nmin = 0.1\n')
+        return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def run_file(which):
+    def make(folder):
+        for name, content in whole_run().items():
+            (folder / name).write_bytes(content)
+        return folder / which
+
+    return make
+
+
+def read_whole_run(folder, _):
+    """Read a run as the commands do."""
+    run = read_run(folder, "run")
+    table = read_cases(run)
+    earlier = earlier_of(run)
+    read_verdict(run)
+    judge_again(run, folder / "gates.toml", earlier)
+    missed_lines(missed_cases(run, table), None)
+    case_lines(card_of(run, row_of(run, table, str(table.column("case")[0].as_py()))), colour=False)
+    write_page(run, ())
+    for export in (csv_lines, json_lines, every_eval_ever.files, lm_eval.files):
+        list(export(exported(run, organization="o", relationship="other", source="", datasets={})))
 
 
 def benchmark(name, pairs=4, protocols=frozenset()):
@@ -513,6 +604,23 @@ READERS = {
     ),
     "replay lines": Reader(written("r.jsonl", lines(REPLIES + SAID)), lambda _, file: read_rows(file)),
     "replay parquet": Reader(written("r.parquet", parquet(REPLIES)), lambda _, file: read_rows(file)),
+    **{
+        f"run {name}": Reader(run_file(name), read_whole_run, cost=8)
+        for name in ("metrics.json", "environment.json", "verdict.json", "controls.json", "cases.parquet")
+    },
+    "journal rows": Reader(written("rows.json", ROWS), read_journal_rows),
+    "must hold": Reader(
+        written("held.jsonl", lines([{"task": "valse/existence", "case": str(n)} for n in range(4)])),
+        lambda _, file: read_must_hold(file),
+    ),
+    "disputes": Reader(
+        written("d.jsonl", lines([{"task": "own/a", "case": "1", "claim": "swapped", "evidence": "seen"}])),
+        lambda _, file: read_disputes([file]),
+    ),
+    "every error of thresholds": Reader(
+        written("t.toml", THRESHOLDS.encode()),
+        lambda _, file: thresholds_errors(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),
+    ),
     "journal": Reader(written_journal, lambda _, file: read_journal(file, {})),
     "thresholds": Reader(
         written("t.toml", THRESHOLDS.encode()),

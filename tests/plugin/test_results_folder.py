@@ -186,3 +186,16 @@ def test_the_lock_names_this_process(tmp_path):
     release()
     lock(tmp_path)()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_run_removes_what_a_killed_one_was_writing(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    names = ("metrics.json", "cases.parquet", "badge.json", "explanations/index.json")
+    (tmp_path / "explanations").mkdir()
+    for name in names:
+        for number in (process.pid, os.getpid(), 1):
+            (tmp_path / name).with_name(f".{name.rpartition('/')[2]}.{number}.part").write_text("half")
+    take_folder(Options(folder=tmp_path, thresholds=None, results=tmp_path))()
+    left = sorted(file.name for file in tmp_path.rglob("*.part"))
+    assert left == sorted(f".{name.rpartition('/')[2]}.1.part" for name in names)

@@ -1,6 +1,7 @@
 """What the commands say about a folder that holds no run, or a damaged one: the file, the key and the remedy."""
 
 import json
+import os
 import shutil
 
 import pyarrow as pa
@@ -163,3 +164,159 @@ def test_an_incomplete_run_is_refused_where_a_whole_one_is_needed(folder, capsys
     said = "the run is incomplete (the disk was full); name one that came to its end"
     assert refusal("compare", folder, capsys) == f"vlgate compare {folder}: {said}\n"
     assert refusal("bless", folder, capsys) == f"vlgate bless {folder}: {said}\n"
+
+
+def changed_at(file, path, value):
+    """A change of a JSON file at a path; ``GONE`` leaves the key out."""
+
+    def change(folder):
+        content = json.loads((folder / file).read_text())
+        inner = content
+        for key in path[:-1]:
+            inner = inner[key]
+        if value is GONE:
+            del inner[path[-1]]
+        else:
+            inner[path[-1]] = value
+        (folder / file).write_text(json.dumps(content))
+
+    return change
+
+
+GONE = object()
+TASK = ("tasks", "scenes/relations")
+ENDED = {
+    "judge": ("{}", "--thresholds", "gates.toml"),
+    "report": ("{}",),
+    "show": ("{}", "scenes/relations:{case}"),
+    "misses": ("{}",),
+    "compare": ("{}", "{}"),
+    "bless": ("{}", "--to", "kept"),
+    "export": ("{}", "--format", "csv"),
+}
+
+
+def ended(command, folder, capsys):
+    """The status of a command, and what it prints; its words are checked to be plain lines."""
+    (folder.parent / "gates.toml").write_text('schema = 1\n[gate."scenes/relations".acc_r]\nmin = 0.1\n')
+    case = json.loads((folder.parent / "case").read_text())
+    status = main([command, *(word.format(folder, case=case) for word in ENDED[command])])
+    said = capsys.readouterr()
+    assert said.err.replace("\n", "").isprintable()
+    assert (status == 4) == (said.err.count("\n") == 1)
+    return status, said.err
+
+
+@pytest.fixture
+def known_case(whole, tmp_path):
+    (tmp_path / "case").write_text(json.dumps(read_table(whole / "cases.parquet").column("case")[0].as_py()))
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", ENDED)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("metrics.json", ("unasked",), "x"), "unasked='x' is not an object"),
+        (("metrics.json", ("gates", 0, "n"), 10**400), "gates[0].n=1000"),
+        (("metrics.json", ("gates", 0, "confidence"), 0.2), "gates[0].confidence=0.2 is not at least 0.5"),
+        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), 2.0), "value=2.0 is not at most 1"),
+        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), float("nan")), "value=nan is not a number"),
+        (("metrics.json", ("model", "name"), "\ud800"), "model.name='\\ud800' is not text"),
+        (("metrics.json", ("run", "shard"), "3"), "run.shard='3' is not of the form"),
+        (("metrics.json", ("why",), "it is late"), "why is there"),
+        (("environment.json", ("options",), []), "options=[] is not an object"),
+        (("environment.json", ("options", "folder"), GONE), "options.folder is missing"),
+        (("environment.json", ("options", "pairs"), GONE), "options.pairs is missing"),
+        (("environment.json", ("options", "data"), [1]), "options.data[0]=1 is not a string"),
+        (("environment.json", ("options", "protocols"), {"a": 1}), "options.protocols={'a': 1} is not an array"),
+        (("environment.json", ("packages",), 3), "packages=3 is not an object"),
+        (("environment.json", ("packages", "vlgate"), None), "packages.vlgate=None is not a string"),
+    ],
+)
+def test_every_command_refuses_a_value_out_of_its_schema(folder, command, change, said, capsys):
+    file, path, value = change
+    changed_at(file, path, value)(folder)
+    status, message = ended(command, folder, capsys)
+    needless = command == "compare" and file == "metrics.json" and path[0] in ("unasked", "gates")
+    assert (status, said in message, file in message) == ((0, False, False) if needless else (4, True, True))
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", ENDED)
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("metrics.json", ("new",)),
+        ("metrics.json", ("model", "box")),
+        ("metrics.json", (*TASK, "box")),
+        ("metrics.json", (*TASK, "metrics", "acc_r", "box")),
+        ("metrics.json", ("gates", 0, "box")),
+        ("environment.json", ("box",)),
+        ("environment.json", ("options", "box")),
+    ],
+)
+def test_every_command_ignores_a_key_that_it_does_not_know(folder, command, file, path, capsys):
+    plain = ended(command, folder, capsys)
+    changed_at(file, path, 1)(folder)
+    shutil.rmtree("kept", ignore_errors=True)
+    assert ended(command, folder, capsys) == plain
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", ENDED)
+def test_every_command_says_that_a_file_is_of_a_newer_version(folder, command, capsys):
+    changed_at("metrics.json", ("schema",), 3)(folder)
+    said = "metrics.json has schema 3, expected 2; a newer version of vlgate wrote it: install that version"
+    status, message = ended(command, folder, capsys)
+    assert (status, said in message) == (4, True)
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", [name for name in ENDED if name != "report"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (first_cell("acc_r", 2.0), "acc_r=2.0 is not from 0 to 1"),
+        (first_cell("acc_r", -1.0), "acc_r=-1.0 is not from 0 to 1"),
+        (first_cell("acc_r", float("nan")), "acc_r=nan is not from 0 to 1"),
+        (first_cell("scores", [float("inf"), 0.0]), "scores=inf is not finite"),
+        (first_cell("tags", None), "the column 'tags' has an empty cell"),
+        (first_cell("tags", "{"), "tags='{' is not a JSON object of texts"),
+        (first_cell("tags", "[1]"), "tags='[1]' is not a JSON object of texts"),
+        (first_cell("tags", '{"a": 1}'), "is not a JSON object of texts"),
+        (first_cell("why", None), "the column 'why' has an empty cell"),
+        (first_cell("texts", [None, "a"]), "a list of the column 'texts' has an empty cell"),
+        (first_cell("right", None), "a judged one neither"),
+        (lambda table: table.append_column("why", table.column("why")), "the column 'why' twice"),
+    ],
+)
+def test_every_command_refuses_a_cell_out_of_its_range(folder, command, change, said, capsys):
+    write_table(change(read_table(folder / "cases.parquet")), folder / "cases.parquet")
+    status, message = ended(command, folder, capsys)
+    assert (status, said in message, "cases.parquet" in message) == (4, True, True)
+
+
+def test_a_column_whose_name_is_not_text_is_refused(folder, capsys):
+    file = folder / "cases.parquet"
+    content = file.read_bytes()
+    assert content.count(b"tied") > 1
+    file.write_bytes(content.replace(b"tied", b"ti\xffd"))
+    assert "cases.parquet cannot be read" in refusal("report", folder, capsys)
+
+
+@pytest.mark.usefixtures("known_case")
+@pytest.mark.parametrize("command", ENDED)
+@pytest.mark.parametrize("file", ["metrics.json", "environment.json", "cases.parquet"])
+def test_every_command_refuses_a_pipe_in_the_place_of_a_file(folder, command, file, capsys):
+    (folder / file).unlink()
+    os.mkfifo(folder / file)
+    status, message = ended(command, folder, capsys)
+    assert (status, f"{file} is not a regular file" in message) == (4, True)
+
+
+@pytest.mark.parametrize("file", ["analyses.json", "explanations/index.json", "shrunk.jsonl"])
+def test_a_pipe_in_the_place_of_a_part_of_the_page_does_not_cost_the_page(folder, file):
+    (folder / file).parent.mkdir(exist_ok=True)
+    os.mkfifo(folder / file)
+    assert main(["report", str(folder)]) == 0

@@ -1,6 +1,8 @@
 """The journal of a run that died holds all replies that were reported."""
 
+import json
 import time
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -128,3 +130,28 @@ def test_a_full_disk_ends_the_journal_and_not_the_run(tmp_path, batches):
         written.add("t", name, pack(verdicts_of(batch)))
     assert "journal.jsonl" in written.problem
     written.close(remove=True)
+
+
+@pytest.mark.parametrize("column", ["scores", "answers", "accepted", "problems", "skipped", "cut", "neither", "plan"])
+@pytest.mark.parametrize("value", ["gone", None, 7, "x", [], {}, [None], [True], [10**400], [float("nan")], [{}]])
+def test_rows_with_a_right_checksum_and_a_wrong_column_are_read_or_refused(tmp_path, batches, column, value):
+    name, batch = next(iter(batches.items()))
+    rows = pack(verdicts_of(batch))
+    rows[column] = value * len(rows["skipped"]) if isinstance(value, list) and value else value
+    if value == "gone":
+        del rows[column]
+    with (tmp_path / "journal.jsonl").open("wb") as stream:
+        for content in ({"journal": 2, "model": "m"}, {"test": "t", "batch": name, "rows": rows}):
+            text = json.dumps(content, separators=(",", ":")).encode()
+            stream.write(b'{"crc":"%08x",%s\n' % (crc32(text), text[1:]))
+    harmless = column == "plan" or (value == "gone" and column not in ("scores", "problems"))
+    harmless |= value == [None] and column in ("answers", "accepted")
+    if (
+        harmless
+        or (column in ("skipped", "cut", "neither") and value == [True])
+        or (column == "accepted" and value == [True])
+    ):
+        assert len(read_journal(tmp_path / "journal.jsonl", batches).verdicts["own/dogs"]) == 250
+    else:
+        with pytest.raises(DataError, match=r"journal\.jsonl, record on line 2: "):
+            read_journal(tmp_path / "journal.jsonl", batches)

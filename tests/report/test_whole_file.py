@@ -1,6 +1,8 @@
 """A file appears whole or not at all."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -49,3 +51,32 @@ def test_each_file_of_a_report_appears_whole_or_not_at_all(tmp_path, monkeypatch
 def test_half_a_surrogate_pair_does_not_stop_a_text(tmp_path):
     write_whole(tmp_path / "a.md", "the model said \ud800")
     assert (tmp_path / "a.md").read_text() == "the model said ?"
+
+
+@pytest.fixture
+def ended():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def left(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "predictions.parquet", "a.b.c", "1.part"])
+def test_the_next_file_removes_what_a_killed_process_has_left(tmp_path, ended, name):
+    names = {which: f".{name}.{number}.part" for which, number in (("old", ended), ("own", os.getpid()), ("other", 1))}
+    for file in (*names.values(), f".{name}.part", f"{name}.{ended}.part", f".{name}.x.part"):
+        (tmp_path / file).write_text("half")
+        os.utime(tmp_path / file, (0, 0))
+    kept = [file for file in left(tmp_path) if file != names["old"]]
+    write_whole(tmp_path / "new.json", "whole")
+    assert left(tmp_path) == sorted([*kept, "new.json"])
+
+
+def test_a_process_on_another_machine_keeps_the_file_that_it_writes(tmp_path, ended):
+    (tmp_path / f".metrics.json.{ended}.part").write_text("half")
+    write_whole(tmp_path / "new.json", "whole")
+    assert left(tmp_path) == [f".metrics.json.{ended}.part", "new.json"]

@@ -95,7 +95,14 @@ def save(folder: Path, analysed: Mapping[str, Any]) -> None:
         known = json.loads((folder / ANALYSES).read_text(encoding="utf-8"))
         others = [one for one in known["analyses"] if one["analysis"] != analysed["analysis"]]
         lacking = {name: why for name, why in known["lacking"].items() if name != analysed["analysis"]}
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):  # what cannot be read is replaced
+    except (
+        FileNotFoundError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):  # what cannot be read is replaced
         others, lacking = [], {}
     _write(folder, {"schema": SCHEMA, "analyses": [*others, analysed], "lacking": lacking})
 

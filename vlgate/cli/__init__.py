@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from vlgate import __version__
 from vlgate.cli.output import patient_output
-from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError
+from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, printable
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wrong = isinstance(error, OptionError | ThresholdsError | UnknownNameError)
         return WRONG_OPTION if wrong else 1
     except OSError as error:
-        place = error.filename or "a file"
+        place = printable(str(error.filename or "a file"))
         print(  # noqa: T201  # what a command is for
             f"vlgate {given.command}: {place}: cannot be read or written ({error.strerror}); name another place",
             file=sys.stderr,

@@ -15,7 +15,7 @@ from pathlib import Path
 from vlgate.cache.listing import Kept, cleared, is_cache, listed, unread_files
 from vlgate.cache.place import default_folder, shown_size
 from vlgate.cache.store import NAME
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, escaped
 
 HELP = "list or clear the replies that runs keep"
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
@@ -71,7 +71,7 @@ def _folder(given: Path | None) -> Path:
 def _say_unmatched(folder: Path, begins: str) -> None:
     names = [one.model for one in listed(folder)]
     known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
-    print(f"nothing matched --model={begins}: {known}", file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(f"nothing matched --model={begins}: {known}"), file=sys.stderr)  # noqa: T201  # what a command is for
 
 
 def _age(text: str | None) -> float:

@@ -22,7 +22,7 @@ from vlgate.run.options import Options
 from vlgate.run.planning import empty_lines, no_folder, wanted_by_default
 from vlgate.sources.data_folders import another_folder
 from vlgate.sources.disputes import reported
-from vlgate.sources.every_error import read_everything
+from vlgate.sources.every_error import grouped, read_everything
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
 from vlgate.sources.scene_graphs.files import find_graphs
@@ -93,7 +93,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
     if not found.tasks and not found.errors:
         remedy = another_folder(options.data) or "name the folder that holds valse/, cases.jsonl, ..."
         raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task; {remedy}")
-    return known, found.tasks, list(found.errors)
+    return known, found.tasks, grouped(found.errors.values())
 
 
 def _graph_faults(options: Options) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, escaped
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
@@ -130,4 +130,4 @@ def _teller() -> Callable[[Progress], None]:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

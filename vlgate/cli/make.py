@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, escaped
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import Kind, ToolName
 from vlgate.making.kinds.registry import KINDS, kind
@@ -158,4 +158,4 @@ def _described(one: Kind) -> Iterator[str]:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

@@ -1,27 +1,37 @@
-"""Standard output whose reader may leave early, as in ``vlgate misses RUN | head``: the exit status stays the same."""
+"""Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
+from vlgate.errors import escaped
+
+OWN_STYLES = ("\x1b[1;4m", "\x1b[0m")
+"""The sequences that commands write themselves, to mark a text; they do no harm in the text of a file either."""
+_STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
+
 
 class _Patient(io.TextIOBase):
-    """Writes to a stream; what is written after its reader has left is dropped."""
+    """Writes to a stream, escaped; what is written after its reader has left is dropped.
+
+    ``terminal`` is the stream itself, for images.
+    """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self.terminal = self._stream = stream
 
     def write(self, text: str) -> int:
         try:
-            return self._stream.write(text)
+            self._stream.write("".join(part if part in OWN_STYLES else escaped(part) for part in _STYLED.split(text)))
         except BrokenPipeError:
             self._drop()
-            return len(text)
+        return len(text)
 
     def flush(self) -> None:
         try:

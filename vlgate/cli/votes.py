@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.cli.folders import add_folders, options_of
-from vlgate.errors import MissingImageError, OptionError
+from vlgate.errors import MissingImageError, OptionError, escaped
 from vlgate.images.files import is_there
 from vlgate.making.votes.crowd import write_rows
 from vlgate.making.votes.form import SIDE, Layout, write_forms
@@ -138,4 +138,4 @@ def _check_images(items: Sequence[Item]) -> None:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.thresholds import checked_thresholds, read_thresholds
+from vlgate.gates.thresholds import checked_thresholds, read_thresholds, toml_of
 from vlgate.types import Shape
 
 
@@ -23,8 +22,8 @@ def thresholds_errors(file: Path, tasks: Mapping[str, Shape]) -> list[str]:
     else:
         return []
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        _, content = toml_of(file)
+    except ThresholdsError:
         return [whole]
     errors: dict[str, None] = {}
     for part in _parts(content):

@@ -33,12 +33,15 @@ def read_must_hold(file: Path) -> MustHold:
         not an object with the texts ``task`` and ``case``.
     """
     try:
+        if file.exists() and not file.is_file():  # reading a pipe would block for ever
+            raise ThresholdsError(f"{file}: is not a regular file; name another file as must_hold")
         content = file.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise ThresholdsError(f"{file}: cannot be read ({error.strerror}); name another file as must_hold") from None
     except UnicodeDecodeError as error:
         raise ThresholdsError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
+    except (OSError, ValueError) as error:  # a ValueError for a path with a null byte
+        reason = getattr(error, "strerror", None) or error
+        raise ThresholdsError(f"{file}: cannot be read ({reason}); name another file as must_hold") from None
     found: dict[str, dict[str, None]] = {}
     for number, line in enumerate(lines, 1):
         if line.strip():

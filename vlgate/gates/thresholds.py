@@ -94,7 +94,16 @@ def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
         raise ThresholdsError(f"{file}: is nested too deeply; write each gate as a table of its own") from None
     except ValueError as error:  # a number of more than 4,300 digits
         raise ThresholdsError(f"{file}: holds a number that cannot be read ({error}); shorten it") from None
+    if _too_wide(content):
+        raise ThresholdsError(f"{file}: holds an integer of more than 64 bits, which TOML does not have; shorten it")
     return given, content
+
+
+def _too_wide(value: object) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() > 63
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_too_wide, inner))
 
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from vlgate.checks.check import Check
 from vlgate.comparing.changes import refuse_blunt
@@ -15,7 +14,7 @@ from vlgate.comparing.pairing import refuse_unlike
 from vlgate.errors import OptionError
 from vlgate.judging.verdicts import judge
 from vlgate.merging.gates import read_gates, refuse_other_thresholds, without_controls
-from vlgate.recorded.part import DEFAULTS, REPLIES, RecordedPart, lines_of
+from vlgate.recorded.part import REPLIES, RecordedPart, lines_of
 from vlgate.run.concluding import conclude
 from vlgate.run.digest import digest
 from vlgate.run.held import doubts
@@ -25,20 +24,11 @@ from vlgate.run.options import Options
 from vlgate.run.parts.sharding import parts_of
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.results import RunResult, of_yes_or_no
-from vlgate.run.rows import Rows, distinct, unpack
+from vlgate.run.rows import read_rows, unpack
 from vlgate.run.verdict import outcome_of
 from vlgate.types import Batch, Task, Verdict
 
 _WORST = ("failed", "suspect", "ok", "not applicable")
-_REPLIES: Mapping[str, tuple[type, ...]] = {
-    "scores": (int, float),
-    "answers": (str,),
-    "accepted": (bool,),
-    "problems": (str,),
-    "skipped": (bool,),
-    "cut": (bool,),
-    "neither": (bool,),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,24 +145,7 @@ def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> di
 
 
 def _judged(part: RecordedPart, batch: Batch, columns: Mapping[str, Any]) -> Sequence[Verdict]:
-    n = len(list(distinct(batch)))
-    rows: dict[str, Any] = {}
-    for name, types in _REPLIES.items():
-        default = DEFAULTS[name]
-        values = rows[name] = columns.get(name, [default] * n)
-        right = isinstance(values, list) and len(values) == n
-        if not right or not all(_usable(value, types, none=default is None) for value in values):
-            cases = batch.positions[0]
-            raise part.wrong(f"{REPLIES}: expected {n} {name} for the case at {cases} of {batch.task.id}")
     try:
-        return judge(batch, unpack(cast("Rows", {**rows, "judged": 0, "missed": 0, "plan": ""}), batch))
+        return judge(batch, unpack(read_rows(columns, batch), batch))
     except ValueError as error:
-        raise part.wrong(f"{REPLIES}: {batch.task.id}: {error}") from None
-
-
-def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
-    if value is None:
-        return none
-    if isinstance(value, bool) != (bool in types):
-        return False
-    return isinstance(value, types) and (not isinstance(value, float) or math.isfinite(value))
+        raise part.wrong(f"{REPLIES}: the case at {batch.positions[0]} of {batch.task.id}: {error}") from None

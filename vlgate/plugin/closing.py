@@ -57,7 +57,7 @@ def _tell(config: pytest.Config, line: str) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.line("")  # pytest ends the line of its last letters later
-        reporter.write_line(line)
+        reporter.write_line(printable(line))
 
 
 class Closing:
@@ -144,22 +144,22 @@ class Closing:
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
         if self.run.journal.problem:
-            reporter.write_line(f"journal: {self.run.journal.problem}", yellow=True)
-        reporter.write_line(results_line(self.run.options))
+            reporter.write_line(printable(f"journal: {self.run.journal.problem}"), yellow=True)
+        reporter.write_line(printable(results_line(self.run.options)))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
         for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):
-            reporter.write_line(line)
+            reporter.write_line(printable(line))
         for line in filter(None, (self.correction, *self.problems)):
-            reporter.write_line(line, yellow=True)
+            reporter.write_line(printable(line), yellow=True)
         self._show_controls(reporter, result)
         if lines := explained_lines(result.explained):
             reporter.write_sep("=", "why cases were missed")
             for line in lines:
-                reporter.write_line(line)
+                reporter.write_line(printable(line))
         if result.shrunk:
             reporter.write_sep("=", "smallest changes that break the model")
             for line in shrunk_lines(result.shrunk):
-                reporter.write_line(line)
+                reporter.write_line(printable(line))
 
     def _show_controls(self, reporter: Any, result: RunResult) -> None:
         """Print the table of each control that the user named; of others, a line."""
@@ -168,7 +168,7 @@ class Closing:
             if named:
                 reporter.write_sep("=", f"control {table.name}")
             for line in table_lines(table, asked.seconds) if named else [brief_line(table, asked.seconds)]:
-                reporter.write_line(line)
+                reporter.write_line(printable(line))
 
     def _write(
         self, session: pytest.Session, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()

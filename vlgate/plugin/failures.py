@@ -7,7 +7,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from vlgate.errors import halved
+import pytest
+
+from vlgate.errors import escaped, halved
 from vlgate.judging.causes import cause_of, causes, reasons
 from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
 from vlgate.plugin.gate_reports import sentence
@@ -27,6 +29,15 @@ def cleaned(value: object) -> object:
     if isinstance(value, list | tuple):
         return type(value)(map(cleaned, value))
     return value
+
+
+def escape_crash(report: pytest.TestReport) -> None:
+    """Escape, in place, what a model has put into the exception that failed a test; pytest prints it as it is."""
+    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
+        for entry in traceback.reprentries:
+            entry.lines[:] = map(escaped, entry.lines)
+        if crash is not None:
+            crash.message = escaped(crash.message)
 
 
 def cleaned_warning(recorded: warnings.WarningMessage) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from vlgate.errors import escaped, printable
 from vlgate.gates.records import Decision
 
 FILE = "thresholds.toml"
@@ -37,7 +38,7 @@ class _Sentence:
 
 def sentence(message: str, text: str = "") -> object:
     """Return the failure of a test that consists of a message; ``text`` is printed instead if there is more to say."""
-    return _Sentence(text=text or message, reprcrash=_Crash(message=message))
+    return _Sentence(text=escaped(text or message), reprcrash=_Crash(message=printable(message)))
 
 
 def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
@@ -48,7 +49,7 @@ def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = 
     """
     gate = decision.gate
     nodeid = f"{FILE}::{gate.id}"
-    text = f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else "")
+    text = printable(f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else ""))
     outcome, longrepr = _outcome(decision, text)
     report = pytest.TestReport(
         nodeid=nodeid,

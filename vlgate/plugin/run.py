@@ -18,6 +18,7 @@ from vlgate.plugin.costs import announce, say_costs
 from vlgate.plugin.counts import count_cases
 from vlgate.plugin.ending import NO_MODEL, Ending, flagged
 from vlgate.plugin.exits import ExitGuard
+from vlgate.plugin.failures import escape_crash
 from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
 from vlgate.plugin.options import given
 from vlgate.plugin.progress import Progress
@@ -170,6 +171,8 @@ class Run(Asked):
             vars(report)[PACE], self.pace = [self.pace.cases, self.pace.seconds], None
         if call.when == "setup" and self.ending.no_model and report.failed:
             vars(report)[NO_MODEL] = self.ending.no_model
+        if "batch" in getattr(item, "fixturenames", ()):
+            escape_crash(report)
         return report
 
     def collect(self, report: pytest.TestReport) -> None:

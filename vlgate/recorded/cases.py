@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun
+from vlgate.recorded.folder import AGAIN, CASES, NAME_ANOTHER, RecordedRun, refuse_pipe
+from vlgate.recorded.form import fitted
 from vlgate.types import FloatArray
 
 TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
 NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
+_WHOLE = ("texts", "truths")
+"""The lists that have a text for each request."""
 STATES = ("judged", "unscored", "skipped")
+_TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 
 def read_cases(run: RecordedRun) -> Any:
@@ -29,12 +34,17 @@ def read_cases(run: RecordedRun) -> Any:
     from pyarrow.parquet import ParquetFile
 
     try:
+        refuse_pipe(run.folder / CASES, run.named)
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address
             table = ParquetFile(stream, pre_buffer=False).read(use_threads=False)  # a thread left over aborts the exit
+            table.validate(full=True)
+            names = table.column_names
     except (FileNotFoundError, NotADirectoryError):
         raise run.wrong(f"holds no {CASES}", NAME_ANOTHER) from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, ValueError, MemoryError) as error:  # a ValueError for a name that is not UTF-8
         raise run.wrong(f"{CASES} cannot be read ({str(error)[:80]})", AGAIN) from None
+    if len(names) > len(set(names)):
+        raise run.wrong(f"{CASES} is damaged: it has the column {max(names, key=names.count)!r} twice")
     table = _typed(table, run)
     _refuse_damaged(table, run)
     return table
@@ -74,9 +84,9 @@ def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for text in table.column("tags").unique().to_pylist():
         try:
-            found[text] = dict(json.loads(text))
-        except (ValueError, TypeError, RecursionError):
-            raise run.wrong(f"{CASES} is damaged: tags={str(text)[:40]!r} is not a JSON object") from None
+            found[text] = fitted(json.loads(text), _TAGS, _TAGS)
+        except (ValueError, RecursionError):
+            raise run.wrong(f"{CASES} is damaged: tags={text[:40]!r} is not a JSON object of texts") from None
     return [found[text] for text in table.column("tags").to_pylist()]
 
 
@@ -101,20 +111,40 @@ def _typed(table: Any, run: RecordedRun) -> Any:
 
 
 def _refuse_damaged(table: Any, run: RecordedRun) -> None:
-    import pyarrow.compute as pc
-
-    for name in ("task", "case", "state", *LISTS):
-        if table.column(name).null_count:
-            raise run.wrong(f"{CASES} is damaged: the column {name!r} has an empty cell")
-    other = set(table.column("state").unique().to_pylist()) - set(STATES)
-    if other:
-        raise run.wrong(f"{CASES} is damaged: state={min(other)!r} is none of {', '.join(STATES)}")
-    lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
-    if any(not first.equals(other) for first, other in pairwise(lengths)):
-        raise run.wrong(f"{CASES} is damaged: the lists of a row differ in length")
+    fault = next(_faults(table), None)
+    if fault is not None:
+        raise run.wrong(f"{CASES} is damaged: {fault}")
+    tags_of(run, table)
     counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
     told = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
     for name in sorted({*counted, *told}):
         rows, cases = counted.get(name, 0), told.get(name, 0)
         if rows != cases:
             raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
+
+
+def _faults(table: Any) -> Iterator[str]:
+    """What is wrong with the cells of a table, in a sentence each."""
+    import pyarrow.compute as pc
+
+    for name in (*TEXTS, *LISTS):
+        if table.column(name).null_count:
+            yield f"the column {name!r} has an empty cell"
+    flat = {name: pc.list_flatten(table.column(name)) for name in LISTS}
+    yield from (f"a list of the column {name!r} has an empty cell" for name in _WHOLE if flat[name].null_count)
+    other = set(table.column("state").unique().to_pylist()) - set(STATES)
+    if other:
+        yield f"state={min(other)!r} is none of {', '.join(STATES)}"
+    if not pc.equal(table.column("state"), "judged").equals(table.column("right").is_valid()):
+        yield "a case that is not judged is right or wrong, or a judged one neither"
+    for name in (*fact_names(table), "scores"):
+        values = (flat[name] if name == "scores" else table.column(name)).drop_null()
+        within = pc.and_(pc.greater_equal(values, 0.0), pc.less_equal(values, 1.0))
+        wrong = values.filter(pc.invert(pc.is_finite(values) if name == "scores" else within))
+        if len(wrong):
+            yield f"{name}={wrong[0].as_py()!r} is not {'finite' if name == 'scores' else 'from 0 to 1'}"
+    lengths = [pc.list_value_length(table.column(name)) for name in LISTS]
+    if any(not first.equals(other) for first, other in pairwise(lengths)):
+        yield "the lists of a row differ in length"
+    if pc.any(pc.equal(lengths[0], 0)).as_py():
+        yield "a case has no request"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from vlgate.metrics.controlled import ControlledTask, Figure
-from vlgate.recorded.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of
-from vlgate.types import FloatArray
+from vlgate.recorded.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of, held_to, refuse_other_schema
+from vlgate.recorded.form import schema_of
 
 SCHEMA = 1
 """The version of the format of ``controls.json``."""
@@ -26,15 +26,12 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
     if not run.figures.get("controls"):
         return {}
     content = content_of(run.folder / CONTROLS, run.named)
-    if content.get("schema") != SCHEMA:
-        raise run.wrong(f"{CONTROLS} has schema {content.get('schema')!r}, expected {SCHEMA}", AGAIN)
+    refuse_other_schema(content, SCHEMA, CONTROLS, run.named)
+    content = held_to(content, schema_of(CONTROLS), CONTROLS, run.named)
     found: dict[str, dict[str, ControlledTask]] = {}
-    try:
-        for name, one in content["controls"].items():
-            for task, measured in one["tasks"].items():
-                found.setdefault(task, {})[name] = _task(measured)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise run.wrong(f"{CONTROLS} is damaged ({error})", AGAIN) from None
+    for name, one in content["controls"].items():
+        for task, measured in one["tasks"].items():
+            found.setdefault(task, {})[name] = _task(run, measured, f"controls.{name}.tasks.{task}")
     _refuse_other_figures(run, found)
     return found
 
@@ -75,15 +72,15 @@ def _said(figure: _Compared | None) -> str:
     return f"{value:.6f} ({low:.6f} - {high:.6f}) of {n:,}"
 
 
-def _task(measured: Mapping[str, Any]) -> ControlledTask:
-    n = len(measured["cases"])
-    columns = {name: _values(values, n) for name, values in measured["columns"].items()}
+def _task(run: RecordedRun, measured: Mapping[str, Any], place: str) -> ControlledTask:
+    columns = {name: np.array(values, dtype=np.float64) for name, values in measured["columns"].items()}
     figures = {
         name: Figure(**{**figure, "others": tuple(figure.get("others", ()))})
         for name, figure in measured["figures"].items()
     }
-    if len(measured["images"]) != n or not _named(figures.values()) <= columns.keys():
-        raise ValueError("its columns do not belong together")
+    lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
+    if len(lengths) > 1 or not _named(figures.values()) <= columns.keys():
+        raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
     return ControlledTask(
         cases=tuple(measured["cases"]),
         images=tuple(measured["images"]),
@@ -100,11 +97,3 @@ def _task(measured: Mapping[str, Any]) -> ControlledTask:
 def _named(figures: Iterable[Figure]) -> set[str]:
     """The columns that figures are made of."""
     return {name for one in figures for name in (one.column, one.before, *one.others) if name}
-
-
-def _values(values: list[float | None], n: int) -> FloatArray:
-    found = np.array(values, dtype=np.float64)
-    known = found[np.isfinite(found)]
-    if found.shape != (n,) or bool(((known < 0) | (known > 1)).any()):
-        raise ValueError(f"expected {n} values from 0 to 1")
-    return found

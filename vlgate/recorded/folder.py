@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.recorded.form import faults
+from vlgate.recorded.form import fitted, schema_of
 
 SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
@@ -20,7 +19,6 @@ JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"
-_FORM = Path(__file__).parents[1] / "report" / "metrics.schema.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +50,13 @@ class RecordedRun:
     @property
     def options(self) -> Mapping[str, Any]:
         """The options of the run; empty if they are unknown."""
-        found = self.environment.get("options")
-        return found if isinstance(found, dict) else {}
+        options: Mapping[str, Any] = self.environment.get("options", {})
+        return options
 
     @property
     def version(self) -> str:
         """The version of vlgate; empty if it is unknown."""
-        packages = self.environment.get("packages")
-        return str(packages.get("vlgate", "")) if isinstance(packages, dict) else ""
+        return str(self.environment.get("packages", {}).get("vlgate", ""))
 
     def wrong(self, problem: str, remedy: str = AGAIN) -> OptionError:
         """Return an error that names the folder as the user did, the problem and the remedy."""
@@ -88,19 +85,40 @@ def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -
         names the file, the key and the remedy.
     """
     figures = content_of(folder / METRICS, named)
-    if figures.get("schema") != SCHEMA:
-        raise OptionError(f"{named}: {METRICS} has schema {figures.get('schema')!r}, expected {SCHEMA}; {AGAIN}")
-    form = _form()
-    wanted = sections or frozenset(form["required"])
-    required = [key for key in form["required"] if key in wanted or key in {"schema", "complete"}]
+    refuse_other_schema(figures, SCHEMA, METRICS, named)
+    schema = schema_of(METRICS)
+    wanted = {*(sections or schema["properties"]), "schema", "complete", "why"}
+    required = [key for key in schema["required"] if key in wanted]
     parts = {key: value for key, value in figures.items() if key in wanted}
-    parts |= {key: figures[key] for key in ("schema", "complete") if key in figures}
-    fault = next(faults(parts, {**form, "required": required}, form, ""), None)
-    if fault is not None:
-        raise OptionError(f"{named}: {METRICS} is damaged: {fault}; {AGAIN}")
-    file = folder / ENVIRONMENT
-    environment = content_of(file, named) if file.exists() else {}
-    return RecordedRun(folder=folder, named=named, figures=figures, environment=environment)
+    parts = held_to(parts, {**schema, "required": required}, METRICS, named)
+    environment = content_of(folder / ENVIRONMENT, named) if (folder / ENVIRONMENT).exists() else {}
+    if environment:
+        environment = held_to(environment, schema_of(ENVIRONMENT), ENVIRONMENT, named)
+    return RecordedRun(folder=folder, named=named, figures=parts, environment=environment)
+
+
+def refuse_other_schema(content: Mapping[str, Any], expected: int, file: str, named: str) -> None:
+    """Refuse the content of a file of another version of its format.
+
+    Raises: OptionError, which names the file, both versions and the remedy.
+    """
+    given = content.get("schema")
+    if type(given) is not int or given != expected:
+        newer = type(given) is int and given > expected
+        remedy = "a newer version of vlgate wrote it: install that version" if newer else AGAIN
+        raise OptionError(f"{named}: {file} has schema {repr(given)[:40]}, expected {expected}; {remedy}")
+
+
+def held_to(content: Mapping[str, Any], schema: Mapping[str, Any], file: str, named: str) -> dict[str, Any]:
+    """Return the content of a file without the keys that its schema does not know; see ``fitted``.
+
+    Raises: OptionError if it does not fit its schema; the message names the file, the key and the remedy.
+    """
+    try:
+        kept: dict[str, Any] = fitted(content, schema, schema)
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"{named}: {file} is damaged: {error}; {AGAIN}") from None
+    return kept
 
 
 def refuse_incomplete(run: RecordedRun) -> None:
@@ -112,19 +130,13 @@ def refuse_incomplete(run: RecordedRun) -> None:
         raise run.wrong(f"the run is incomplete ({run.incomplete})", "name one that came to its end")
 
 
-@lru_cache(maxsize=1)
-def _form() -> dict[str, Any]:
-    """The JSON Schema of ``metrics.json``."""
-    content: dict[str, Any] = json.loads(_FORM.read_text(encoding="utf-8"))
-    return content
-
-
 def content_of(file: Path, named: str) -> dict[str, Any]:
     """Return the object that a JSON file of a run holds.
 
     Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
     """
     try:
+        refuse_pipe(file, named)
         content = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise OptionError(f"{named}: {_without(file)}; {NAME_ANOTHER}") from None
@@ -135,6 +147,15 @@ def content_of(file: Path, named: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise OptionError(f"{named}: {file.name} is not a JSON object; {NAME_ANOTHER}")
     return content
+
+
+def refuse_pipe(file: Path, named: str) -> None:
+    """Refuse what is neither a file nor missing: reading a pipe would block for ever.
+
+    Raises: OptionError, which begins with ``named``.
+    """
+    if file.exists() and not file.is_file():
+        raise OptionError(f"{named}: {file.name} is not a regular file; name another folder")
 
 
 def _without(file: Path) -> str:

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.recorded.form import faults
+from vlgate.recorded.folder import ENVIRONMENT, refuse_other_schema
+from vlgate.recorded.form import fitted, schema_of
 
 PART, REPLIES = "part.json", "part.jsonl"
 SCHEMA = 1
@@ -40,11 +41,7 @@ _FORM: Mapping[str, Any] = {
             "additionalProperties": {"type": ["string", "null"]},
         },
         "model": {"type": "object", "required": ["name", "weights", "fingerprint", "checks"]},
-        "environment": {
-            "type": "object",
-            "required": ["packages", "options"],
-            "properties": {"packages": {"type": "object"}, "options": {"type": "object"}},
-        },
+        "environment": {"type": "object"},
     },
 }
 
@@ -101,11 +98,12 @@ def read_part(folder: Path) -> RecordedPart:
     """
     named = str(folder)
     content = _content(folder, named)
-    if content.get("schema") != SCHEMA:
-        raise OptionError(f"{named}: {PART} has schema {content.get('schema')!r}, expected {SCHEMA}; {_AGAIN}")
-    fault = next(faults(content, _FORM, _FORM, ""), None)
-    if fault is not None:
-        raise OptionError(f"{named}: {PART} is damaged: {fault}; {_AGAIN}")
+    refuse_other_schema(content, SCHEMA, PART, named)
+    try:
+        fitted(content, _FORM, _FORM)
+        fitted(content["environment"], (form := schema_of(ENVIRONMENT)), form, "environment")
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"{named}: {PART} is damaged: {error}; {_AGAIN}") from None
     if seal(content) != content["seal"]:
         raise OptionError(f"{named}: {PART} was changed after the part ended; {_AGAIN}")
     replies = _bytes(folder / REPLIES, named)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from vlgate.recorded.folder import AGAIN, METRICS, VERDICT, RecordedRun, content_of
-from vlgate.recorded.form import faults
+from vlgate.recorded.folder import METRICS, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
+from vlgate.recorded.form import schema_of
 
-_FORM = Path(__file__).parents[1] / "report" / "verdict.schema.json"
+SCHEMA = 1
+"""The version of the format of ``verdict.json`` that is written and read."""
 
 
 def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
@@ -24,10 +23,8 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     if not file.exists():
         return None
     content = content_of(file, run.named)
-    form = json.loads(_FORM.read_text(encoding="utf-8"))
-    fault = next(faults(content, form, form, ""), None)
-    if fault is not None:
-        raise run.wrong(f"{VERDICT} is damaged: {fault}", AGAIN)
+    refuse_other_schema(content, SCHEMA, VERDICT, run.named)
+    content = held_to(content, schema_of(VERDICT), VERDICT, run.named)
     told = Counter((one["gate"], one["decision"]) for one in content["decisions"])
     if told != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
         problem = f"the decisions in {VERDICT} are not those in {METRICS}"

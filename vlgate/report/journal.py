@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 from zlib import crc32
 
 from vlgate.errors import DataError, printable
 from vlgate.judging.verdicts import judge
-from vlgate.run.rows import Rows, distinct, unpack
+from vlgate.run.rows import Rows, read_rows, unpack
 from vlgate.types import Batch, Verdict
 
 SCHEMA = 2
@@ -97,7 +97,7 @@ def read_journal(file: Path, batches: Mapping[str, Batch]) -> Journalled:
     Returns: the verdicts, and the lines that are damaged.
     Raises: DataError if the file cannot be read, has no whole line, or is of another plan or version.
     """
-    rows: dict[str, Rows] = {}
+    judged: dict[str, Sequence[Verdict]] = {}
     contents = [(number, _content(record)) for number, record in _records(file)]
     if all(content is None for _, content in contents):
         raise DataError(file, "on line 1", f"expected a journal of version {SCHEMA}", _REMEDY)
@@ -111,16 +111,18 @@ def read_journal(file: Path, batches: Mapping[str, Batch]) -> Journalled:
         name = str(content.get("batch"))
         if name not in batches:
             raise DataError(file, f"on line {number}", f"the plan has no batch {name!r}", _REMEDY)
-        rows[name] = _long(content.get("rows"), batches[name], f"on line {number}", file)
+        try:
+            judged[name] = judge(batches[name], unpack(read_rows(content.get("rows"), batches[name]), batches[name]))
+        except ValueError as error:
+            raise DataError(file, f"on line {number}", str(error), _REMEDY) from None
     damaged = tuple(number for number, content in contents if content is None)
-    return Journalled(verdicts=_verdicts(rows, batches), damaged=damaged)
+    return Journalled(verdicts=_by_task(judged, batches), damaged=damaged)
 
 
-def _verdicts(rows: Mapping[str, Rows], batches: Mapping[str, Batch]) -> dict[str, list[Verdict]]:
+def _by_task(judged: Mapping[str, Sequence[Verdict]], batches: Mapping[str, Batch]) -> dict[str, list[Verdict]]:
     found: dict[str, dict[int, Verdict]] = {}
-    for name, some in rows.items():
+    for name, verdicts in judged.items():
         batch = batches[name]
-        verdicts = judge(batch, unpack(some, batch))
         found.setdefault(batch.task.id, {}).update(zip(batch.positions, verdicts, strict=True))
     return {task: [by_place[place] for place in sorted(by_place)] for task, by_place in found.items()}
 
@@ -163,14 +165,3 @@ def _short(rows: Rows) -> dict[str, object]:
         if not any(columns[name]):
             del columns[name]
     return columns
-
-
-def _long(short: Any, batch: Batch, place: str, file: Path) -> Rows:
-    """The rows of a line with the columns that were left out."""
-    n = len(list(distinct(batch)))
-    defaults: dict[str, Any] = {**{name: [None] * n for name in _REPLIES}, **{name: [False] * n for name in _FLAGS}}
-    columns = {**defaults, **short} if isinstance(short, dict) else {}
-    if any(not isinstance(columns.get(name), list) or len(columns[name]) != n for name in defaults):
-        raise DataError(file, place, f"expected replies to the {n} requests of the batch", _REMEDY)
-    names = {"judged": 0, "missed": 0, **columns}
-    return cast("Rows", {name: names[name] for name in Rows.__annotations__})

@@ -11,6 +11,7 @@ from vlgate.recorded.folder import JOURNAL
 from vlgate.recorded.part import PART, REPLIES
 from vlgate.report.explanations.place import FOLDER, INDEX, remove_explanations
 from vlgate.report.lock import lock
+from vlgate.report.whole_file import remove_left_over
 from vlgate.run.options import Options
 
 FILES = (
@@ -84,6 +85,8 @@ def _empty(folder: Path, *, overwrite: bool) -> None:
         )
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
+    for place in (folder, folder / FOLDER):
+        remove_left_over(place, locked=True)
     remove_explanations(folder)
 
 

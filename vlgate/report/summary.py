@@ -36,8 +36,8 @@ from vlgate.run.verdict import outcome_of
 
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
-    """Write ``summary.md``."""
-    write_whole(file, "\n".join(_lines(run, model, options)) + "\n")
+    """Write ``summary.md``; no text of a file or a model is HTML in it, an image, a link or a line of its own."""
+    write_whole(file, "\n".join(_harmless(printable(line)) for line in _lines(run, model, options)) + "\n")
 
 
 def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
@@ -106,6 +106,11 @@ def _abilities(run: RunResult) -> list[str]:
 def _plain(note: str) -> str:
     """A model's note as one line that Markdown and HTML do not format."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def _harmless(line: str) -> str:
+    """A line of Markdown without what could be foreign in ours: tags, links and images."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 
 def headline(run: RunResult, model: ModelCard) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from vlgate.cache.place import shown_size
+from vlgate.errors import printable
 from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.comparison import comparison_lines
@@ -103,7 +104,7 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
         if heading not in left_out:
             drawn.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=True)
     for row in found:
-        cells = [cell for heading, cell in zip(HEADINGS, row.cells, strict=True) if heading not in left_out]
+        cells = [printable(cell) for heading, cell in zip(HEADINGS, row.cells, strict=True) if heading not in left_out]
         drawn.add_row(*cells, style="" if row.outcome is None else _STYLES[row.outcome])
     text = _printed([drawn], screen)
     return f"{text}\n(in summary.md only: {', '.join(left_out)})" if left_out else text
@@ -163,7 +164,7 @@ def _styled(lines: list[str], screen: Screen) -> str:
     from rich.text import Text
 
     parts: list[object] = []
-    for line in lines:
+    for line in map(printable, lines):
         text = Text(line)
         word = next((word for word in _STYLES if line.startswith((f"{word}:", f"{word} "))), None)
         if word is not None:

@@ -17,14 +17,13 @@ from vlgate import __version__
 from vlgate.comparing.changes import FIRST_RUN
 from vlgate.comparing.pairing import Comparison
 from vlgate.gates.records import OUTCOMES, Decision
+from vlgate.recorded.verdict import SCHEMA
 from vlgate.report.whole_file import write_whole
 from vlgate.run.judging_again import JudgedAgain
 from vlgate.run.model_card import ModelCard
 from vlgate.run.options import Options
 from vlgate.run.results import RunResult
 from vlgate.run.verdict import Digests, RunOutcome, outcome_of
-
-SCHEMA = 1
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
+from time import time
+
+_PART = re.compile(r"\..+\.([0-9]{1,10})\.part")
+_STALE = 3600  # seconds
 
 
 @contextmanager
@@ -26,6 +32,7 @@ def whole_file(file: Path) -> Iterator[Path]:
         that name is kept then.
     """
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    _tidied(file.parent)
     try:
         yield part
         with part.open("rb+") as stream:
@@ -46,6 +53,44 @@ def write_whole(file: Path, text: str) -> None:
     """
     with whole_file(file) as part:
         part.write_bytes(text.encode("utf-8", "replace"))
+
+
+def remove_left_over(folder: Path, *, locked: bool = False) -> None:
+    """Remove the temporary files that killed processes have left in a folder.
+
+    Args:
+        folder: where they are.
+        locked: whether this process alone writes runs there and has not begun. Otherwise a file must be an hour old,
+            because the number of a process on another machine says nothing here.
+    """
+    with suppress(OSError):
+        for file in folder.glob(".*.part"):
+            known = _PART.fullmatch(file.name)
+            if known is None or not _ended(int(known[1]), locked=locked):
+                continue
+            with suppress(OSError):
+                if locked or time() - file.stat().st_mtime > _STALE:
+                    file.unlink()
+
+
+@lru_cache(maxsize=1024)
+def _tidied(folder: Path) -> None:
+    """Look once into each folder, because a set of cases writes thousands of files into one."""
+    remove_left_over(folder)
+
+
+def _ended(process: int, *, locked: bool) -> bool:
+    if os.name == "nt":  # there, the call below would end the process
+        return False
+    if process == os.getpid():
+        return locked  # in a container, the killed process often had the same number
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # it is another user's
+        return False
+    return False
 
 
 def _sync_folder(folder: Path) -> None:

@@ -6,16 +6,27 @@ The distinct requests of a batch have the same order in every process, so the re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict, TypeVar
+from sys import float_info
+from typing import Any, TypedDict, TypeVar, cast
 
 from vlgate.judging.judged import Verdicts
 from vlgate.judging.replies import Replies, numbers, plain, replies_of
+from vlgate.recorded.part import DEFAULTS
 from vlgate.types import Batch, Prediction, Request, Verdict
 
 UNASKED = "the run ended before this case was asked"
 """Why there is no reply to a request that never reached the model."""
 
 Value = TypeVar("Value")
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "scores": (int, float),
+    "answers": (str,),
+    "accepted": (bool,),
+    "problems": (str,),
+    "skipped": (bool,),
+    "cut": (bool,),
+    "neither": (bool,),
+}
 
 
 class Rows(TypedDict):
@@ -56,6 +67,35 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
         missed=judged.count(False),
         plan=plan,
     )
+
+
+def read_rows(columns: object, batch: Batch) -> Rows:
+    """Return the rows that a file has of a batch, with the columns that were left out of it.
+
+    Args:
+        columns: what the file has in the place of the columns.
+        batch: the batch.
+
+    Raises: ValueError if a column does not hold a usable value for each distinct request of the batch.
+    """
+    n = len(list(distinct(batch)))
+    given: Mapping[str, Any] = columns if isinstance(columns, dict) else {"scores": columns}
+    found: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
+    for name, types in _TYPES.items():
+        default = DEFAULTS[name]
+        values = found[name] = given.get(name, [default] * n)
+        right = isinstance(values, list) and len(values) == n
+        if not right or not all(_usable(value, types, none=default is None) for value in values):
+            raise ValueError(f"expected {n} {name} for the {n} requests of the batch")
+    return cast("Rows", found)
+
+
+def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
+    if value is None:
+        return none
+    if isinstance(value, bool) != (bool in types) or not isinstance(value, types):
+        return False
+    return not isinstance(value, int | float) or abs(value) <= float_info.max
 
 
 def unpack(rows: Rows, batch: Batch) -> Replies:

@@ -8,11 +8,11 @@ a whole is left out with its tasks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from vlgate.errors import DataError
+from vlgate.errors import DataError, short
 from vlgate.sources.reading.json_file import FETCH_AGAIN
 from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.records import passing_over
@@ -20,6 +20,8 @@ from vlgate.sources.reading.unreadable import noting
 from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
 from vlgate.types import Shape, Task
 
+ALIKE = 3
+"""The most errors of the same words in one file that have a line each."""
 MOST = 50
 """The most errors of one file that are listed; a file with more has one mistake many times."""
 
@@ -49,6 +51,22 @@ def read_everything(options: ReadOptions) -> Found:
             _again(partial(_read, source, options, [task], found), passed, found)
     found.tasks.sort(key=lambda task: task.id)
     return found
+
+
+def grouped(errors: Iterable[DataError]) -> list[str]:
+    """Return the messages of errors; more than ``ALIKE`` that differ in their record only have one line."""
+    alike: dict[tuple[object, str], list[DataError]] = {}
+    for error in errors:
+        alike.setdefault((error.file, error.expected), []).append(error)
+    lines: list[str] = []
+    for (file, expected), same in alike.items():
+        if len(same) <= ALIKE or same[0].record is None:
+            lines += map(str, same)
+            continue
+        least = "at least " if len(same) == MOST else ""
+        said = f"{least}{len(same):,} records, the first {short(same[0].record, 120)}: {expected}"
+        lines.append(str(DataError(file, None, said, same[0].remedy)))
+    return lines
 
 
 def _shapes(source: str, options: ReadOptions, known: dict[str, Shape]) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from html import unescape
 
 import pytest
 from voting import PAIRS, read_items, write_cases
@@ -10,6 +11,7 @@ from vlgate.errors import DataError
 from vlgate.making.votes.crowd import COLUMNS, write_rows
 from vlgate.making.votes.items import digest
 from vlgate.making.votes.reading import read_votes
+from vlgate.report.exports.flat import text_of_cell
 
 
 @pytest.fixture
@@ -125,3 +127,26 @@ def test_the_table_for_crowdsourcing_has_a_row_for_each_item(items, tmp_path):
     [row] = [row for row in rows if "script" in row["first"]]
     assert "<script" not in row["first_html"] + row["second_html"]
     assert "&lt;script&gt;" in row["first_html"]
+
+
+@pytest.mark.parametrize(
+    "begins", ["=cmd|'/c calc'!A1 ", "+1 ", "-1 ", "@SUM(A1) ", "\t=1 ", "\r=1 ", "'=1 ", "'tis ", "a cup "]
+)
+def test_no_cell_for_crowdsourcing_is_a_formula_and_each_gives_its_text(tmp_path, begins):
+    row = {"image": "1.png", "caption": f"{begins}a dog", "foil": f"{begins}a cat"}
+    found = read_items(write_cases(tmp_path / "set", {"mine/x": [row]}))
+    write_rows(found, tmp_path / "items.csv")
+    with (tmp_path / "items.csv").open(newline="", encoding="utf-8") as stream:
+        [row] = csv.DictReader(stream)
+    assert not [cell for cell in row.values() if cell[:1] in {"=", "+", "-", "@", "\t", "\r"}]
+    assert (text_of_cell(row["first"]), text_of_cell(row["second"])) == found[0].texts
+    assert unescape(row["first_html"]).replace("<b>", "").replace("</b>", "") == found[0].texts[0]
+
+
+def test_the_names_of_columns_are_quoted_as_one_short_plain_line(items, tmp_path):
+    file = tmp_path / "votes.csv"
+    file.write_text(f"\x1b]0;PWN\x07,{'x' * 60_000},\u202e\n1,2,3\n")
+    with pytest.raises(DataError) as caught:
+        read_votes([file], items)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 1000

@@ -28,6 +28,7 @@ from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources import registry
+from vlgate.sources.reading.options import ReadOptions
 
 
 @pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "..\\1.jpg", "a\n.jpg", ".", "a/"])
@@ -340,3 +341,14 @@ def test_a_box_that_is_not_in_its_image(tmp_path):
         assert f"box {box} is outside the image, which has 40 x 30 pixels" in problem(tmp_path, PAIR | {"box": box})
     write(tmp_path, PAIR | {"box": [39, 29, 5, 5]})
     assert len(tasks(tmp_path)) == 1
+
+
+def test_two_files_of_one_name_whose_cases_have_no_ids_are_named_by_their_paths(tmp_path):
+    plain = {name: value for name, value in PAIR.items() if name != "id"}
+    folders = tuple(tmp_path / name for name in ("one", "two"))
+    for folder in folders:
+        folder.mkdir()
+        write(folder, plain)
+    with pytest.raises(DataError) as caught:
+        list(registry.read_source("own", ReadOptions(folders=folders, seed=0, wanted=lambda _: True)))
+    assert all(str(folder / "cases.jsonl") in str(caught.value) for folder in folders)

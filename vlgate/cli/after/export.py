@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, escaped
 from vlgate.recorded.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
@@ -112,4 +112,4 @@ def _dataset(text: str) -> tuple[str, str]:
 
 
 def _note(line: str) -> None:
-    print(f"note: {line}", file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(f"note: {line}"), file=sys.stderr)  # noqa: T201  # what a command is for

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vlgate import __version__
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.making.kinds.kind import Kind
 from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
 from vlgate.making.sets.question_files import FORMS, as_page, can_hold, files_of, report_of
@@ -166,4 +166,4 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201  # what a command is for
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

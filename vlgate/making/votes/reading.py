@@ -17,6 +17,7 @@ from typing import get_args
 
 from vlgate.errors import DataError, nearest, printable
 from vlgate.making.votes.items import Answer, Item, digest
+from vlgate.report.exports.flat import text_of_cell
 from vlgate.sources.reading.json_file import read_json, read_text
 
 _COLUMNS = (
@@ -102,7 +103,8 @@ def _from_csv(file: Path, left_out: Counter[str]) -> Iterator[_Row]:
             if found.get("AssignmentStatus") == "Rejected":
                 left_out["vote of a rejected assignment"] += 1
                 continue
-            yield _Row(file=file, record=record, **{name: found[column].strip() for name, column in names.items()})
+            cells_of = {name: text_of_cell(found[column].strip()) for name, column in names.items()}
+            yield _Row(file=file, record=record, **cells_of)
     except csv.Error as error:
         raise DataError(file, f"on line {lines.line_num}", f"is not CSV ({error})", _FIRST) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -32,7 +33,7 @@ def draw(show: Callable[..., Any], images: Sequence[tuple[str, LazyImage | None]
     """Draw images one below the other, each below its name."""
     from rich.console import Console
 
-    console = Console()
+    console = Console(file=getattr(sys.stdout, "terminal", None))  # not escaped
     for name, image in images:
         console.print(f"image {one_line(name)}", markup=False, highlight=False)
         try:

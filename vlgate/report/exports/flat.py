@@ -12,15 +12,15 @@ from vlgate.recorded.cases import LISTS, fact_names
 from vlgate.report.after.missed import one_line
 from vlgate.report.exports.rows import Exported
 
-_FORMULA = ("=", "+", "-", "@")
-"""With one of these at its beginning, a spreadsheet takes a cell for a formula."""
+_QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
+"""With one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already."""
 
 
 def csv_lines(run: Exported) -> Iterator[str]:
     """Yield the lines of a CSV file, the first with the names of the columns.
 
-    Lists and tags are cells of JSON. A text that a spreadsheet would take for a formula begins with an apostrophe, and
-    control characters are written as escapes; ``json_lines`` has the texts as they are.
+    Lists and tags are cells of JSON. Texts are written by ``cell``, and control characters in them as escapes;
+    ``json_lines`` has the texts as they are.
     """
     facts = fact_names(run.table)
     yield _row(["task", "case", "state", "right", "unread", *map(_text, facts), *LISTS, "tags", "origin", "why"])
@@ -49,5 +49,18 @@ def _json(value: object) -> str:
 
 
 def _text(text: str | None) -> str:
-    safe = one_line(text or "")
-    return f"'{safe}" if safe.startswith(_FORMULA) else safe
+    return cell(one_line(text or ""))
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet takes for a formula: behind an apostrophe; ``text_of_cell`` reads it.
+
+    >>> cell("=1+1"), cell("a cup"), text_of_cell(cell("=1+1")), text_of_cell(cell("'tis"))
+    ("'=1+1", 'a cup', '=1+1', "'tis")
+    """
+    return f"'{text}" if text.startswith(_QUOTED) else text
+
+
+def text_of_cell(found: str) -> str:
+    """Return the text that ``cell`` has written."""
+    return found[1:] if found.startswith("'") and found[1:].startswith(_QUOTED) else found

@@ -61,15 +61,15 @@ class Analyses:
 
 def analyses(folder: Path) -> Analyses:
     """Return what the page shows of the analyses in the folder of a run; nothing if it has none."""
+    if not (folder / ANALYSES).is_file():  # reading a pipe would block for ever
+        return Analyses()
     try:
         content = json.loads((folder / ANALYSES).read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             return Analyses(problems=(f"{ANALYSES} has schema {content['schema']!r}, expected {SCHEMA}",))
         papers = tuple(_paper(one) for one in content["analyses"])
         problems = tuple(f"{name}: {why}" for name, why in content["lacking"].items())
-    except FileNotFoundError:
-        return Analyses()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         remedy = "vlgate analyse PAPER RUN --save writes it again"
         return Analyses(problems=(f"{ANALYSES} is damaged; {remedy}",))
     return Analyses(papers=papers, problems=problems)

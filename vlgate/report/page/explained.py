@@ -29,13 +29,15 @@ def whys(folder: Path, cards: Collection[str]) -> Whys:
 
     A folder whose index cannot be read counts as one without explanations, so that it does not cost the page.
     """
+    if not (folder / FOLDER / INDEX).is_file():  # reading a pipe would block for ever
+        return Whys()
     try:
         content = json.loads((folder / FOLDER / INDEX).read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             return Whys()
         found = content["explanations"]
         shown = tuple(_why(folder / FOLDER, one, content["rates"], cards) for one in found[:MOST])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Whys()
     return Whys(shown=shown, all=len(found), attention=content["attention"])
 

@@ -23,6 +23,8 @@ def founds(folder: Path) -> Founds:
 
     A file that cannot be read counts as one without finds, so that it does not cost the page.
     """
+    if not (folder / FILE).is_file():  # reading a pipe would block for ever
+        return Founds()
     try:
         lines = (folder / FILE).read_text(encoding="utf-8").split("\n")
         rows = sorted(
@@ -30,7 +32,7 @@ def founds(folder: Path) -> Founds:
         )
         shown = tuple(_found(folder, row) for row in rows[:MOST])
         causes = clusters([Cause(**row["cause"]) for row in rows if row["cause"]])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Founds()
     said = tuple(f"{number}: {one.edit}, {one.what}, {one.faculty}" for one, number in causes[:MOST_CAUSES])
     return Founds(shown=shown, all=len(rows), causes=said)

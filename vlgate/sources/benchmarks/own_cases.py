@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -81,9 +81,17 @@ def read(options: ReadOptions) -> Iterator[Task]:
                     case = _case(record, kinds[task], find)
                     before = cases[task].setdefault(case.id, case)
                     if before is not case:
-                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({before.origin})")
+                        where = _origin_of(before, record.file, homes)
+                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
     for task, kind in kinds.items():
         yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
+
+
+def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
+    """The origin of a case that has an id already; with its path if another file has the same name."""
+    same = [home for home in homes if home.name == file.name and home != file]
+    other = next((home for home in same for record in own_records(home) if _id(record) == case.id), None)
+    return case.origin if other is None else f"{other}: {case.origin}; give each case an id"
 
 
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
