@@ -73,8 +73,9 @@ def fitted(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place
 
 
 def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> dict[str, Any]:
-    dependent = schema.get("dependentRequired", {})
-    for key in (*schema.get("required", ()), *(other for key in dependent if key in value for other in dependent[key])):
+    others_of = schema.get("dependentRequired", {})
+    dependent = [other for given, others in others_of.items() if given in value for other in others]
+    for key in (*schema.get("required", ()), *dependent):
         if key not in value:
             raise ValueError(f"{_below(place, key)} is missing")
     if any(key in value for key in schema.get("not", {}).get("required", ())):
