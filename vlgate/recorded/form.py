@@ -61,23 +61,21 @@ def fitted(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place
     problem = next((one for one in (_of_type(value, schema), *_of_range(value, schema)) if one), None)
     if problem is not None:
         raise ValueError(f"{place}={_short(value)} is not {problem}" if place else f"the file is not {problem}")
+    kept = value
+    if isinstance(value, dict):
+        kept = _object(value, schema, root, place)
+    elif isinstance(value, list):
+        items = schema.get("items", {})
+        kept = [fitted(inner, items, root, f"{place}[{number}]") for number, inner in enumerate(value)]
     for part in _applied(value, schema, root):
         fitted(value, part, root, place)
-    if isinstance(value, dict):
-        return _object(value, schema, root, place)
-    if isinstance(value, list):
-        return [
-            fitted(inner, schema.get("items", {}), root, f"{place}[{number}]") for number, inner in enumerate(value)
-        ]
-    return value
+    return kept
 
 
 def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> dict[str, Any]:
-    required = [*schema.get("required", ())]
-    required += [
-        other for key, others in schema.get("dependentRequired", {}).items() if key in value for other in others
-    ]
-    for key in required:
+    others_of = schema.get("dependentRequired", {})
+    dependent = [other for given, others in others_of.items() if given in value for other in others]
+    for key in (*schema.get("required", ()), *dependent):
         if key not in value:
             raise ValueError(f"{_below(place, key)} is missing")
     if any(key in value for key in schema.get("not", {}).get("required", ())):
