@@ -85,6 +85,45 @@ def test_numbers_are_read_in_digits_and_words(caption, foil, larger):
     assert values(pairs(("a", caption, foil)))["larger number"] == larger
 
 
+def several(*rows):
+    """Rows of (image, caption, foils...)."""
+    cases = tuple(
+        Case(
+            id=str(number),
+            requests=tuple(Match(image=image(key), text=text) for text in texts),
+            truths=(True, *[False] * (len(texts) - 1)),
+        )
+        for number, (key, *texts) in enumerate(rows)
+    )
+    return Task(id="x/choice", capability="foil", shape="choice", cases=cases)
+
+
+def test_the_caption_that_the_foils_are_edits_of_is_found_by_comparing_them():
+    found = values(
+        several(
+            ("a", "two red cups here", "two blue cups here", "two red mugs here"),
+            ("b", "a dog on a mat", "a cat on a mat", "a dog on a bed"),
+        )
+    )
+    assert found["most words in common, of its case"] == found["least edited, of its case"] == 1.0
+    assert found["most letters in common, of its case"] == 1.0
+    assert found["fewest words in common, of its case"] == found["most edited, of its case"] == 0.0
+    assert found["first in the alphabet, of its case"] == 1 / 4
+
+
+def test_foils_of_one_caption_are_compared_across_cases():
+    rows = [("a", "two red cups here", foil) for foil in ("two blue cups here", "two red mugs here")]
+    found = values(pairs(*rows))
+    assert found["most words in common, about its image"] == 1.0
+    assert "most words in common, of its case" not in found
+
+
+def test_choices_are_compared_if_there_are_three():
+    choices = ("a red cup", "a blue cup", "a red mug")
+    found = values(questions(("q", choices, "a red cup"), ("r", choices[::-1], "a red mug")))
+    assert (found["choice most like the others"], found["choice least like the others"]) == (1 / 2, None)
+
+
 def test_the_classifier_finds_a_word_that_gives_the_foil_away():
     rows = [(str(n), f"thing{n % 7} here", f"thing{n % 5} nowhere") for n in range(100)]
     assert values(pairs(*rows))["text classifier"] == 1.0
