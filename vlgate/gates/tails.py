@@ -52,10 +52,12 @@ def exact(gate: Gate, metric: Metric) -> float:
 
     Returns: the p-value; 0 for a metric that is not a share, so that its interval alone decides.
     """
-    n, bound, below = worth(metric, gate.confidence), *_crossed(gate, metric)
     if gate.metric in _NOT_SHARES:
         return 0.0
-    return at_most(metric.value * n, n, bound) if below else at_most(n - metric.value * n, n, 1 - bound)
+    n = worth(metric, gate.confidence)
+    right, least = metric.value * n, gate.min if gate.kind == "gate" else None
+    below = 1.0 if least is None else at_most(right, n, least)
+    return below if gate.max is None else min(below, at_most(n - right, n, 1 - gate.max))
 
 
 def near_an_end(gate: Gate, metric: Metric) -> bool:
