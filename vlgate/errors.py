@@ -17,12 +17,13 @@ _LISTED = 60  # the most names that a message lists; more than all models, or al
 class VlgateError(Exception):
     """The base class of the errors that vlgate reports to its user.
 
-    The message is one line that a terminal does not obey, whatever a file or a model has put into it; see ``shown``.
+    The message is one line that a terminal does not obey, whatever a file or a model has put into it; see ``shown``. A
+    list in it has a line for each entry.
     """
 
-    def __init__(self, message: object = "") -> None:
-        """Take the message."""
-        super().__init__(shown(str(message)))
+    def __init__(self, message: object = "", *entries: str) -> None:
+        """Take the message, and the entries of the list below it."""
+        super().__init__("\n".join((shown(str(message)), *(f"  {shown(entry)}" for entry in entries))))
 
 
 class UnknownNameError(VlgateError):

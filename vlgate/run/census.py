@@ -48,7 +48,7 @@ def refuse_missing(tasks: Iterable[Task]) -> None:
     """
     short = [census for census in map(count, tasks) if census.short]
     if short:
-        raise OptionError("\n".join(_refusal(short)))
+        raise OptionError(*_refusal(short))
 
 
 def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
@@ -65,9 +65,9 @@ def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
 def _refusal(short: Sequence[Census]) -> Iterable[str]:
     whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
     yield f"{whole}: get them, or add --missing-images skip"
-    yield from (f"  {one.task}: {one}" for one in short[:LISTED])
+    yield from (f"{one.task}: {one}" for one in short[:LISTED])
     if len(short) > LISTED:
-        yield f"  and {len(short) - LISTED} more tasks; vlgate tasks lists them all"
+        yield f"and {len(short) - LISTED} more tasks; vlgate tasks lists them all"
     example = next((one.missing for one in short if one.missing is not None), None)
     if example is not None:
         yield f"for example {looked_for(example)}"

@@ -46,7 +46,7 @@ def test_each_ability_has_its_interval_below_the_rule_for_the_three_words(page, 
         assert words in rule
     for one in result.results:
         found = one.metrics[HEADLINE[one.task.shape]]
-        assert f"{found.value:.2f} of {found.n} ({found.low:.2f} - {found.high:.2f})" in lists
+        assert f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f}), n = {found.n}" in lists
 
 
 def test_each_task_has_its_question_figures_example_and_missed_cases(page, result):

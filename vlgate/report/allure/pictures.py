@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vlgate import types
 from vlgate.errors import ImageError, printable
+from vlgate.metrics.clusters import photograph
 from vlgate.report.allure.results import Attachment
 from vlgate.types import LazyImage, Verdict
 
@@ -62,7 +63,8 @@ class Pictures:
     def changed(self, images: Sequence[LazyImage]) -> str:
         """Return the changed one of two images as a data URI; all that is equal in both is pale.
 
-        Returns: an empty text if neither image was made from the other one, or one of them cannot be loaded.
+        Returns: an empty text if neither image was made from the other one nor both from one in the same size, or one
+            of them cannot be loaded.
         """
         from PIL import Image, ImageChops
 
@@ -70,9 +72,10 @@ class Pictures:
             return ""
         first, second = self._in_order(images)
         one, other = self._small(first), self._small(second)
-        if not second.key.startswith(f"{first.key}#"):
-            return ""
         if isinstance(one, str) or isinstance(other, str):
+            return ""
+        siblings = photograph(first.key) == photograph(second.key) and one.size == other.size
+        if not siblings and not second.key.startswith(f"{first.key}#"):
             return ""
         other = other if other.size == one.size else other.resize(one.size)
         changed = ImageChops.difference(one, other).convert("L").point([0] * 16 + [255] * 240)
