@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vlgate.metrics.clusters import photograph
 from vlgate.report.difference import Piece, beside, difference
 from vlgate.report.page.earlier import History
 from vlgate.report.page.pictures import Pictures
@@ -49,7 +50,7 @@ class CardMaker:
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
         names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
         keys = [picture.key for picture in pictures]
-        overlaid = len(keys) == 2 and keys[1].startswith(keys[0]) and "#" in keys[1][len(keys[0]) :]
+        overlaid = len(keys) == 2 and "#" in keys[1] and photograph(keys[0]) == photograph(keys[1])
         before = self.history.before(row)
         return Card(
             anchor=anchor(f"{self.task}/{row['case']}"),
