@@ -81,7 +81,7 @@ def test_two_images_are_one_file_for_the_viewer_of_differences(folder, results, 
         images = json.loads(attached(folder, shown)["application/vnd.allure.image.diff"])
         assert set(images) == {"expected", "actual", "diff"}
         expected, actual = (request.image.key for request in verdict.case.requests)
-        assert shown["attachments"][0]["name"] == " and ".join((expected, actual))
+        assert shown["attachments"][0]["name"] == f"{expected} and {actual}"
         changed = opened(images["diff"])
         plain, covered = opened(images["expected"]), opened(images["actual"])
         darkest = min(
