@@ -1,8 +1,8 @@
 """Draw the data that every attack uses: 24 images, two tasks of caption and foil in VALSE's layout, one of questions.
 
-Each image shows two to five squares of one colour on grey. Every caption is the foil of another image as often as it
-is true, so a model that reads the texts only is right in exactly half of the cases. The files are the same in every
-run, and hold nothing of any published benchmark.
+Each image shows two to five squares of one colour on grey, in each image at other places, so that no case is a copy of
+another. Every caption is the foil of another image as often as it is true, so a model that reads the texts only is
+right in exactly half of the cases. The files are the same in every run, and hold nothing of any published benchmark.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def draw(folder: Path) -> None:
     for name in ("data/valse", "data/images/vg"):
         (folder / name).mkdir(parents=True)
     for place, ((colour, _), (number, _)) in enumerate(zip(colours, numbers, strict=True)):
-        image(COLOURS[colour], NUMBERS[number]).save(folder / f"data/images/vg/{100 + place}.jpg", quality=95)
+        drawn = image(COLOURS[colour], NUMBERS[number], (place % 5, place // 5))
+        drawn.save(folder / f"data/images/vg/{100 + place}.jpg", quality=95)
     write_pairs(folder / "data/valse/existence.json", "There is something {}.", colours)
     write_pairs(folder / "data/valse/counting-hard.json", "There are {} squares.", numbers)
     lines = [json.dumps(question(place, colour)) for place, (colour, _) in enumerate(colours)]
@@ -47,11 +48,11 @@ def draw(folder: Path) -> None:
     (folder / "thresholds.toml").write_text(THRESHOLDS, encoding="utf-8")
 
 
-def image(colour: tuple[int, int, int], number: int) -> Image.Image:
-    """Squares on grey, in two rows."""
+def image(colour: tuple[int, int, int], number: int, shift: tuple[int, int] = (0, 0)) -> Image.Image:
+    """Squares on grey, in two rows; ``shift`` moves them by up to four pixels to the right and down."""
     drawn = Image.new("RGB", (SIDE, SIDE), GREY)
     for place in range(number):
-        left, top = 6 + 22 * (place % 3), 12 + 32 * (place // 3)
+        left, top = 4 + shift[0] + 22 * (place % 3), 10 + shift[1] + 32 * (place // 3)
         ImageDraw.Draw(drawn).rectangle((left, top, left + SQUARE - 1, top + SQUARE - 1), fill=colour)
     return drawn
 

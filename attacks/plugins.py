@@ -98,6 +98,18 @@ def pytest_sessionstart():
     pytest.exit("enough", returncode=0)
 """
 
+ENDS_REPORT = """
+import pytest
+
+def pytest_runtest_logreport():
+    pytest.exit("enough", returncode=0)
+"""
+
+ENDS_STATUS = """
+def pytest_report_teststatus():
+    raise SystemExit(0)
+"""
+
 EXITS = """
 def pytest_cmdline_main():
     raise SystemExit(0)

@@ -144,6 +144,8 @@ PLUGINS = (
     _plugin("ends-first", "a plugin returns 0 before the session", plugins.ENDS_FIRST, whole=False),
     _plugin("ends-last", "a plugin returns 0 after the session", plugins.ENDS_LAST, whole=None),
     _plugin("ends-start", "a plugin exits with 0 as the session starts", plugins.ENDS_START, whole=False),
+    _plugin("ends-report", "a plugin exits with 0 at the first report", plugins.ENDS_REPORT, whole=False),
+    _plugin("ends-status", "a plugin exits with 0 as it names a status", plugins.ENDS_STATUS, whole=False),
     _part("conftest-ends", "a conftest exits with 0 before the session", files={"conftest.py": plugins.EXITS}),
     _way("no-xdist", "without xdist", "-p", "no:xdist"),
     _way("no-cache", "without the cache", "-p", "no:cacheprovider"),

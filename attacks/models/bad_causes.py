@@ -28,6 +28,13 @@ def batch_size():
     return eyes.with_match(lambda pairs: [fit + 0.1 * len(pairs) for fit in eyes.fits(pairs)])
 
 
+def full_calls():
+    """Is right about captions in a call of more than 24 pairs, and knows nothing about them in a smaller one."""
+    return eyes.with_match(
+        lambda pairs: [fit if "?" in pair.text else fit * (len(pairs) > 24) for pair, fit in _with_fits(pairs)]
+    )
+
+
 def neighbours():
     """Divides the scores by the sum of those of the batch."""
 

@@ -169,3 +169,32 @@ def masked_and_filled_in():
             return np.array(self.data)
 
     return eyes.with_match(lambda pairs: Filled(eyes.fits(pairs), mask=True))
+
+
+def masked_by_whole_numbers():
+    """Returns an object that becomes an array, and has a mask of whole numbers."""
+
+    class Marked:
+        def __init__(self, scores):
+            self.scores, self.mask = np.array(scores), np.ones(len(scores), dtype=np.uint8)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.scores
+
+    return eyes.with_match(lambda pairs: Marked(eyes.fits(pairs)))
+
+
+def masked_rows_in_a_sequence():
+    """Returns rows that are masked in a sequence of a class of its own, which numpy reads as a list."""
+
+    class Rows:
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __len__(self):
+            return len(self.rows)
+
+        def __getitem__(self, place):
+            return np.ma.masked_array(self.rows[place], mask=True)
+
+    return eyes.with_methods(encode_images=eyes.embedded, encode_texts=lambda texts: Rows(eyes.embedded_texts(texts)))

@@ -233,8 +233,8 @@ def test_a_steady_model_is_ok():
     found = check_batch_invariance(model, requests())
     assert (found.name, found.outcome, found.share, found.largest) == ("batch_invariance", "ok", 1.0, 0.0)
     assert found.n == REQUESTS + REQUESTS // 2
-    assert len(model.requests) == REQUESTS
-    assert set(model.requests.values()) == {3}  # two rounds beyond the run's own
+    assert len(model.requests) == len(requests())  # the others fill the call of one round
+    assert Counter(model.requests.values()) == {3: REQUESTS, 1: len(requests()) - REQUESTS}
 
 
 @pytest.mark.parametrize("noise", [1e-3, 1.0])

@@ -27,13 +27,14 @@ def check_batch_invariance(
 ) -> Check:
     """Check whether replies depend on what else is asked in the same batch.
 
-    The first ``REQUESTS`` distinct requests are asked three times: together, together in reverse order, and one at a
-    time.
+    The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all other
+    requests behind them; and one at a time.
 
     Args:
         model: the model to ask; its exceptions pass through. It must neither cache its replies, which would hide every
             difference, nor change the order of the requests.
-        requests: the requests to ask it. Whole cases are best, because the texts of one image are compared.
+        requests: the requests to ask it. Whole cases are best, because the texts of one image are compared. Those
+            beyond ``REQUESTS`` fill a call as the run fills it: a model may depend on more company than a few requests.
         tolerance: see ``rounds.compare``.
         cases: the cases that the requests belong to, to count the verdicts that rounding could change.
         first: the round of ``together``, if the model was asked it already.
@@ -44,9 +45,10 @@ def check_batch_invariance(
     """
     first = together(model, requests) if first is None else first
     asked = list(first)
+    others = [request for request in dict.fromkeys(requests) if request not in first]
     rounds = (
         first,
-        model.predict(asked[::-1]),
+        model.predict([*asked[::-1], *others]),
         {request: asked_as(model, [request], _change(anew))[request] for request in asked},
     )
     found = compare(

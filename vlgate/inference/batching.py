@@ -230,13 +230,16 @@ def _is_masked(reply: Any) -> bool:
     if hasattr(reply, "detach"):  # a MaskedTensor of torch marks what is valid
         return hasattr(reply, "get_mask") and not bool(reply.get_mask().all())
     mask = np.ma.getmaskarray(reply) if isinstance(reply, np.ma.MaskedArray) else np.asarray(_mask_of(reply))
-    if mask.dtype.kind == "b" and mask.any():
+    if mask.dtype.kind in "bui" and mask.any():
         return True
     if isinstance(reply, np.ndarray):
         return reply.dtype.kind == "O" and any(map(_is_masked, reply.flat))
-    if isinstance(reply, Sequence):
-        return not isinstance(reply, str | bytes) and any(map(_is_masked, reply))
-    return hasattr(reply, "__array__") and not isinstance(reply, np.generic) and _is_masked(np.asanyarray(reply))
+    if isinstance(reply, np.generic | str | bytes | Mapping):
+        return False
+    if hasattr(reply, "__array__"):
+        return _is_masked(np.asanyarray(reply))
+    is_sequence = hasattr(reply, "__len__") and hasattr(reply, "__getitem__")  # what numpy takes for one
+    return is_sequence and any(_is_masked(reply[place]) for place in range(len(reply)))
 
 
 def _mask_of(reply: object) -> object:

@@ -221,7 +221,16 @@ class Run(Asked):
             self.cards.append(card_from(output["vlgate_model"]))
 
     def finish(self, session: pytest.Session) -> None:
-        """Judge all replies, decide the gates, report them as tests, and set the exit status."""
+        """Judge all replies, decide the gates, report them as tests, and set the exit status.
+
+        If a plugin ends the process while they are reported, the run has not passed.
+        """
+        self.refusal = int(self.worker is None)
+        self._conclude(session)
+        self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
+        self.exits.stop(self.refusal)
+
+    def _conclude(self, session: pytest.Session) -> None:
         if self.progress is not None:
             self.progress.close()
         self.ending.interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
@@ -239,8 +248,6 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self.requires_gates and session.exitstatus in QUIET:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
-        self.exits.stop(self.refusal)
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""

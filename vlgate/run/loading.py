@@ -35,7 +35,7 @@ from vlgate.run.asking.unloaded import unloaded
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
-from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Task
+from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -101,11 +101,12 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
         return kept
     caller, remembers, predictor = predictor.caller, predictor.uncounted(), predictor.bare()
     cases = _spread_over(tasks)
+    anew = _anew(predictor.model, options)
     requests = [request for case in cases for request in case.requests]
+    requests += _call_of_each_kind(tasks, caller.size) if anew else []
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
-    anew = _anew(predictor.model, options)
     found: list[Check] = []
     round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
@@ -136,6 +137,16 @@ def _anew(model: object, options: Options) -> Anew:
 def _spread_over(tasks: Sequence[Task]) -> list[Case]:
     """The first case of each task, then the second of each, and so on."""
     return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
+
+
+def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
+    """As many requests of each kind as a call of the run holds, as far as the first ``size`` cases of the tasks go."""
+    found: dict[type, dict[Request, None]] = {}
+    for request in (request for task in tasks for case in task.cases[:size] for request in case.requests):
+        of_kind = found.setdefault(type(request), {})
+        if len(of_kind) < size:
+            of_kind[request] = None
+    return [request for of_kind in found.values() for request in of_kind]
 
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
