@@ -146,6 +146,11 @@ def test_the_classifier_has_not_seen_the_image_that_it_judges():
     assert values(pairs(*known))["text classifier"] == 0.5
 
 
+def test_the_regions_of_a_photograph_that_is_not_shown_itself_are_classified_together():
+    rows = [(f"{n // 10}#{n % 10},0,9,9", f"w true{n // 10}", f"w false{n // 10}") for n in range(200)]
+    assert values(pairs(*rows))["text classifier"] == 0.5
+
+
 def sides(seed, n, evenly):
     """Pairs that differ in left and right, each of which is true half of the time, exactly or on average."""
     draw = random.Random(seed)

@@ -73,6 +73,7 @@ def test_the_same_gates_judge_a_model_that_sees_both_images(place, cases):
     assert "--ask=together" in summary
     page = (place.path / "out" / "report.html").read_text()
     assert page.count("Asked with the images of a case together (--ask=together)") == 3
+    assert main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "thresholds.toml")]) == 0
 
 
 def test_a_model_that_names_a_position_passes_no_gate(place, cases):

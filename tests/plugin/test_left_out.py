@@ -243,6 +243,8 @@ def test_copies_of_one_image_are_one_case(place, right, how):
         assert place.run(right, "--health=off", "-n", "2").ret == 1
         place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 1\n')
         assert place.run(right, "--health=off").ret == 0
+        place.thresholds()
+        assert main(judged) == 1  # the run counted copies though its own gate did not need to know
 
 
 def test_some_copies_among_enough_cases_do_no_harm(place):

@@ -192,7 +192,7 @@ def _classifier(found: Sequence[_Contrast], folds: Mapping[str, int]) -> Probe:
     if len(groups) < FOLDS:
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {len(groups)}")
     true, false = _sides(found)
-    places = np.array([folds[contrast.group] for contrast in found] * 2)
+    places = np.array([folds[contrast.image] for contrast in found] * 2)
     truths = np.repeat([True, False], n)
     scores = log_odds(features([*true, *false]), np.arange(2 * n), truths, places)
     return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by image", chance=0.5)

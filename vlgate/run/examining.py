@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.health.copies import copied, near_copies
 from vlgate.health.flaws import Flaw, examine, true_texts
@@ -18,6 +19,7 @@ from vlgate.types import Task
 EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
 PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20
 _NAMED = 3  # copies in a message
+_USUAL = Gate(task="", metric="").min_cases
 UNEXAMINED = (
     "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
     f"{EXAMINED_CASES:,} cases; examine them with --health=on"
@@ -59,13 +61,14 @@ def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskRes
 
 
 def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
-    """Return the result of a task whose coverage counts copies of a case once, if a gate needs to know.
+    """Return the result of a task whose coverage counts copies of a case once, if a gate may need to know.
 
-    The pixels of at most as many cases as the largest ``min_cases`` are compared; see ``copied``.
+    The pixels of at most as many cases as the largest ``min_cases`` are compared; see ``copied``. It is at least that
+    of a gate that names none, because other gates may be decided from the files of the run.
     """
     rules = [rule for rule in (*thresholds.rules, *thresholds.changes) if fnmatchcase(result.task.id, rule.task)]
     cases = verdicts_of(result.verdicts).judged.cases
-    copies = copied(cases, max((rule.min_cases for rule in rules), default=0))
+    copies = copied(cases, max([_USUAL, *(rule.min_cases for rule in rules)]))
     if not copies:
         return result
     named = ", ".join(copies[:_NAMED]) + (f" and {len(copies) - _NAMED:,} more" if len(copies) > _NAMED else "")

@@ -96,7 +96,7 @@ def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
         return None
     folds = stratified_folds(cases)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
-    places = [folds[groups[images(item)[0]]] for item in items for _ in contrasts(item.candidate)]
+    places = [folds[images(item)[0]] for item in items for _ in contrasts(item.candidate)]
     n = len(pairs)
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
     scores = log_odds(features(texts), np.arange(2 * n), np.repeat([True, False], n), np.array(places * 2))
