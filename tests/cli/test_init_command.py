@@ -312,11 +312,13 @@ def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsy
     assert "--data=data" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", "{}"])
+@pytest.mark.parametrize("content", [None, "{", "[" * 100_000, "[]", "{}", '{"model": 1}'])
 def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, capsys):
     (folder / "run").mkdir()
     if content is not None:
         (folder / "run/metrics.json").write_text(content)
-    assert main(["init", "--from", "run"]) == 1
-    assert "run/metrics.json" in capsys.readouterr().err
+    assert main(["init", "--from", "run"]) == 4
+    assert "init: --from run: " in (said := capsys.readouterr().err)
+    assert "metrics.json" in said
+    assert said.count("\n") == 1
     assert not any((folder / name).exists() for name in FILES)
