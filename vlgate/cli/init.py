@@ -23,6 +23,7 @@ from vlgate.run.planning import make_plan
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"
 _GATES = Path("thresholds.toml")
+_BASELINE = "without the folder baseline: CI keeps its own, and one that is committed stays until you commit another"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +144,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
         looks if ours else keeps,
         f"{judged}\n     vlgate bless results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
-        "commit the files; CI judges the gates on every push\n"
-        "     (without the folder baseline: CI keeps its own, and one that is committed stays until you commit another)",
+        f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",
     ]
 
 
