@@ -105,11 +105,13 @@ How often the whole 95 % interval lies above the true value, so that a model on 
 a `max_drop`, passes; and how often it lies below, so that a model on a `max` does. The rate is the largest one over
 the settings of a row ({hard:,} samples each): shares of right cases of 50 to 95 %, cases of an image that are alike in
 0 to 100 %, drops of 10 points, areas of 0.75 to 0.99. Images of unequal size have the variance that their cases show
-within them; see [Metrics](reference/metrics.md). One or two images that hold half of the cases are worth one or two
-cases, and Wilson's interval of so few misses shares beyond 0.8 as often as all of them are wrong: the last column has
-that. The code is `benchmarks/false_passes.py`.
+within them; see [Metrics](reference/metrics.md). If one or two images hold half of the cases or more, the figure is
+worth little more than one or two cases. If these are all wrong, which is likelier than 2.5 %, the interval lies below a
+true share of over 0.8: see the last column of `1 of 100, 50 of 1`, which is one image with 100 cases and 50 images with
+one case each. The code is `benchmarks/false_passes.py`.
 
 {false_passes}
+
 ## P-values with repeated images
 
 How often two equally good models have p < 0.05 if the cases of an image are alike: 10 % of the cases break and 10 % are

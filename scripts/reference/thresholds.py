@@ -18,8 +18,9 @@ INTRODUCTION = """\
 # thresholds.toml
 
 The gates of a run. Without `--thresholds` it is `thresholds.toml` in the folder where pytest starts, or else the one
-in pytest's rootdir, or else the one that vlgate ships. A key in `[gate]` wins over the same key in `[defaults]`. Every
-key, task and metric is checked before the model is loaded.
+in pytest's rootdir. If there is none, a run without a data folder has the one that vlgate ships, and a run with data
+has no gates. A key in `[gate]` wins over the same key in `[defaults]`. Every key, task and metric is checked before the
+model is loaded.
 
 ```toml
 schema = 1

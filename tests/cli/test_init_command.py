@@ -137,6 +137,16 @@ def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
     assert [ci.push(f"later-{broken}", broken)[0] for broken in (4, 6)] == [0, 1]
 
 
+def test_a_release_warns_if_the_committed_baseline_must_be_replaced_by_hand(ci):
+    status, said = ci.push("first")
+    assert (status, "comes first" in said) == (0, False), said
+    if isinstance(ci, Gitlab):
+        shutil.copytree(ci.folder / "earlier/baseline", ci.folder / "baseline")
+    subprocess.run("git init --quiet && git add baseline", shell=True, check=True, cwd=ci.folder)
+    status, said = ci.push("release", BASELINE="release")
+    assert (status, "a committed baseline comes first; commit " in said) == (0, True), said
+
+
 def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
     assert ci.push("first", broken=30)[0] == 1
     assert not list(ci.folder.glob("**/blessed.json"))
@@ -312,11 +322,13 @@ def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsy
     assert "--data=data" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", "{}"])
+@pytest.mark.parametrize("content", [None, "{", "[" * 100_000, "[]", "{}", '{"model": 1}'])
 def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, capsys):
     (folder / "run").mkdir()
     if content is not None:
         (folder / "run/metrics.json").write_text(content)
-    assert main(["init", "--from", "run"]) == 1
-    assert "run/metrics.json" in capsys.readouterr().err
+    assert main(["init", "--from", "run"]) == 4
+    assert "init: --from run: " in (said := capsys.readouterr().err)
+    assert "metrics.json" in said
+    assert said.count("\n") == 1
     assert not any((folder / name).exists() for name in FILES)

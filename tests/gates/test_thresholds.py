@@ -90,6 +90,7 @@ def test_a_gate_that_every_model_passes_is_refused(complaint, keys):
     said = complaint(f"schema = 1\n{gate(keys)}")
     assert said.startswith('gate."valse/existence".acc_r: ')
     assert "every model keeps to it, so nothing is judged; write a m" in said
+    assert said.endswith(f", or leave {'it' if 'max_drop' in keys or 'max_churn' in keys else 'this table'} out")
 
 
 @pytest.mark.parametrize("keys", ["max = 1", "max = 1.0", 'max = 1.0\nmodel = "blip"'])

@@ -107,6 +107,7 @@ def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers
     command = "pytest --pyargs tests_vl --model=bag-of-words '--results=res x'"
     result.stdout.fnmatch_lines([f"vlgate: no gate was judged, because no test of the suite was named: {command}"])
     result.assert_outcomes(passed=1)
+    assert ("vlgate: the exit status is 1, because" in result.stdout.str()) == (ci == "true")
     assert not (place.path / "res x").exists()
 
 

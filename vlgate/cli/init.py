@@ -23,6 +23,7 @@ from vlgate.run.planning import make_plan
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"
 _GATES = Path("thresholds.toml")
+_BASELINE = "without the folder baseline: CI keeps its own, and one that is committed stays until you commit another"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     """Write the files that are not there, and print what was written and what to do next.
 
     Returns: the exit status: 0, or 1 if nothing was written because all files are there.
-    Raises: DataError if the results folder or a data folder cannot be read; OptionError if a file cannot be written.
+    Raises: DataError if a data folder cannot be read; OptionError if the run cannot, or if a file cannot be written.
     """
     folder = given.run_folder
     if folder is None:
@@ -143,7 +144,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
         looks if ours else keeps,
         f"{judged}\n     vlgate bless results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
-        "commit the files; CI judges the gates on every push",
+        f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",
     ]
 
 

@@ -64,14 +64,15 @@ KEYS = (
         name="min",
         sections=("[gate]",),
         holds="number from 0 to 1",
-        about="the metric must reach it; from -1 for a difference, as `visual_gain`",
+        about="the metric must reach it; from -1 for a difference, as `visual_gain`; a bound that every model reaches, "
+        "as `min = 0` of a share, is refused",
     ),
     Key(
         name="max",
         sections=("[gate]", "[limit]"),
         holds="number from 0 to 1",
-        about="the metric must not exceed it; a limit fails if even the lower end of the interval does, because "
-        "then the model can do what the limit says it cannot",
+        about="the metric must not exceed it; 1 alone is refused; a limit fails if even the lower end of the interval "
+        "does, because then the model can do what the limit says it cannot",
     ),
     Key(
         name="max_drop",

@@ -218,8 +218,9 @@ class _Parser:
             raise self.wrong(where, f"min = {low:g} is above max = {high:g}, so no value can pass", "exchange them")
         if (low is None or low <= least) and (high is None or high >= 1):
             bounds = " and ".join(f"{end} = {given[end]!r}" for end in ("min", "max") if end in given)
+            all_of_it = "it" if {"max_drop", "max_broken", "max_churn"} & given.keys() else "this table"
             remedy = f"write a min above {least:g}" if low is not None else "write a max below 1"
-            raise self.wrong(where, f"{bounds}: every model {NO_BOUND}", f"{remedy}, or leave this table out")
+            raise self.wrong(where, f"{bounds}: every model {NO_BOUND}", f"{remedy}, or leave {all_of_it} out")
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from vlgate.shrink.record import Shrunk
 
 PACE = "vlgate_pace"
+_REQUIRED = (
+    "vlgate: the exit status is 1, because --require-gates is on, as it is if the variable CI is set; "
+    "for tests without gates, leave out the options of vlgate, or add --no-require-gates"
+)
 
 
 class Run(Asked):
@@ -259,6 +263,8 @@ class Run(Asked):
             reporter.write_line(
                 f"vlgate: no gate was judged, because no test of the suite was named: {command}", red=True
             )
+            if self.options.require_gates:
+                reporter.write_line(_REQUIRED, red=True)
         if self.result is not None:
             self.closing.summarize(reporter, self.result)
 

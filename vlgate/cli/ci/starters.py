@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import DataError
+from vlgate.errors import OptionError, described
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.deciding import Judged
 from vlgate.gates.margin import threshold_with_margin
@@ -20,7 +20,7 @@ from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import Clusters, numbered
 from vlgate.metrics.names import HEADLINE
 from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import CASES, read_run
+from vlgate.recorded.folder import CASES, METRICS, NAME_ANOTHER, content_of, read_run
 from vlgate.recorded.judged import judged_tasks
 from vlgate.types import FloatArray, Metric, Task
 
@@ -124,21 +124,17 @@ def thresholds_of_run(folder: Path) -> str:
     pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and above what a
     text-only model reaches.
 
-    Raises: DataError if the folder does not hold the ``metrics.json`` of a run; OptionError if its other files are not
-        those of that run.
+    Raises: OptionError if the folder does not hold the files of a run.
     """
-    file = folder / "metrics.json"
+    named = f"--from {folder}"
+    content = content_of(folder / METRICS, named)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
         name = f"{content['model']['name']}:{content['model']['weights']}".rstrip(":")
         figures = sorted(content["tasks"].items())
         measured = [_measured(task, told) for task, told in figures]
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise DataError(file, None, problem, "name the results folder of a run that ended") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"is not the metrics.json of a run ({type(error).__name__}: {error})"
-        raise DataError(file, None, problem, "name the results folder of a run that ended") from None
+        problem = f"{METRICS} is not that of a run ({described(error)})"
+        raise OptionError(f"{named}: {problem}; {NAME_ANOTHER}") from None
     rows = _rows(folder)
     gated = sum(not one.lacks for one in measured)
     ties = content.get("run", {}).get("ties", "strict")

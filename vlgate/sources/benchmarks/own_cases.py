@@ -160,6 +160,6 @@ def _tags(record: Record) -> dict[str, str]:
     tags = record.fields.get("tags", {})
     values = tags.values() if type(tags) is dict else [None]
     if any(type(value) not in {str, int, float, bool} for value in values) or not "".join(tags).isprintable():
-        record.reject("tags", "an object of strings, numbers or booleans")
+        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
