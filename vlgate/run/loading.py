@@ -103,7 +103,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     cases = _spread_over(tasks)
     anew = _anew(predictor.model, options)
     requests = [request for case in cases for request in case.requests]
-    requests += _call_of_each_kind(tasks, caller.size) if anew else []
+    filled = [*requests, *(_call_of_each_kind(tasks, caller.size) if anew else [])]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
@@ -111,7 +111,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
         "polarity": lambda: check_polarity(remembers, tasks, options.seed),
-        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases, round_of(), anew),
+        "batch_invariance": lambda: check_batch_invariance(as_given, filled, tolerance, cases, round_of(), anew),
         "determinism": lambda: check_determinism(as_given, requests, tolerance, cases, round_of(), anew),
     }
     if options.compiled or options.dtype != "float32":
