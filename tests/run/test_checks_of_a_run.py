@@ -22,10 +22,11 @@ CALL = 64  # requests in a call of the run, which the reverse round fills
 OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:build")
 
 
-def task(n=80):
+def task(n=80, each=1):
     cases = []
     for number in range(n):
-        image = LazyImage(key=f"{number}.jpg", load=lambda: Image.new("RGB", (2, 2)), where=f"{number}.jpg")
+        name = f"{number // each * each}.jpg"
+        image = LazyImage(key=name, load=lambda: Image.new("RGB", (2, 2)), where=name)
         texts = (f"It is the number {number}.", f"It is the number {number + n}.")
         cases.append(
             Case(id=str(number), requests=tuple(Match(image=image, text=one) for one in texts), truths=(True, False))
@@ -62,9 +63,9 @@ class Encoding(Counting):
         return np.eye(160)[[int(re.findall(r"\d+", text)[0]) for text in texts]][:, :80]
 
 
-def checked(model):
-    """The outcomes of the checks after a run, and what they asked: items and calls."""
-    memory, tasks = Memory(), [task()]
+def checked(model, each=1):
+    """The outcomes of the checks after a run with ``each`` cases of an image, and what they asked: items and calls."""
+    memory, tasks = Memory(), [task(each=each)]
     caller = RememberingCaller(
         inner=Caller(name="counting", size=CALL),
         memory=memory,
@@ -122,4 +123,18 @@ def test_a_model_that_is_right_in_a_full_call_only_depends_on_the_batch():
             return super().match(pairs) * (len(pairs) > CALL // 2)
 
     found, *_ = checked(Crowded())
+    assert found["batch_invariance"] == "suspect"
+
+
+def test_a_memory_hides_nothing_if_the_first_cases_are_about_one_image():
+    known = {}
+
+    class Remembering(Matching):
+        def match(self, pairs):
+            scores = super().match(pairs) + len(pairs)
+            return np.array(
+                [known.setdefault((one.image.key, one.text), s) for one, s in zip(pairs, scores, strict=True)]
+            )
+
+    found, *_ = checked(Remembering(), each=10)
     assert found["batch_invariance"] == "suspect"
