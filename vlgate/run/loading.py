@@ -143,7 +143,7 @@ def _spread_over(tasks: Sequence[Task]) -> list[Case]:
 
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
     """The first case of each task that shares no image with the first case: many in a row may be about one image."""
-    found = []
+    found: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
         images = _images(first)
         found += islice((one for one in others if images.isdisjoint(_images(one))), 1)
