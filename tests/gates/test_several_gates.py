@@ -110,6 +110,7 @@ def test_the_binomial_tail_is_that_of_scipy(n, data, share):
     part = data.draw(st.floats(0, n - 0.01))
     assert at_most(part, n, share) == pytest.approx(special.betainc(n - part, part + 1, 1 - share), abs=1e-10)
     assert (at_most(0, n, 1.0), at_most(n, n, 1.0), at_most(0, n, 0.0)) == (0.0 if n else 1.0, 1.0, 1.0)
+    assert at_most(0, n, 1e-300) == 1.0  # 1 minus this is 1
 
 
 @given(st.integers(10, 120), st.data(), st.sampled_from([0.02, 0.1, 0.3]))

@@ -18,13 +18,15 @@ from vlgate.types import Case, LazyImage, Match, Task
 
 ASKED = 2 * CHECKED_CASES  # requests of the one task, in each round
 ALONE, GROUPS = 4 * 5, 5  # near-copies: five of each request of two cases alone, and five groups
+CALL = 64  # requests in a call of the run, which the reverse round fills
 OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:build")
 
 
-def task(n=80):
+def task(n=80, each=1):
     cases = []
     for number in range(n):
-        image = LazyImage(key=f"{number}.jpg", load=lambda: Image.new("RGB", (2, 2)), where=f"{number}.jpg")
+        name = f"{number // each * each}.jpg"
+        image = LazyImage(key=name, load=lambda: Image.new("RGB", (2, 2)), where=name)
         texts = (f"It is the number {number}.", f"It is the number {number + n}.")
         cases.append(
             Case(id=str(number), requests=tuple(Match(image=image, text=one) for one in texts), truths=(True, False))
@@ -61,11 +63,11 @@ class Encoding(Counting):
         return np.eye(160)[[int(re.findall(r"\d+", text)[0]) for text in texts]][:, :80]
 
 
-def checked(model):
-    """The outcomes of the checks after a run, and what they asked: items and calls."""
-    memory, tasks = Memory(), [task()]
+def checked(model, each=1):
+    """The outcomes of the checks after a run with ``each`` cases of an image, and what they asked: items and calls."""
+    memory, tasks = Memory(), [task(each=each)]
     caller = RememberingCaller(
-        inner=Caller(name="counting", size=64),
+        inner=Caller(name="counting", size=CALL),
         memory=memory,
         identities=Identities(memory=memory, by_name=True),
         model=b"",
@@ -83,7 +85,7 @@ def test_the_checks_of_a_matcher_share_a_round_and_take_true_texts_from_the_run(
     found, items, calls = checked(Matching())
     assert set(found.values()) == {"ok"}
     # together, in reverse, one at a time, together again; texts of other images; near-copies
-    assert items == 4 * ASKED + CAPTIONS + ALONE + GROUPS * ASKED
+    assert items == 3 * ASKED + CALL + CAPTIONS + ALONE + GROUPS * ASKED
     assert calls == 1 + 1 + ASKED + 1 + 1 + ALONE + GROUPS
 
 
@@ -92,7 +94,7 @@ def test_the_check_of_polarity_encodes_nothing_again():
     assert set(found.values()) == {"ok"}
     images, texts = CHECKED_CASES, ASKED
     anew = 2 * ALONE + GROUPS * (images + texts)
-    assert items == 3 * (images + texts) + 2 * ASKED + anew
+    assert items == 2 * (images + texts) + (CALL // 2 + CALL) + 2 * ASKED + anew
 
 
 def test_a_round_in_which_the_model_raises_fails_both_checks():
@@ -113,3 +115,26 @@ def test_a_model_that_drifts_between_the_checks_is_not_deterministic():
 
     found, *_ = checked(Drifting())
     assert found["determinism"] == "suspect"
+
+
+def test_a_model_that_is_right_in_a_full_call_only_depends_on_the_batch():
+    class Crowded(Matching):
+        def match(self, pairs):
+            return super().match(pairs) * (len(pairs) > CALL // 2)
+
+    found, *_ = checked(Crowded())
+    assert found["batch_invariance"] == "suspect"
+
+
+def test_a_memory_hides_nothing_if_the_first_cases_are_about_one_image():
+    known = {}
+
+    class Remembering(Matching):
+        def match(self, pairs):
+            scores = super().match(pairs) + len(pairs)
+            return np.array(
+                [known.setdefault((one.image.key, one.text), s) for one, s in zip(pairs, scores, strict=True)]
+            )
+
+    found, *_ = checked(Remembering(), each=10)
+    assert found["batch_invariance"] == "suspect"

@@ -100,9 +100,10 @@ def at_most(k: float, n: float, share: float) -> float:
     """
     if k >= n - _ROUNDING:
         return 1.0
-    if share <= 0.0 or share >= 1.0:
-        return float(share <= 0.0)
-    return _beta(n - k, k + 1, 1 - share)
+    wrong = 1.0 - share  # 1.0 for a share that rounding cannot tell from 0
+    if not 0.0 < wrong < 1.0:
+        return float(wrong >= 1.0)
+    return _beta(n - k, k + 1, wrong)
 
 
 def _beta(a: float, b: float, x: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 from vlgate.checks.batch_invariance import check_batch_invariance
@@ -35,7 +36,7 @@ from vlgate.run.asking.unloaded import unloaded
 from vlgate.run.baseline import lessons
 from vlgate.run.model_card import ModelCard, added
 from vlgate.run.options import DEFAULT_BATCH, Options
-from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
+from vlgate.types import Answerer, Ask, Case, Compare, Comparer, LazyImage, Prepared, Request, Task, images_of
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -101,9 +102,10 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
         return kept
     caller, remembers, predictor = predictor.caller, predictor.uncounted(), predictor.bare()
     cases = _spread_over(tasks)
+    about = [*cases, *_of_other_images(tasks)]
     anew = _anew(predictor.model, options)
     requests = [request for case in cases for request in case.requests]
-    requests += _call_of_each_kind(tasks, caller.size) if anew else []
+    filled = [*requests, *(_call_of_each_kind(tasks, caller.size) if anew else [])]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
@@ -111,7 +113,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
         "polarity": lambda: check_polarity(remembers, tasks, options.seed),
-        "batch_invariance": lambda: check_batch_invariance(as_given, requests, tolerance, cases, round_of(), anew),
+        "batch_invariance": lambda: check_batch_invariance(as_given, filled, tolerance, about, round_of(), anew),
         "determinism": lambda: check_determinism(as_given, requests, tolerance, cases, round_of(), anew),
     }
     if options.compiled or options.dtype != "float32":
@@ -137,6 +139,19 @@ def _anew(model: object, options: Options) -> Anew:
 def _spread_over(tasks: Sequence[Task]) -> list[Case]:
     """The first case of each task, then the second of each, and so on."""
     return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
+
+
+def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
+    """The first case of each task that shares no image with the first case: many in a row may be about one image."""
+    found: list[Case] = []
+    for first, *others in (task.cases for task in tasks if task.cases):
+        images = _images(first)
+        found += islice((one for one in others if images.isdisjoint(_images(one))), 1)
+    return found
+
+
+def _images(case: Case) -> set[LazyImage]:
+    return {image for request in case.requests for image in images_of(request)}
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
