@@ -158,3 +158,11 @@ def test_a_million_cases_are_numbered_in_seconds():
         started = time.process_time()
         assert set(connected(links).values()) == {"000000"}
         assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("ending", [".png", ".jpeg", ".JPG", ".webp"])
+def test_a_name_with_a_number_sign_is_that_of_an_image_of_its_own(ending):
+    names = [f"shot#{number}{ending}" for number in range(3)]
+    regions = [f"{name}{made}" for name in names for made in ("", "#0,0,9,9", "#0,0,9.5,9#blur", "#mix=0.25")]
+    assert [connected([[key]])[key] for key in regions] == [name for name in names for _ in range(4)]
+    assert connected([["album#2/a.png"]]) == {"album#2/a.png": "album#2/a.png"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -19,6 +20,7 @@ _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
 _PRIOR_OF_SIZES = 0.2  # the smallest with at most 4 % false passes; see benchmarks/false_passes.py
 _ROUNDING = 1e-12
+_NAME_GOES_ON = re.compile(r"/|\.[A-Za-z]\w{2,3}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +144,13 @@ class Clusters:
 def photograph(key: str) -> str:
     """Return the key of the image that a region or a perturbed image was made from: cases of both are alike.
 
-    >>> photograph("2343.jpg#10,20,30,40"), photograph("2343.jpg")
-    ('2343.jpg', '2343.jpg')
+    A ``#`` before the end of a file's name is part of the name.
+
+    >>> photograph("2343.jpg#10,20,30,40"), photograph("2343.jpg"), photograph("shot#1.png#blur")
+    ('2343.jpg', '2343.jpg', 'shot#1.png')
     """
-    return key.partition("#")[0] or key
+    name, _, rest = key.rpartition("#")
+    return photograph(name) if name and not _NAME_GOES_ON.search(rest) else key
 
 
 def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:

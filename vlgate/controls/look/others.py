@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vlgate import types
+from vlgate.metrics.clusters import photograph
 from vlgate.seeds import generator
 from vlgate.types import Case, LazyImage, Task
 
@@ -52,7 +53,7 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
 
 def _bases(case: Case) -> set[str]:
     """The names of the images of a case without their perturbations."""
-    return {image.key.partition("#")[0] for image in images_of(case)}
+    return {photograph(image.key) for image in images_of(case)}
 
 
 def _true(case: Case) -> set[tuple[str, str]]:
