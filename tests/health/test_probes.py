@@ -121,7 +121,13 @@ def test_foils_of_one_caption_are_compared_across_cases():
 def test_choices_are_compared_if_there_are_three():
     choices = ("a red cup", "a blue cup", "a red mug")
     found = values(questions(("q", choices, "a red cup"), ("r", choices[::-1], "a red mug")))
-    assert (found["choice most like the others"], found["choice least like the others"]) == (1 / 2, None)
+    assert (found["choice most like the others"], found["choice least like the others"]) == (1 / 2, 0.0)
+
+
+def test_choices_with_as_many_common_words_are_compared_by_the_words_that_differ():
+    choices = ("a red old cup", "a red cup", "a red hat", "a blue cup")  # two words exchanged, one put in
+    found = values(questions(("q", choices, "a red cup")))
+    assert found["choice most like the others"] == 1.0
 
 
 def test_the_classifier_finds_a_word_that_gives_the_foil_away():

@@ -235,11 +235,14 @@ def _comparing_choices(asked: Sequence[tuple[list[str], str]]) -> Iterator[Probe
 
 
 def _by_likeness(choices: Sequence[str], sign: int) -> str | None:
-    """The only choice with the most or the fewest words in common with the others; None for fewer than three."""
+    """The only choice that is most or least like the others; None for fewer than three.
+
+    Words in common decide, then, among equals, the number of words that differ, then letters in common.
+    """
     if len(choices) <= _TWO:
         return None
-    values = sign * likeness(choices)[:, 0]
-    return choices[int(values.argmax())] if (values == values.max()).sum() == 1 else None
+    values = [tuple(row) for row in (sign * likeness(choices)[:, :3]).tolist()]
+    return choices[values.index(max(values))] if values.count(max(values)) == 1 else None
 
 
 def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:

@@ -72,5 +72,5 @@ def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
     if not copies:
         return result
     named = ", ".join(copies[:_NAMED]) + (f" and {len(copies) - _NAMED:,} more" if len(copies) > _NAMED else "")
-    said = f"{named} ask what other cases ask, of images with the same pixels"
+    said = f"{named} ask what other cases ask, of images that look the same"
     return replace(result, coverage=replace(result.coverage, distinct=len(cases) - len(copies), copies=said))
