@@ -29,9 +29,7 @@ def test_tests_that_fail_although_the_gates_pass_are_in_the_decision(place, righ
     result = place.run(right, "test_mine.py")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        [
-            "FAIL: right_model:build may not be released: 1 of 1 gate passes, but a test that is not a gate fails (exit status 1)"
-        ]
+        ["FAIL: right_model:build may not be released: 1 of 1 gate passes, but a test that is not a gate fails (exit*)"]
     )
     result.stdout.fnmatch_lines(["*1 failed, 41 passed in *"])
 
