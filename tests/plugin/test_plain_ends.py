@@ -52,8 +52,8 @@ def test_a_task_that_came_out_empty_is_listed_with_its_reason(place):
     Image.new("RGB", (640, 480)).save(place.image("photos/1.jpg"))
     things = [
         {"id": "1", "name": "cup", "box": [40, 40, 180, 180], "attributes": ["red"]},
-        {"id": "2", "name": "table", "box": [240, 40, 300, 300]},
-        {"id": "3", "name": "dog", "box": [40, 240, 160, 160], "attributes": ["brown"]},
+        {"id": "2", "name": "chair", "box": [340, 240, 180, 180]},
+        {"id": "3", "name": "dog", "box": [40, 240, 180, 180], "attributes": ["brown"]},
     ]
     folder = place.path / "data" / "scene-graphs"
     folder.mkdir(parents=True)
