@@ -101,7 +101,7 @@ def test_a_run_is_judged_again_without_its_model(place, looking, capsys):
 
     place.thresholds(GAIN.format(0.05))
     place.run(looking, "--controls=look")
-    for least, outcome in (("0.05", "pass"), ("0.95", "fail")):
+    for least, outcome in (("0.05", "pass"), ("0.99", "fail")):
         (place.path / "again.toml").write_text(f"schema = 1\n{GAIN.format(least)}confidence = 0.9\n")
         capsys.readouterr()
         main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "again.toml"), "--json"])
