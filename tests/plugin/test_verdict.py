@@ -69,7 +69,7 @@ WRONG = """
 def match(self, pairs):
     return [float(('no ' not in pair.text) == bool(int(pair.text.split()[-2]) % 4)) for pair in pairs]
 """
-TWO = '[gate."valse/*".acc_r]\nmin = 0.865\n[limit."valse/*".acc_r]\nmax = 0.99\n'
+TWO = '[gate."valse/*".acc_r]\nmin = 0.88\n[limit."valse/*".acc_r]\nmax = 0.99\n'
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correcti
     found = data.metrics()
     METRICS.validate(found)
     (gate,) = (one for one in found["gates"] if one["kind"] == "gate")
-    assert (gate["decision"], round(gate["p"], 4)) == (outcome, 0.0167)
+    assert (gate["decision"], round(gate["p"], 4)) == (outcome, 0.0175)
     assert (found["error_rates"]["gates"], found["error_rates"]["correction"]) == (2, correction)
     assert verdict(data)["verdict"] == outcome
     result.stdout.fnmatch_lines(["false alarms: a model exactly on the thresholds of all 2 gates sees at least one *"])
