@@ -1,6 +1,7 @@
 """Models that raise."""
 
 import warnings
+import zlib
 
 import eyes
 
@@ -28,10 +29,10 @@ def now_and_then():
 
 
 def one_image():
-    """Raises ValueError if one of the images is among those of a call."""
+    """Raises ValueError if one of some images is among those of a call."""
 
     def match(pairs):
-        if any("117" in pair.image.key for pair in pairs):
+        if any(zlib.crc32(pair.image.load().tobytes()) % 8 == 0 for pair in pairs):
             raise ValueError("what is this?")
         return eyes.fits(pairs)
 
