@@ -25,6 +25,7 @@ SUITE = "tests_vl"
 _LONGEST = 1e6  # seconds, 11 days
 _SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
 _NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
+_COUNT = "a whole number above 0"
 _PART = "a part I/N, with I from 1 to N, such as 2/4"
 _PATHS = frozenset({"data", "disputes"})
 """The options that can be repeated and take one value each; the others take names with commas between them."""
@@ -47,7 +48,7 @@ def read(config: pytest.Config) -> Options:
         protocols=frozenset(_names(given["protocol"])),
         data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
         disputes=tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
-        limit=_parsed(given["limit"], _positive, "--limit", "a whole number above 0", None),
+        limit=_parsed(given["limit"], _positive, "--limit", _COUNT, None),
         shard=_parsed(given["shard"], read_shard, "--shard", _PART, None),
         log_to=_names(given["log-to"]),
         quick=_flag(given["quick"], default=False),
@@ -73,16 +74,10 @@ def read(config: pytest.Config) -> Options:
         seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
         controls=_asked(config, given, controls, model),
         controls_named=bool(controls),
-        controls_limit=_parsed(
-            given["controls-limit"],
-            _positive,
-            "--controls-limit",
-            "a whole number above 0",
-            limit_of(controls),
-        ),
+        controls_limit=_parsed(given["controls-limit"], _positive, "--controls-limit", _COUNT, limit_of(controls)),
         explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
-        shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", "a whole number above 0", 200),
-        shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", "a whole number above 0", 5),
+        shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", _COUNT, 200),
+        shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", _COUNT, 5),
         shrink_edits=_edits(given["shrink-edits"]),
         require_gates=_flag(given["require-gates"], in_ci()),
     )
