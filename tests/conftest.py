@@ -13,16 +13,19 @@ settings.register_profile(
 )
 settings.load_profile("vlgate")
 os.environ["VLGATE_CACHE"] = "off"  # no test reads or fills the cache of the user
+OUTSIDE = [name for name in os.environ if name.startswith("VLGATE_") and name != "VLGATE_CACHE"]
+"""Options, and what changes a run: ``CI`` makes one without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines."""
+OUTSIDE += ["CI", "COLUMNS", "GITHUB_STEP_SUMMARY", "PYTEST_ADDOPTS"]
+
+
+def pytest_sessionstart():
+    """Remove the variables before the first fixture of any scope; those of the workers are started by then or inherit."""
+    for name in OUTSIDE:
+        os.environ.pop(name, None)
 
 
 @pytest.fixture(autouse=True)
 def _no_options_from_the_environment(monkeypatch):
-    """``CI`` makes a run without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines; the others are options."""
-    for name in [
-        *(name for name in os.environ if name.startswith("VLGATE_") and name != "VLGATE_CACHE"),
-        "CI",
-        "COLUMNS",
-        "GITHUB_STEP_SUMMARY",
-        "PYTEST_ADDOPTS",
-    ]:
+    """Remove them again, if a test set one for the process."""
+    for name in OUTSIDE:
         monkeypatch.delenv(name, raising=False)
